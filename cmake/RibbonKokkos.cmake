@@ -1,0 +1,20 @@
+# Target ribbon_kokkos: headers, libraries and flags of the Kokkos in use. Also installed: RibbonConfig.cmake includes it.
+#
+# Looks in Kokkos_ROOT, Kokkos_DIR and CMAKE_PREFIX_PATH, and before them in the Kokkos that PETSc was configured with (RIBBON_PETSC_KOKKOS).
+if(RIBBON_PETSC_KOKKOS AND NOT Kokkos_ROOT AND NOT Kokkos_DIR)
+  set(Kokkos_ROOT ${RIBBON_PETSC_KOKKOS})
+endif()
+find_package(Kokkos QUIET)
+if(NOT Kokkos_FOUND)
+  message(FATAL_ERROR "Ribbon needs Kokkos 3.4 or newer: install libtrilinos-kokkos-dev (Debian, Ubuntu), or point Kokkos_ROOT at an installed Kokkos.")
+endif()
+if(NOT TARGET ribbon_kokkos)
+  add_library(ribbon_kokkos INTERFACE IMPORTED GLOBAL)
+  # Debian's Trilinos exports targets whose include folder does not exist; its variables are right.
+  if(Kokkos_INCLUDE_DIRS AND Kokkos_LIBRARIES AND NOT Kokkos_DEVICES MATCHES "CUDA|HIP")
+    set_target_properties(ribbon_kokkos PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${Kokkos_INCLUDE_DIRS}" INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${Kokkos_INCLUDE_DIRS}"
+      INTERFACE_LINK_DIRECTORIES "${Kokkos_LIBRARY_DIRS}" INTERFACE_LINK_LIBRARIES "${Kokkos_LIBRARIES}")
+  else()
+    set_target_properties(ribbon_kokkos PROPERTIES INTERFACE_LINK_LIBRARIES Kokkos::kokkos)
+  endif()
+endif()

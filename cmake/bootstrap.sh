@@ -1,0 +1,56 @@
+# Sourced by examples/run and tests/run: sees to packages, configures and builds. A second call finds everything done.
+# Uses PETSC_DIR/PETSC_ARCH and Kokkos_ROOT/Kokkos_DIR from the environment when they are set. RIBBON_BUILD names another build folder.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${RIBBON_BUILD:-$root/build}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+
+packages=(cmake g++ make pkg-config libgtest-dev libgmock-dev liblapack-dev libcli11-dev nlohmann-json3-dev libopenmpi-dev openmpi-bin python3-matplotlib)
+[ -n "${PETSC_DIR:-}" ] || packages+=(libpetsc-real-dev)
+[ -n "${Kokkos_ROOT:-}${Kokkos_DIR:-}" ] || packages+=(libtrilinos-kokkos-dev)
+
+require_packages() {
+  command -v dpkg-query > /dev/null || return 0 # not a Debian: CMake says what is missing
+  local missing=() p
+  for p in "$@"; do
+    dpkg-query -W -f='${Status}' "$p" 2> /dev/null | grep -q 'install ok installed' || missing+=("$p")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "Missing packages. Install them with: sudo apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  echo "Installing: ${missing[*]}"
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" > /dev/null
+}
+
+# The tutorials' sources come in a package of their own, named after PETSc's version.
+require_tutorials() {
+  [ -z "${PETSC_DIR:-}" ] || return 0
+  local version
+  version=$(pkg-config --modversion PETSc | cut -d. -f1,2)
+  require_packages "libpetsc$version-dev-examples"
+}
+
+# build_ribbon TARGET...
+build_ribbon() {
+  require_packages "${packages[@]}"
+  require_tutorials
+  if [ ! -f "$build/CMakeCache.txt" ]; then
+    echo "Configuring in $build"
+    cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release > "$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
+    mv "$build.log" "$build/configure.log"
+  fi
+  echo "Building"
+  cmake --build "$build" --parallel "$(nproc)" --target "$@" > "$build/build.log" 2>&1 || { tail -40 "$build/build.log" >&2; exit 1; }
+}
+
+# A Python that has matplotlib: the one on PATH, else the system's, for which the package was installed.
+python_with_matplotlib() {
+  local p
+  for p in python3 /usr/bin/python3; do
+    "$p" -c 'import matplotlib' 2> /dev/null && { echo "$p"; return; }
+  done
+  echo "No python3 has matplotlib: install python3-matplotlib." >&2
+  return 1
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// ribbon-bench: time of batched line solves beside a copy of the same array and beside what others publish, all in one run.
+#include "bench.hpp"
+
+#include <ribbon/line_solver.hpp>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+namespace bench {
+
+double difference(const Vector &x, const Vector &y)
+{
+  double d = 0, m = 0;
+  Kokkos::parallel_reduce(
+    "bench::difference", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(x.extent(0))),
+    KOKKOS_LAMBDA(const std::int64_t i, double &worst) {
+      const double e = x(i) > y(i) ? x(i) - y(i) : y(i) - x(i);
+      if (!(e <= worst)) worst = e;
+    },
+    Kokkos::Max<double>(d));
+  Kokkos::parallel_reduce(
+    "bench::magnitude", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(x.extent(0))),
+    KOKKOS_LAMBDA(const std::int64_t i, double &worst) {
+      const double e = y(i) < 0 ? -y(i) : y(i);
+      if (e > worst) worst = e;
+    },
+    Kokkos::Max<double>(m));
+  return d / m;
+}
+
+void fill(const Vector &b)
+{
+  Kokkos::parallel_for(
+    "bench::fill", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(b.extent(0))), KOKKOS_LAMBDA(const std::int64_t i) {
+      std::uint64_t k = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ull;
+      k ^= k >> 29;
+      k *= 0xbf58476d1ce4e5b9ull;
+      b(i) = static_cast<double>(k >> 11) * (1.0 / 4503599627370496.0) - 1.0;
+    });
+}
+
+ribbon::Bands<double, Memory> bands_of(const Case &c)
+{
+  ribbon::Bands<double, Memory> bands;
+  bands.periodic  = c.periodic;
+  bands.values    = decltype(bands.values)("bench::bands", 1, static_cast<std::size_t>(c.rows), static_cast<std::size_t>(2 * c.half_bandwidth + 1));
+  const auto host = Kokkos::create_mirror_view(bands.values);
+  for (int i = 0; i < c.rows; ++i) {
+    const auto row = c.row(i);
+    for (std::size_t d = 0; d < row.size(); ++d) host(0, static_cast<std::size_t>(i), d) = row[d];
+  }
+  Kokkos::deep_copy(bands.values, host);
+  return bands;
+}
+
+struct Settings {
+  std::vector<int>         rows{64, 128, 256, 512, 1024};
+  double                   unknowns = is_cpu() ? 8e6 : 268435456.0;
+  std::int64_t             lines    = 0;
+  std::vector<std::string> systems{"tri", "penta"}, layouts{"interleaved"}, matrices{"toeplitz"}, algorithms{"auto", "thomas"};
+  std::vector<double>      sigmas{0.4};
+  std::vector<int>         periodic{0};
+  int                      repeat = 10;
+  bool                     peers  = true, in_place = false;
+  int                      rows_per_thread = 0, lines_per_team = 0;
+  std::string              json;
+  static constexpr bool    is_cpu() { return !ribbon::is_device_space<Exec>; }
+};
+
+nlohmann::json run(const Settings &s)
+{
+  nlohmann::json table = nlohmann::json::array();
+  std::printf("%-6s %6s %9s %-12s %-9s %8s %4s | %-34s %9s %12s %7s %9s\n", "system", "rows", "lines", "layout", "matrix", "sigma", "ring", "solver", "ms", "unknowns/s", "% copy", "error");
+  const Exec exec;
+  auto       lines_of = [&](int n) { return s.lines ? s.lines : std::max<std::int64_t>(1, static_cast<std::int64_t>(s.unknowns / n) / 256 * 256); };
+  std::size_t most    = 0;
+  for (int n : s.rows) most = std::max(most, static_cast<std::size_t>(n) * static_cast<std::size_t>(lines_of(n)));
+  const auto arena = [&](const char *label) { return Vector(Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing), most); };
+  const Vector b_all = arena("bench::b"), x_all = arena("bench::x"), expected_all = arena("bench::expected");
+  for (int n : s.rows) {
+    const std::int64_t lines = lines_of(n);
+    const auto         part  = std::make_pair(std::size_t(0), static_cast<std::size_t>(n) * static_cast<std::size_t>(lines));
+    const Vector       b = Kokkos::subview(b_all, part), x = Kokkos::subview(x_all, part), expected = Kokkos::subview(expected_all, part);
+    fill(b);
+    const double copy = median_ms(s.repeat, 4, [] {}, [&] { Kokkos::deep_copy(exec, x, b); });
+    for (const auto &system : s.systems)
+      for (const auto &layout : s.layouts)
+        for (const auto &matrix : s.matrices)
+          for (double sigma : s.sigmas)
+            for (int ring : s.periodic) {
+              Case c;
+              c.rows = n, c.lines = lines, c.half_bandwidth = system == "tri" ? 1 : 2, c.periodic = ring != 0, c.interleaved = layout == "interleaved", c.sigma = sigma, c.general = matrix == "general";
+              std::vector<Timing> timings;
+              for (const auto &algorithm : s.algorithms) {
+                try {
+                  const ribbon::LineSolver<double, Exec> solver(exec, c.layout(), bands_of(c), {algorithm, 0, s.rows_per_thread, s.lines_per_team});
+                  Timing                                 t;
+                  t.solver = "ribbon " + solver.report().algorithm;
+                  if (!solver.report().ok()) {
+                    std::printf("ribbon %s refuses: probe error %.1e, smallest pivot %.1e\n", algorithm.c_str(), solver.report().probe_error, solver.report().smallest_pivot);
+                    continue;
+                  }
+                  Kokkos::deep_copy(x, -1.0);
+                  t.milliseconds = median_ms(s.repeat, s.in_place ? 1 : 4, [&] { if (s.in_place) Kokkos::deep_copy(x, b); }, [&] { solver.solve(exec, s.in_place ? x.data() : b.data(), x.data()); });
+                  if (timings.empty()) Kokkos::deep_copy(expected, x);
+                  t.error = difference(x, expected);
+                  timings.push_back(t);
+                } catch (const std::invalid_argument &) { // this algorithm does not take this case
+                }
+              }
+              if (s.peers) {
+                for (const auto &t : cusparse(c, b, x, expected, s.repeat)) timings.push_back(t);
+                for (const auto &t : lapack(c)) timings.push_back(t);
+              }
+              for (const auto &t : timings) {
+                const double rate = c.unknowns() / t.milliseconds * 1e3, share = 100 * copy / t.milliseconds;
+                std::printf("%-6s %6d %9lld %-12s %-9s %8g %4s | %-34s %9.3f %12.3e %7.1f %9.1e\n", system.c_str(), n, static_cast<long long>(lines), layout.c_str(), matrix.c_str(), sigma, ring ? "yes" : "no",
+                            t.solver.c_str(), t.milliseconds, rate, share, t.error);
+                table.push_back({{"system", system}, {"rows", n}, {"lines", lines}, {"layout", layout}, {"matrix", matrix}, {"sigma", sigma}, {"periodic", ring != 0}, {"solver", t.solver},
+                                 {"ms", t.milliseconds}, {"unknowns_per_s", rate}, {"percent_of_copy", share}, {"copy_ms", copy}, {"difference", t.error}});
+              }
+              std::fflush(stdout);
+            }
+  }
+  return table;
+}
+
+} // namespace bench
+
+int main(int argc, char **argv)
+{
+  bench::Settings s;
+  CLI::App        app{"Times batched tridiagonal and pentadiagonal solves against a copy of the same array and against other libraries."};
+  app.add_option("--rows", s.rows, "unknowns per line")->delimiter(',');
+  app.add_option("--unknowns", s.unknowns, "unknowns in the batch (lines = unknowns / rows, a multiple of 256)");
+  app.add_option("--lines", s.lines, "lines in the batch instead");
+  app.add_option("--system", s.systems, "tri, penta")->delimiter(',')->check(CLI::IsMember({"tri", "penta"}));
+  app.add_option("--layout", s.layouts, "interleaved, contiguous")->delimiter(',')->check(CLI::IsMember({"interleaved", "contiguous"}));
+  app.add_option("--matrix", s.matrices, "toeplitz, general (coefficients vary along the line)")->delimiter(',')->check(CLI::IsMember({"toeplitz", "general"}));
+  app.add_option("--algorithm", s.algorithms, "auto, one_pass, thomas")->delimiter(',')->check(CLI::IsMember({"auto", "one_pass", "thomas"}));
+  app.add_option("--sigma", s.sigmas, "I + sigma (difference operator): 0.4 decays fast, 5000 slowly")->delimiter(',');
+  app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',');
+  app.add_option("--repeat", s.repeat, "samples; the median counts");
+  app.add_option("--rows-per-thread", s.rows_per_thread, "shape of one_pass: 16, 32, 64 (contiguous lines: 15, 31, 63), 0 for the solver's choice");
+  app.add_option("--lines-per-team", s.lines_per_team, "shape of one_pass: a power of two, 0 for the solver's choice");
+  app.add_flag("--in-place", s.in_place, "solve in place, as the copy cannot");
+  app.add_flag("!--no-peers", s.peers, "leave cuSPARSE and LAPACK out");
+  app.add_option("--json", s.json, "also write the table to this file");
+  CLI11_PARSE(app, argc, argv);
+  Kokkos::initialize(argc, argv);
+  nlohmann::json table;
+  try {
+    table = bench::run(s);
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "ribbon-bench: %s\n", e.what());
+    Kokkos::finalize();
+    return 1;
+  }
+  Kokkos::finalize();
+  if (!s.json.empty()) {
+    std::ofstream file(s.json);
+    file << table.dump(1) << '\n';
+    if (!file) {
+      std::fprintf(stderr, "ribbon-bench: cannot write %s\n", s.json.c_str());
+      return 1;
+    }
+  }
+  return 0;
+}

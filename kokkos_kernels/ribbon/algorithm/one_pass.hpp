@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file one_pass.hpp  The kernel that reads every line once and writes it once: two sweeps with one barrier between them.
+///
+/// A team holds a tile of `lanes` lines, cut in chunks of rows; one virtual thread per (line, chunk). The forward sweep runs while rows
+/// arrive, chunks exchange 2 P numbers per line, and the backward sweep runs while rows leave (chunk.hpp, reduced.hpp). Rows wait in
+/// registers and team scratch (interleaved lines) or in scratch alone (Staged: contiguous lines, which pass through scratch so that
+/// neighbouring threads touch neighbouring memory). The team's work grows neither with the batch nor with the kind of matrix.
+#pragma once
+
+#include <ribbon/chunk.hpp>
+#include <ribbon/device/async_copy.hpp>
+#include <ribbon/device/team_launch.hpp>
+#include <ribbon/line_set.hpp>
+
+namespace ribbon {
+
+/// How a line is cut: chunks of `slots` rows, the first and the last one maybe shorter.
+struct ChunkSplit {
+  int chunks = 0, slots = 0, first = 0, last = 0;
+
+  KOKKOS_INLINE_FUNCTION int begin(int c) const { return c == 0 ? 0 : first + (c - 1) * slots; }
+  KOKKOS_INLINE_FUNCTION int size(int c) const { return c == 0 ? first : c == chunks - 1 ? last : slots; }
+
+  /// Cuts n rows into chunks of at least 2 P rows; chunks == 0 for lines shorter than that.
+  static ChunkSplit make(int n, int P, int slots)
+  {
+    if (n < 2 * P) return {};
+    const int T = (n + slots - 1) / slots;
+    if (T == 1) return {1, slots, n, n};
+    ChunkSplit s{T, slots, slots, n - (T - 1) * slots};
+    if (s.last < 2 * P) { // share what is left between both ends
+      s.first = (slots + s.last + 1) / 2;
+      s.last  = n - (T - 2) * slots - s.first;
+    }
+    return s;
+  }
+};
+
+/// What the kernel needs besides the numbers.
+struct OnePassShape {
+  ChunkSplit split;
+  bool       periodic  = false;
+  bool       staged    = false;
+  int        lane_bits = 5; ///< lines per team = 2^lane_bits
+  int        pitch     = 0; ///< staged: distance of two lines in scratch
+  int        window    = 0; ///< blocks of the reduced inverse that are kept per block row
+  int        reach     = 0; ///< of them, blocks to either side of the diagonal
+
+  KOKKOS_INLINE_FUNCTION int lanes() const { return 1 << lane_bits; }
+  KOKKOS_INLINE_FUNCTION int threads() const { return split.chunks << lane_bits; }
+  /// First block of the window of chunk c.
+  KOKKOS_INLINE_FUNCTION int window_begin(int c) const
+  {
+    if (window == split.chunks) return 0;
+    const int q = c - reach;
+    if (periodic) return q < 0 ? q + split.chunks : q;
+    return q < 0 ? 0 : q > split.chunks - window ? split.chunks - window : q;
+  }
+};
+
+/// A P x P block, row-major.
+template <class Scalar, int P>
+struct alignas(16) SquareBlock {
+  Scalar a[P * P] = {};
+};
+
+struct NoRegularBlock { };
+
+/// Where the kernel finds the coefficients of a chunk.
+enum class CoefficientSource {
+  regular, ///< one matrix whose chunks [regular_begin, regular_end) share one block, passed by value
+  shared,  ///< one matrix
+  classes  ///< several, line -> class
+};
+
+/// @tparam MR, MS    rows of a chunk that wait in registers and in scratch; slots = MR + MS
+/// @tparam Staged    lines pass through scratch (MR = 0)
+template <class Scalar, int P, int MR, int MS, CoefficientSource source, bool Staged>
+struct OnePassKernel {
+  static constexpr int slots       = MR + MS;
+  static constexpr int interior    = slots - P;
+  static constexpr int group       = 8; ///< rows per group of asynchronous copies
+  static constexpr int max_threads = 512;
+  using Block                      = ChunkBlock<Scalar, P, slots>;
+  using Square                     = SquareBlock<Scalar, P>;
+
+  std::conditional_t<source == CoefficientSource::regular, Block, NoRegularBlock> regular;
+
+  const Scalar *b;
+  Scalar       *x;
+  LineSet       in, out;
+  OnePassShape  shape;
+  const Block  *blocks;         ///< (class, chunk)
+  const Square *inverse;        ///< (class, chunk, window): blocks of the reduced inverse
+  const Square *reduced;        ///< (class, chunk, 3): lower, diag, upper
+  const int    *class_of_line;  ///< null where all lines are of class 0
+  std::int64_t  classified;     ///< lines in that table; line l is of class_of_line[l % classified]
+  int           regular_begin = 0, regular_end = 0;
+  bool          correct = false; ///< one step of iterative refinement of the reduced system
+
+  struct State {
+    Scalar g[MR > 0 ? MR : 1];
+    Scalar zr[P];
+  };
+
+  /// Bytes of team scratch; `regular` chunks bring no block of theirs to it.
+  static std::size_t scratch(const OnePassShape &s, bool is_virtual, int regular_chunks)
+  {
+    const std::size_t threads = static_cast<std::size_t>(s.threads());
+    const std::size_t tile    = Staged ? static_cast<std::size_t>(s.pitch) * static_cast<std::size_t>(s.lanes()) : MS * threads;
+    const std::size_t extra   = is_virtual ? threads * sizeof(State) : source == CoefficientSource::classes ? 0 : static_cast<std::size_t>(s.split.chunks - regular_chunks) * fetched_bytes;
+    return device::align16(tile * sizeof(Scalar)) + device::align16(3 * P * threads * sizeof(Scalar)) + extra;
+  }
+
+  /// The piece of a tile one virtual thread owns.
+  struct Piece {
+    int          lane, chunk, pad, cls; ///< pad: empty slots before the first row
+    bool         active;                ///< false beyond the last line: reads that one, writes nothing
+    std::int64_t line;
+    Scalar      *tile; ///< scratch of slot MR (interleaved) or of slot 0 (staged)
+    int          step; ///< distance of two slots in scratch
+  };
+
+  template <class Team>
+  KOKKOS_FUNCTION Piece piece(const Team &team, int v, Scalar *tile) const
+  {
+    Piece p;
+    p.lane                  = v & (shape.lanes() - 1);
+    p.chunk                 = v >> shape.lane_bits;
+    const std::int64_t line = team.league_rank() * shape.lanes() + p.lane, last = in.lines() - 1;
+    p.active                = line <= last;
+    p.line                  = p.active ? line : last;
+    p.pad                   = slots - shape.split.size(p.chunk);
+    p.cls                   = 0;
+    if constexpr (source == CoefficientSource::classes) p.cls = class_of_line[p.line % classified];
+    if constexpr (Staged) p.tile = tile + p.lane * shape.pitch + shape.split.begin(p.chunk) - p.pad, p.step = 1;
+    else p.tile = tile + v, p.step = team.size();
+    return p;
+  }
+
+  /// The block of the regular chunks: on CUDA its numbers are constants of the instructions.
+  struct RegularBlock {
+    static constexpr bool full = true; ///< every slot holds a row
+    const Block          &block;
+    KOKKOS_FUNCTION const ForwardRow<Scalar, P>  &forward(int k) const { return block.forward.row[k]; }
+    KOKKOS_FUNCTION const BackwardRow<Scalar, P> &backward(int k) const { return block.backward.row[k]; }
+    KOKKOS_FUNCTION const ChunkEdge<Scalar, P>   &edge() const { return block.forward.edge; }
+    KOKKOS_FUNCTION void fetch_forward() const { }
+    KOKKOS_FUNCTION void await_forward() const { }
+    KOKKOS_FUNCTION void fetch_backward() const { }
+    KOKKOS_FUNCTION void await_backward() const { }
+  };
+
+  /// A block read where it lies.
+  struct MemoryBlock {
+    static constexpr bool full = false;
+    const Block          *block;
+    KOKKOS_FUNCTION ForwardRow<Scalar, P>  forward(int k) const { return read_only(&block->forward.row[k]); }
+    KOKKOS_FUNCTION BackwardRow<Scalar, P> backward(int k) const { return read_only(&block->backward.row[k]); }
+    KOKKOS_FUNCTION ChunkEdge<Scalar, P>   edge() const { return read_only(&block->forward.edge); }
+    KOKKOS_FUNCTION void fetch_forward() const { }
+    KOKKOS_FUNCTION void await_forward() const { }
+    KOKKOS_FUNCTION void fetch_backward() const { }
+    KOKKOS_FUNCTION void await_backward() const { }
+  };
+
+  /// A block that the lanes of its chunk bring to scratch, first the forward half, then, into the same place, the backward half.
+  struct FetchedBlock {
+    static constexpr bool full = false;
+    const Block          *block;
+    char                 *scratch;
+    int                   lane, lanes;
+    KOKKOS_FUNCTION const ForwardRow<Scalar, P>  &forward(int k) const { return reinterpret_cast<const typename Block::Forward *>(scratch)->row[k]; }
+    KOKKOS_FUNCTION const BackwardRow<Scalar, P> &backward(int k) const { return reinterpret_cast<const typename Block::Backward *>(scratch)->row[k]; }
+    KOKKOS_FUNCTION const ChunkEdge<Scalar, P>   &edge() const { return reinterpret_cast<const typename Block::Forward *>(scratch)->edge; }
+    KOKKOS_FUNCTION void fetch_forward() const
+    {
+      device::async_copy_block(scratch, &block->forward, sizeof(typename Block::Forward), lane, lanes);
+      device::async_commit();
+    }
+    KOKKOS_FUNCTION void await_forward() const
+    {
+      if constexpr (!Staged) device::async_wait((MS + group - 1) / group); // all but the rows, which were asked for later
+      else device::async_wait(0);
+      device::lane_barrier(lanes);
+    }
+    KOKKOS_FUNCTION void fetch_backward() const
+    {
+      device::lane_barrier(lanes);
+      device::async_copy_block(scratch, &block->backward, sizeof(typename Block::Backward), lane, lanes);
+      device::async_commit();
+    }
+    KOKKOS_FUNCTION void await_backward() const
+    {
+      device::async_wait(0);
+      device::lane_barrier(lanes);
+    }
+  };
+  static constexpr std::size_t fetched_bytes = sizeof(typename Block::Forward) > sizeof(typename Block::Backward) ? sizeof(typename Block::Forward) : sizeof(typename Block::Backward);
+  /// Lanes of different classes would need different blocks in scratch; hosts gain nothing from a copy.
+  template <class Team>
+  static constexpr bool fetches = source != CoefficientSource::classes && device::copies_blocks<Team>;
+
+  template <class Team, class F>
+  KOKKOS_FUNCTION void with_block(const Piece &p, [[maybe_unused]] char *fetched, const F &f) const
+  {
+    [[maybe_unused]] int place = p.chunk;
+    if constexpr (source == CoefficientSource::regular) {
+      if (p.chunk >= regular_begin && p.chunk < regular_end) {
+        f(RegularBlock{regular});
+        return;
+      }
+      if (place >= regular_end) place -= regular_end - regular_begin;
+    }
+    const Block *block = blocks + (p.cls * shape.split.chunks + p.chunk);
+    if constexpr (fetches<Team>) f(FetchedBlock{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane, shape.lanes()});
+    else f(MemoryBlock{block});
+  }
+
+  /// Whether slot k holds a row.
+  template <class Coefficients>
+  KOKKOS_FUNCTION static bool holds(const Piece &p, int k)
+  {
+    return Coefficients::full || k >= p.pad;
+  }
+
+  template <class Coefficients>
+  KOKKOS_FUNCTION void load(const Piece &p, State &s) const
+  {
+    const Scalar *from = b + in.begin(p.line) + (shape.split.begin(p.chunk) - (Coefficients::full ? 0 : p.pad)) * in.row_stride;
+    RIBBON_UNROLL
+    for (int k = 0; k < MR; ++k) s.g[k] = holds<Coefficients>(p, k) ? device::streaming_load(&from[k * in.row_stride]) : Scalar(0);
+    RIBBON_UNROLL
+    for (int k = MR; k < slots; ++k) {
+      if (holds<Coefficients>(p, k)) device::async_copy(&p.tile[(k - MR) * p.step], &from[k * in.row_stride]);
+      else p.tile[(k - MR) * p.step] = Scalar(0);
+      if ((k - MR) % group == group - 1 || k == slots - 1) device::async_commit();
+    }
+  }
+
+  template <class Coefficients>
+  KOKKOS_FUNCTION void forward(const Piece &p, State &s, const Coefficients &block, Scalar *r_own, Scalar *r_left) const
+  {
+    constexpr int     groups = (MS + group - 1) / group;
+    Window<Scalar, P> g;
+    Scalar            y_first[P] = {}, f_sep[P] = {};
+    block.await_forward();
+    RIBBON_UNROLL
+    for (int k = 0; k < slots; ++k) {
+      if constexpr (!Staged)
+        if (k >= MR && (k - MR) % group == 0) device::async_wait(groups - 1 - (k - MR) / group);
+      Scalar f;
+      if constexpr (Staged) f = holds<Coefficients>(p, k) ? p.tile[k] : Scalar(0);
+      else f = k < MR ? s.g[k < MR ? k : 0] : p.tile[(k - MR) * p.step];
+      if (k < interior) {
+        const Scalar v = forward_row<Scalar, P>(block.forward(k < interior ? k : 0), f, g, y_first);
+        if constexpr (Staged) {
+          if (holds<Coefficients>(p, k)) p.tile[k] = v;
+        } else {
+          if (k < MR) s.g[k < MR ? k : 0] = v;
+          else p.tile[(k - MR) * p.step] = v;
+        }
+      } else f_sep[k < interior ? 0 : k - interior] = f;
+    }
+    Scalar own[P], left[P];
+    reduced_rhs<Scalar, P>(block.edge(), g, y_first, f_sep, own, left);
+    for (int a = 0; a < P; ++a) {
+      const int at = ((p.chunk * P + a) << shape.lane_bits) + p.lane;
+      r_own[at]    = own[a];
+      r_left[at]   = left[a];
+    }
+    block.fetch_backward();
+  }
+
+  /// Adds rows of the reduced inverse times r to z. r_left is subtracted from r on the way where it is given.
+  KOKKOS_FUNCTION void apply_inverse(const Piece &p, State &s, const Scalar *r_own, const Scalar *r_left) const
+  {
+    const int  T = shape.split.chunks;
+    const auto G = inverse + static_cast<std::int64_t>(p.cls * T + p.chunk) * shape.window;
+    int        q = shape.window_begin(p.chunk);
+#ifdef __CUDA_ARCH__
+  #pragma unroll 4
+#endif
+    for (int w = 0; w < shape.window; ++w) {
+      const int  next  = q + 1 == T ? 0 : q + 1;
+      const auto block = read_only(&G[w]);
+      for (int e = 0; e < P; ++e) {
+        Scalar r = r_own[((q * P + e) << shape.lane_bits) + p.lane];
+        if (r_left && (shape.periodic || next != 0)) r -= r_left[((next * P + e) << shape.lane_bits) + p.lane];
+        for (int a = 0; a < P; ++a) s.zr[a] += block.a[a * P + e] * r;
+      }
+      q = next;
+    }
+  }
+
+  /// Replaces r_own by the residual of the reduced system.
+  KOKKOS_FUNCTION void reduced_residual(const Piece &p, const Scalar *z, Scalar *r_own, const Scalar *r_left) const
+  {
+    const int  T = shape.split.chunks, c = p.chunk, right = c + 1 == T ? 0 : c + 1, left = c == 0 ? T - 1 : c - 1;
+    const auto R = reduced + static_cast<std::int64_t>(p.cls * T + c) * 3;
+    const auto lower = read_only(&R[0]), diag = read_only(&R[1]), upper = read_only(&R[2]);
+    for (int a = 0; a < P; ++a) {
+      Scalar r = r_own[((c * P + a) << shape.lane_bits) + p.lane];
+      if (shape.periodic || right != 0) r -= r_left[((right * P + a) << shape.lane_bits) + p.lane];
+      for (int e = 0; e < P; ++e) { // blocks beyond the ends of a line that is not periodic are zero
+        r -= lower.a[a * P + e] * z[((left * P + e) << shape.lane_bits) + p.lane];
+        r -= diag.a[a * P + e] * z[((c * P + e) << shape.lane_bits) + p.lane];
+        r -= upper.a[a * P + e] * z[((right * P + e) << shape.lane_bits) + p.lane];
+      }
+      r_own[((c * P + a) << shape.lane_bits) + p.lane] = r;
+    }
+  }
+
+  KOKKOS_FUNCTION void publish(const Piece &p, const State &s, Scalar *z) const
+  {
+    for (int a = 0; a < P; ++a) z[((p.chunk * P + a) << shape.lane_bits) + p.lane] = s.zr[a];
+  }
+
+  template <class Coefficients>
+  KOKKOS_FUNCTION void backward(const Piece &p, const State &s, const Scalar *z, const Coefficients &block) const
+  {
+    Scalar           *to = x + out.begin(p.line) + (shape.split.begin(p.chunk) - (Coefficients::full ? 0 : p.pad)) * out.row_stride;
+    Window<Scalar, P> w;
+    Scalar            zl[P];
+    const int         left = p.chunk > 0 ? p.chunk - 1 : shape.split.chunks - 1;
+    for (int a = 0; a < P; ++a) zl[a] = p.chunk > 0 || shape.periodic ? z[((left * P + a) << shape.lane_bits) + p.lane] : Scalar(0);
+    block.await_backward();
+    RIBBON_UNROLL
+    for (int a = P - 1; a >= 0; --a) {
+      w.v[a] = s.zr[a];
+      if constexpr (Staged) p.tile[interior + a] = s.zr[a];
+      else if (p.active) to[(interior + a) * out.row_stride] = s.zr[a];
+    }
+    RIBBON_UNROLL
+    for (int k = interior - 1; k >= 0; --k) {
+      Scalar g;
+      if constexpr (Staged) g = holds<Coefficients>(p, k) ? p.tile[k] : Scalar(0);
+      else g = k < MR ? s.g[k < MR ? k : 0] : p.tile[(k - MR) * p.step];
+      const Scalar v = backward_row<Scalar, P>(block.backward(k), g, zl, w);
+      if constexpr (Staged) {
+        if (holds<Coefficients>(p, k)) p.tile[k] = v;
+      } else if (p.active && holds<Coefficients>(p, k)) to[k * out.row_stride] = v;
+    }
+  }
+
+  /// Moves a tile of whole lines between memory and scratch: a group of 32 virtual threads per line, neighbours at neighbouring rows.
+  template <class Team, class Move>
+  KOKKOS_FUNCTION void for_tile(const Team &team, const LineSet &set, int v, const Move &move) const
+  {
+    const int          n = static_cast<int>(set.rows), width = team.size() < 32 ? team.size() : 32, groups = team.size() / width;
+    const std::int64_t first = team.league_rank() * shape.lanes(), left = set.lines() - first;
+    const int          end = left < shape.lanes() ? static_cast<int>(left) : shape.lanes();
+    const int          group_rank = v / width, lane = v - group_rank * width;
+    if (group_rank >= groups) return;
+    for (int line = group_rank; line < end; line += groups) {
+      const std::int64_t at = set.begin(first + line);
+      const int          t  = line * shape.pitch;
+      if (set.row_stride == 1) {
+#ifdef __CUDA_ARCH__
+  #pragma unroll 8
+#endif
+        for (int row = lane; row < n; row += width) move(at + row, t + row);
+      } else {
+        for (int row = lane; row < n; row += width) move(at + row * set.row_stride, t + row);
+      }
+    }
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team &team) const
+  {
+    const int         size   = team.size();
+    const std::size_t words  = Staged ? static_cast<std::size_t>(shape.pitch) * static_cast<std::size_t>(shape.lanes()) : MS * static_cast<std::size_t>(size);
+    Scalar           *tile   = reinterpret_cast<Scalar *>(team.scratch());
+    Scalar           *r_own  = reinterpret_cast<Scalar *>(team.scratch() + (words * sizeof(Scalar) + 15) / 16 * 16);
+    Scalar           *r_left = r_own + P * size, *z = r_left + P * size;
+    char             *fetched = reinterpret_cast<char *>(r_own) + (3 * P * sizeof(Scalar) * static_cast<std::size_t>(size) + 15) / 16 * 16; // or virtual states
+    device::Threads<State, Team> threads(team, fetched);
+
+    if constexpr (Staged) {
+      threads.for_each([&](int v, State &) {
+        for_tile(team, in, v, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
+        device::async_commit();
+        device::async_wait(0);
+      });
+      team.barrier();
+    }
+    threads.for_each([&](int v, State &s) {
+      const Piece p = piece(team, v, tile);
+      with_block<Team>(p, fetched, [&](const auto &block) {
+        block.fetch_forward();
+        if constexpr (!Staged) load<std::decay_t<decltype(block)>>(p, s);
+        forward(p, s, block, r_own, r_left);
+      });
+      for (int a = 0; a < P; ++a) s.zr[a] = Scalar(0);
+    });
+    team.barrier();
+    threads.for_each([&](int v, State &s) {
+      const Piece p = piece(team, v, tile);
+      apply_inverse(p, s, r_own, r_left);
+      publish(p, s, z);
+    });
+    team.barrier();
+    if (correct) {
+      threads.for_each([&](int v, State &) { reduced_residual(piece(team, v, tile), z, r_own, r_left); });
+      team.barrier();
+      threads.for_each([&](int v, State &s) {
+        const Piece p = piece(team, v, tile);
+        apply_inverse(p, s, r_own, nullptr);
+        publish(p, s, z);
+      });
+      team.barrier();
+    }
+    threads.for_each([&](int v, State &s) {
+      const Piece p = piece(team, v, tile);
+      with_block<Team>(p, fetched, [&](const auto &block) { backward(p, s, z, block); });
+    });
+    if constexpr (Staged) {
+      team.barrier();
+      threads.for_each([&](int v, State &) { for_tile(team, out, v, [&](std::int64_t at, int t) { x[at] = tile[t]; }); });
+    }
+  }
+};
+
+} // namespace ribbon

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file one_pass_plan.hpp  Tables and launch of the one-pass kernel: choose a shape, factor on the host, keep the numbers on the device.
+#pragma once
+
+#include <ribbon/algorithm/one_pass.hpp>
+#include <ribbon/reduced.hpp>
+
+#include <cstring>
+#include <memory>
+
+namespace ribbon {
+
+/// A type as an argument.
+template <class T>
+struct TypeTag {
+  using type = T;
+};
+
+/// One-pass solver of a few distinct matrices of half-bandwidth P. Construct = factor; solve as often as wanted.
+template <class Scalar, class Exec, int P>
+class OnePass {
+public:
+  using Memory  = typename Exec::memory_space;
+  using Square  = SquareBlock<Scalar, P>;
+  using Squares = Kokkos::View<Square *, Memory>;
+
+  /// Shape of the kernel for lines of this layout, with split.chunks == 0 where no tile fits the scratch of a team.
+  static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, int rows_per_thread = 0, int lines_per_team = 0)
+  {
+    OnePassShape s;
+    s.periodic  = periodic;
+    s.staged    = lines.lines() == 1 || std::abs(lines.row_stride) < std::abs(lines.stride0);
+    if (lines.rows > 16384) return s;
+    const int         n     = static_cast<int>(lines.rows);
+    const std::size_t limit = device::scratch_limit(exec);
+    if (s.staged) {
+      s.split = ChunkSplit::make(n, P, rows_per_thread ? rows_per_thread : n <= 128 ? 15 : n <= 2048 ? 31 : 63); // odd: scratch without bank conflicts
+      if (s.split.chunks == 0) return s;
+      s.lane_bits = 5;
+      while (s.lane_bits > 0 && ((static_cast<std::size_t>(n) << s.lane_bits) * sizeof(Scalar) > limit / 3 || s.threads() > 512)) --s.lane_bits;
+      if (lines_per_team) for (s.lane_bits = 0; 1 << s.lane_bits < lines_per_team;) ++s.lane_bits;
+      // lines l and chunks c of a half-warp must fall on different banks of 8 bytes: l * pitch + c * slots mod 16
+      const int spread = s.lanes() >= 16 ? 1 : 16 / s.lanes() * s.split.slots % 16, modulus = s.lanes() >= 16 ? 2 : 16;
+      s.pitch          = n;
+      while (s.pitch % modulus != spread % modulus) ++s.pitch;
+    } else {
+      s.split = ChunkSplit::make(n, P, rows_per_thread ? rows_per_thread : n <= 128 ? 16 : n <= 256 ? 32 : 64);
+      if (s.split.chunks == 0) return s;
+      s.lane_bits    = 5;
+      while (s.lane_bits > 2 && (s.threads() > 512 || scratch(s, !is_device_space<Exec>) > limit)) --s.lane_bits;
+      if (lines_per_team) for (s.lane_bits = 0; 1 << s.lane_bits < lines_per_team;) ++s.lane_bits;
+    }
+    if (s.threads() > 512 || scratch(s, !is_device_space<Exec>) > limit) s.split.chunks = 0;
+    return s;
+  }
+
+  /// Factors the matrices (all of one size) for the kernel. `watch` sees every pivot. The shape is completed.
+  OnePass(const Exec &exec, const std::vector<HostMatrix<Scalar, P>> &matrices, OnePassShape shape, PivotWatch &watch) : shape_(shape)
+  {
+    using Elimination = ChunkElimination<Scalar, P>;
+    const int                             T = shape.split.chunks, classes = static_cast<int>(matrices.size());
+    std::vector<ReducedSystem<Scalar, P>> systems;
+    block_words_ = block_words(shape.split.slots);
+    blocks_      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::one_pass::blocks", static_cast<std::size_t>(classes) * static_cast<std::size_t>(T) * block_words_);
+    auto blocks  = Kokkos::create_mirror_view(blocks_);
+    for (int m = 0; m < classes; ++m) {
+      const auto              &A = matrices[static_cast<std::size_t>(m)];
+      std::vector<Elimination> chunks;
+      for (int c = 0; c < T; ++c) {
+        chunks.emplace_back(A, shape.split.begin(c), shape.split.size(c), P, watch);
+        store_block(shape.split.slots, blocks.data() + static_cast<std::size_t>(m * T + c) * block_words_, chunks.back(), shape.split.slots - shape.split.size(c));
+      }
+      systems.emplace_back(A, chunks, [&](int c) { return shape.split.begin(c) + shape.split.size(c) - P; }, watch);
+      shape_.reach = std::max(shape_.reach, systems.back().reach(static_cast<long double>(unit_roundoff<Scalar>()) / 32));
+    }
+    shape_.window = std::min(T, 2 * shape_.reach + 1);
+    if (shape_.window == T) shape_.reach = T;
+    if (classes == 1) find_regular(blocks.data());
+    Kokkos::deep_copy(exec, blocks_, blocks);
+    store_reduced(exec, systems);
+    exec.fence();
+  }
+
+  const OnePassShape &shape() const { return shape_; }
+  std::size_t         bytes() const { return blocks_.size() * sizeof(Scalar) + (inverse_.size() + reduced_.size()) * sizeof(Square); }
+  bool                has_regular() const { return regular_end_ > regular_begin_; }
+
+  /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified, bool correct) const
+  {
+    const Arguments a{b, x, in, out, class_of_line, classified, correct};
+    if (class_of_line) run<CoefficientSource::classes>(exec, a);
+    else if (has_regular()) run<CoefficientSource::regular>(exec, a);
+    else run<CoefficientSource::shared>(exec, a);
+  }
+
+private:
+  struct Arguments {
+    const Scalar *b;
+    Scalar       *x;
+    LineSet       in, out;
+    const int    *class_of_line;
+    std::int64_t  classified;
+    bool          correct;
+  };
+
+  /// Calls f with the kernel of a shape.
+  template <CoefficientSource source, class F>
+  static void with_kernel(const OnePassShape &s, const F &f)
+  {
+    switch (s.split.slots) {
+    case 15: return f(TypeTag<OnePassKernel<Scalar, P, 0, 15, source, true>>{});
+    case 16: return f(TypeTag<OnePassKernel<Scalar, P, 8, 8, source, false>>{});
+    case 31: return f(TypeTag<OnePassKernel<Scalar, P, 0, 31, source, true>>{});
+    case 32: return f(TypeTag<OnePassKernel<Scalar, P, 4, 28, source, false>>{});
+    case 63: return f(TypeTag<OnePassKernel<Scalar, P, 0, 63, source, true>>{});
+    default: return f(TypeTag<OnePassKernel<Scalar, P, 28, 36, source, false>>{});
+    }
+  }
+
+  /// Scratch of a team before it is known which chunks are regular: for none, or as if all but the ends were.
+  static std::size_t scratch(const OnePassShape &s, bool is_virtual)
+  {
+    std::size_t bytes = 0;
+    with_kernel<CoefficientSource::shared>(s, [&](auto type) { bytes = decltype(type)::type::scratch(s, is_virtual, 0); });
+    return bytes;
+  }
+
+  /// Calls f with the number of slots as a compile-time constant.
+  template <class F>
+  static void with_slots(int slots, const F &f)
+  {
+    switch (slots) {
+    case 15: return f(std::integral_constant<int, 15>{});
+    case 16: return f(std::integral_constant<int, 16>{});
+    case 31: return f(std::integral_constant<int, 31>{});
+    case 32: return f(std::integral_constant<int, 32>{});
+    case 63: return f(std::integral_constant<int, 63>{});
+    default: return f(std::integral_constant<int, 64>{});
+    }
+  }
+
+  static std::size_t block_words(int slots)
+  {
+    std::size_t words = 0;
+    with_slots(slots, [&](auto n) { words = sizeof(ChunkBlock<Scalar, P, n()>) / sizeof(Scalar); });
+    return words;
+  }
+
+  template <int Slots>
+  static void fill_block(Scalar *to, const ChunkElimination<Scalar, P> &chunk, int pad)
+  {
+    ChunkBlock<Scalar, P, Slots> block;
+    std::memset(static_cast<void *>(&block), 0, sizeof block);
+    for (int k = 0; k < Slots - P - pad; ++k) {
+      auto             &f = block.forward.row[k + pad];
+      auto             &w = block.backward.row[k + pad];
+      const std::size_t i = static_cast<std::size_t>(k);
+      f.inv               = narrow<Scalar>(chunk.inv[i]);
+      for (int q = 0; q < P; ++q) {
+        const std::size_t e = static_cast<std::size_t>(k * P + q);
+        f.L[q]              = narrow<Scalar>(chunk.L[e]);
+        f.D[q]              = narrow<Scalar>(chunk.D[e]);
+        w.U[q]              = narrow<Scalar>(chunk.U[e]);
+        w.H[q]              = narrow<Scalar>(chunk.H[e]);
+      }
+    }
+    for (int a = 0; a < P; ++a)
+      for (int q = 0; q < P; ++q) block.forward.edge.Ls[a * P + q] = narrow<Scalar>(chunk.Ls(a, q)), block.forward.edge.Us[a * P + q] = narrow<Scalar>(chunk.Us(a, q));
+    block.forward.edge.U_last = block.backward.row[P == 2 ? Slots - 2 * P : 0].U[0];
+    std::memcpy(static_cast<void *>(to), &block, sizeof block);
+  }
+
+  static void store_block(int slots, Scalar *to, const ChunkElimination<Scalar, P> &chunk, int pad)
+  {
+    with_slots(slots, [&](auto n) { fill_block<n()>(to, chunk, pad); });
+  }
+
+  /// Finds the longest run of chunks whose blocks agree bit for bit: a constant stencil. Chunk 0 of a line that is not periodic has no
+  /// left neighbour, so what it stores of H and Us is never used and is filled in from its right neighbour.
+  void find_regular(Scalar *blocks)
+  {
+    const int         T     = shape_.split.chunks;
+    const std::size_t bytes = block_words_ * sizeof(Scalar);
+    auto              block = [&](int c) { return blocks + static_cast<std::size_t>(c) * block_words_; };
+    auto              same  = [&](int c, int d) { return std::memcmp(block(c), block(d), bytes) == 0; };
+    if (!shape_.periodic && T > 1 && shape_.split.first == shape_.split.slots) {
+      std::vector<Scalar> first(block(0), block(0) + block_words_);
+      with_slots(shape_.split.slots, [&](auto n) {
+        auto *own   = reinterpret_cast<ChunkBlock<Scalar, P, n()> *>(first.data());
+        auto *right = reinterpret_cast<const ChunkBlock<Scalar, P, n()> *>(block(1));
+        for (int k = 0; k < n() - P; ++k)
+          for (int q = 0; q < P; ++q) own->backward.row[k].H[q] = right->backward.row[k].H[q];
+        for (int q = 0; q < P * P; ++q) own->forward.edge.Us[q] = right->forward.edge.Us[q];
+      });
+      if (std::memcmp(first.data(), block(1), bytes) == 0) std::memcpy(static_cast<void *>(block(0)), first.data(), bytes);
+    }
+    for (int c = 0; c < T;) {
+      int d = c + 1;
+      if (shape_.split.size(c) < shape_.split.slots) { // the kernel takes regular chunks to be full
+        c = d;
+        continue;
+      }
+      while (d < T && same(c, d)) ++d;
+      if (d - c > regular_end_ - regular_begin_) regular_begin_ = c, regular_end_ = d;
+      c = d;
+    }
+    if (2 * (regular_end_ - regular_begin_) < T || T == 1) regular_begin_ = regular_end_ = 0;
+    regular_.assign(block(regular_begin_), block(regular_begin_) + block_words_);
+  }
+
+  template <class Entry>
+  static Square square(const Entry &entry)
+  {
+    Square s;
+    for (int a = 0; a < P; ++a)
+      for (int b = 0; b < P; ++b) s.a[a * P + b] = narrow<Scalar>(entry(a, b));
+    return s;
+  }
+
+  void store_reduced(const Exec &exec, const std::vector<ReducedSystem<Scalar, P>> &systems)
+  {
+    const int  T = shape_.split.chunks, W = shape_.window, classes = static_cast<int>(systems.size());
+    const auto count = static_cast<std::size_t>(classes) * static_cast<std::size_t>(T);
+    inverse_         = allocate<Squares>(exec, "ribbon::one_pass::inverse", count * static_cast<std::size_t>(W));
+    reduced_         = allocate<Squares>(exec, "ribbon::one_pass::reduced", count * 3);
+    const auto inverse = Kokkos::create_mirror_view(inverse_);
+    const auto reduced = Kokkos::create_mirror_view(reduced_);
+    Square    *g = inverse.data(), *r = reduced.data();
+    for (const auto &system : systems)
+      for (int c = 0; c < T; ++c) {
+        for (int w = 0; w < W; ++w) *g++ = square([&](int a, int b) { return system.inverse(c * P + a, (shape_.window_begin(c) + w) % T * P + b); });
+        for (const auto *block : {&system.lower, &system.diag, &system.upper}) *r++ = square([&](int a, int b) { return (*block)(c * P + a, b); });
+      }
+    Kokkos::deep_copy(exec, inverse_, inverse);
+    Kokkos::deep_copy(exec, reduced_, reduced);
+    exec.fence();
+  }
+
+  template <CoefficientSource source>
+  void run(const Exec &exec, const Arguments &a) const
+  {
+    with_kernel<source>(shape_, [&](auto type) { launch<typename decltype(type)::type>(exec, a); });
+  }
+
+  template <class Kernel>
+  void launch(const Exec &exec, const Arguments &a) const
+  {
+    Kernel k;
+    if constexpr (!std::is_same_v<decltype(k.regular), NoRegularBlock>) std::memcpy(static_cast<void *>(&k.regular), regular_.data(), sizeof k.regular);
+    k.b = a.b, k.x = a.x, k.in = a.in, k.out = a.out;
+    k.shape         = shape_;
+    k.blocks        = reinterpret_cast<const typename Kernel::Block *>(blocks_.data());
+    k.inverse       = inverse_.data();
+    k.reduced       = reduced_.data();
+    k.class_of_line = a.class_of_line;
+    k.classified    = a.classified;
+    k.regular_begin = regular_begin_, k.regular_end = regular_end_;
+    k.correct       = a.correct;
+    const std::int64_t teams = (a.in.lines() + shape_.lanes() - 1) / shape_.lanes();
+    device::launch(exec, "ribbon::one_pass", {teams, shape_.threads(), Kernel::scratch(shape_, !is_device_space<Exec>, regular_end_ - regular_begin_)}, k);
+  }
+
+  OnePassShape                   shape_;
+  std::size_t                    block_words_ = 0;
+  Kokkos::View<Scalar *, Memory> blocks_;
+  Squares                        inverse_, reduced_;
+  std::vector<Scalar>            regular_;
+  int                            regular_begin_ = 0, regular_end_ = 0;
+};
+
+} // namespace ribbon

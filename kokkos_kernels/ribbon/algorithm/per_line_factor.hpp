@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file per_line_factor.hpp  Factors one banded matrix per line where the coefficients live, one thread per line.
+#pragma once
+
+#include <ribbon/algorithm/thomas.hpp>
+#include <ribbon/bands.hpp>
+
+namespace ribbon {
+
+/// Writes the words of PerLineFactors. The reduction finds the smallest pivot relative to its row and where it is (line * rows + row);
+/// -1 stands for a pivot or an entry that is not finite.
+template <class Scalar, int P, class Memory>
+struct PerLineFactorKernel {
+  using Real     = real_t<Scalar>;
+  using Smallest = typename Kokkos::MinLoc<Real, std::int64_t>::value_type;
+
+  Kokkos::View<const Scalar ***, Kokkos::LayoutLeft, Memory> values;
+  Scalar                                                    *words, *closures;
+  std::int64_t                                               count, rows;
+  bool                                                       periodic;
+
+  KOKKOS_FUNCTION Scalar entry(std::int64_t l, std::int64_t i, std::int64_t d) const
+  {
+    if (d < -P || d > P || (!periodic && (i + d < 0 || i + d >= rows))) return Scalar(0);
+    return values(l, i, d + P);
+  }
+  KOKKOS_FUNCTION Real row_max(std::int64_t l, std::int64_t i) const
+  {
+    Real m = 0;
+    for (int d = -P; d <= P; ++d) {
+      const Real a = magnitude(entry(l, i, d));
+      if (!(a <= m)) m = a;
+    }
+    return m;
+  }
+  KOKKOS_FUNCTION void see(Real pivot, Real scale, std::int64_t at, Smallest &smallest) const
+  {
+    const Real relative = !is_finite(pivot) || !is_finite(scale) ? Real(-1) : scale > 0 ? pivot / scale : Real(0);
+    if (relative < smallest.val) smallest.val = relative, smallest.loc = at;
+  }
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t l, Smallest &smallest) const
+  {
+    const std::int64_t m     = rows - (periodic ? P : 0);
+    const int          width = periodic ? 1 + 4 * P : 1 + 2 * P;
+    auto word = [&](std::int64_t i, int j) -> Scalar & { return words[(i * width + j) * count + l]; };
+    Window<Scalar, P> h[P];            // last rows of H
+    Scalar            u[P][P] = {};    // u[q]: U of row i - 1 - q
+    for (std::int64_t i = 0; i < m; ++i) {
+      Scalar a[2 * P + 1], multiplier[P] = {};
+      for (int d = -P; d <= P; ++d) a[d + P] = i + d < 0 ? Scalar(0) : entry(l, i, d);
+      for (int q = P - 1; q >= 0; --q) {
+        multiplier[q] = a[P - 1 - q];
+        for (int p = 0; p < P; ++p) a[P - q + p] += multiplier[q] * u[q][p];
+      }
+      see(magnitude(a[P]), row_max(l, i), l * rows + i, smallest);
+      const Scalar inv = Scalar(1) / a[P];
+      word(i, 0)       = inv;
+      for (int q = P - 1; q > 0; --q)
+        for (int p = 0; p < P; ++p) u[q][p] = u[q - 1][p];
+      for (int q = 0; q < P; ++q) {
+        word(i, 1 + q)     = -multiplier[q] * inv;
+        word(i, 1 + P + q) = u[0][q] = -a[P + 1 + q] * inv;
+      }
+      if (!periodic) continue;
+      for (int q = 0; q < P; ++q) {
+        Scalar v = i <= q ? inv * entry(l, i, q - P - i) : Scalar(0);
+        for (int p = 0; p < P; ++p) v -= multiplier[p] * inv * h[q].v[p];
+        h[q].push(v);
+        word(i, 1 + 3 * P + q) = v;
+      }
+    }
+    if (periodic) close(l, m, smallest);
+  }
+
+  /// D, the couplings of the separators and their Schur complement with its inverse.
+  KOKKOS_FUNCTION void close(std::int64_t l, std::int64_t m, Smallest &smallest) const
+  {
+    auto   word = [&](std::int64_t i, int j) -> Scalar & { return words[(i * (1 + 4 * P) + j) * count + l]; };
+    Scalar first[2][P][P] = {}, last[2][P][P] = {}; // [left, right][row][separator] of A^-1 times the couplings
+    for (int q = 0; q < P; ++q) {
+      Window<Scalar, P> y, v;
+      for (std::int64_t i = 0; i < m; ++i) { // U^T y = e_q
+        Scalar t = i == q ? Scalar(1) : Scalar(0);
+        for (int p = 0; p < P && i - 1 - p >= 0; ++p) t += word(i - 1 - p, 1 + P + p) * y.v[p];
+        y.push(t);
+        word(i, 1 + 2 * P + q) = t;
+      }
+      for (std::int64_t i = m - 1; i >= 0; --i) { // L^T D = y
+        Scalar t = word(i, 1 + 2 * P + q);
+        for (int p = 0; p < P && i + 1 + p < m; ++p) t += word(i + 1 + p, 1 + p) * v.v[p];
+        v.push(t);
+        word(i, 1 + 2 * P + q) = t * word(i, 0);
+      }
+      for (int side = 0; side < 2; ++side) {
+        Window<Scalar, P> x;
+        for (int p = 0; p < P; ++p) x.v[p] = Scalar(side == 1 && p == q ? 1 : 0);
+        for (std::int64_t i = m - 1; i >= 0; --i) {
+          Scalar t = side == 0 ? word(i, 1 + 3 * P + q) : Scalar(0);
+          for (int p = 0; p < P; ++p) t += word(i, 1 + P + p) * x.v[p];
+          x.push(t);
+          const Scalar w = side == 0 ? t : -t;
+          if (i < P) first[side][i][q] = w;
+          if (i >= m - P) last[side][i - (m - P)][q] = w;
+        }
+      }
+    }
+    Scalar *c              = closures + l;
+    c[4 * P * P * count] = word(m - P, 1 + P);
+    Scalar  S[P][P];
+    Real    scale = 0;
+    for (int a = 0; a < P; ++a) {
+      const Real r = row_max(l, m + a);
+      if (!(r <= scale)) scale = r;
+      for (int b = 0; b < P; ++b) {
+        Scalar s = entry(l, m + a, b - a);
+        for (int q = 0; q < P; ++q) { // neighbours on both sides are this chunk itself
+          const Scalar Ls = entry(l, m + a, q - P - a), Us = entry(l, m + a, q + P - a);
+          s -= Ls * (last[0][q][b] + last[1][q][b]) + Us * (first[0][q][b] + first[1][q][b]);
+          if (b == 0) c[(a * P + q) * count] = Ls, c[(P * P + a * P + q) * count] = Us;
+        }
+        S[a][b]                                = s;
+        c[(2 * P * P + a * P + b) * count] = s;
+      }
+    }
+    Scalar G[P][P];
+    if constexpr (P == 1) {
+      see(magnitude(S[0][0]), scale, l * rows + m, smallest);
+      G[0][0] = Scalar(1) / S[0][0];
+    } else {
+      const Scalar det   = S[0][0] * S[1][1] - S[0][1] * S[1][0];
+      const Real   pivot = magnitude(S[0][0]) > magnitude(S[1][0]) ? magnitude(S[0][0]) : magnitude(S[1][0]);
+      see(pivot, scale, l * rows + m, smallest);
+      see(magnitude(det) / pivot, scale, l * rows + m + 1, smallest);
+      G[0][0] = S[1][1] / det, G[0][1] = -S[0][1] / det, G[1][0] = -S[1][0] / det, G[1][1] = S[0][0] / det;
+    }
+    for (int a = 0; a < P; ++a)
+      for (int b = 0; b < P; ++b) c[(3 * P * P + a * P + b) * count] = G[a][b];
+  }
+};
+
+} // namespace ribbon

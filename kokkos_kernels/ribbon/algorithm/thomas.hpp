@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file thomas.hpp  Elimination along whole lines: one thread per line on a device, one SIMD lane per line on a host.
+///
+/// The Thomas algorithm and its pentadiagonal form (Engeln-Muellges & Uhlig, Numerical Algorithms with C, 1996; Gloster, O Naraigh & Pang,
+/// cuPentBatch, 2018, eqs. 8-12) with the factorization kept: a line is one chunk of chunk.hpp. A periodic line ends in P separators that
+/// close the ring (bordering, Navon 1987) and still takes two sweeps.
+#pragma once
+
+#include <ribbon/chunk.hpp>
+#include <ribbon/device/team_launch.hpp>
+#include <ribbon/line_set.hpp>
+
+namespace ribbon {
+
+/// What closes a periodic line: R z = r with G = R^-1, row-major P x P.
+template <class Scalar, int P>
+struct alignas(16) RingClosure {
+  ChunkEdge<Scalar, P> edge;
+  Scalar               R[P * P], G[P * P];
+
+  /// z = G r with one step of refinement.
+  KOKKOS_INLINE_FUNCTION void solve(const Scalar (&r)[P], Scalar (&z)[P]) const
+  {
+    for (int a = 0; a < P; ++a) {
+      z[a] = Scalar(0);
+      for (int b = 0; b < P; ++b) z[a] += G[a * P + b] * r[b];
+    }
+    Scalar residual[P], correction[P];
+    for (int a = 0; a < P; ++a) {
+      residual[a] = r[a];
+      for (int b = 0; b < P; ++b) residual[a] -= R[a * P + b] * z[b];
+    }
+    for (int a = 0; a < P; ++a) {
+      correction[a] = Scalar(0);
+      for (int b = 0; b < P; ++b) correction[a] += G[a * P + b] * residual[b];
+    }
+    for (int a = 0; a < P; ++a) z[a] += correction[a];
+  }
+};
+
+/// Factors of a few matrices: rows of matrix c start at c * interior.
+template <class Scalar, int P>
+struct SharedFactors {
+  const ForwardRow<Scalar, P>  *forward_rows;
+  const BackwardRow<Scalar, P> *backward_rows;
+  const RingClosure<Scalar, P> *closures;
+  const int                    *class_of_line; ///< null: one class
+  std::int64_t                  classified = 1, interior = 0;
+
+  struct Line {
+    const ForwardRow<Scalar, P>  *f;
+    const BackwardRow<Scalar, P> *w;
+    const RingClosure<Scalar, P> *c;
+    KOKKOS_INLINE_FUNCTION ForwardRow<Scalar, P> forward(std::int64_t i) const { return f[i]; }
+    KOKKOS_INLINE_FUNCTION BackwardRow<Scalar, P> backward(std::int64_t i) const { return w[i]; }
+    KOKKOS_INLINE_FUNCTION RingClosure<Scalar, P> closure() const { return *c; }
+  };
+  KOKKOS_INLINE_FUNCTION std::int64_t matrix(std::int64_t line) const { return class_of_line ? class_of_line[line % classified] : 0; }
+  KOKKOS_INLINE_FUNCTION Line         line(std::int64_t l) const
+  {
+    const std::int64_t m = matrix(l);
+    return {forward_rows + m * interior, backward_rows + m * interior, closures + m};
+  }
+};
+
+/// Factors of one matrix per line, line index fastest. Word j of row i: inv, L[P], U[P] and for periodic lines D[P], H[P].
+template <class Scalar, int P>
+struct PerLineFactors {
+  const Scalar *words;
+  const Scalar *closures; ///< (line fastest, word of RingClosure)
+  std::int64_t  count = 0;
+  bool          periodic = false;
+
+  struct Line {
+    const Scalar *at, *closure_at;
+    std::int64_t  count;
+    bool          periodic;
+    KOKKOS_INLINE_FUNCTION const Scalar &word(std::int64_t i, int j) const { return at[(i * (periodic ? 1 + 4 * P : 1 + 2 * P) + j) * count]; }
+    KOKKOS_INLINE_FUNCTION ForwardRow<Scalar, P> forward(std::int64_t i) const
+    {
+      ForwardRow<Scalar, P> row;
+      row.inv = word(i, 0);
+      for (int q = 0; q < P; ++q) row.L[q] = word(i, 1 + q), row.D[q] = periodic ? word(i, 1 + 2 * P + q) : Scalar(0);
+      return row;
+    }
+    KOKKOS_INLINE_FUNCTION BackwardRow<Scalar, P> backward(std::int64_t i) const
+    {
+      BackwardRow<Scalar, P> row;
+      for (int q = 0; q < P; ++q) row.U[q] = word(i, 1 + P + q), row.H[q] = periodic ? word(i, 1 + 3 * P + q) : Scalar(0);
+      return row;
+    }
+    KOKKOS_INLINE_FUNCTION RingClosure<Scalar, P> closure() const
+    {
+      RingClosure<Scalar, P> c;
+      for (int e = 0; e < P * P; ++e) {
+        c.edge.Ls[e] = closure_at[e * count];
+        c.edge.Us[e] = closure_at[(P * P + e) * count];
+        c.R[e]       = closure_at[(2 * P * P + e) * count];
+        c.G[e]       = closure_at[(3 * P * P + e) * count];
+      }
+      c.edge.U_last = closure_at[4 * P * P * count];
+      return c;
+    }
+  };
+  KOKKOS_INLINE_FUNCTION Line line(std::int64_t l) const { return {words + l % count, closures + l % count, count, periodic}; }
+};
+
+/// One thread per line: 2 reads and 2 writes of the right-hand side.
+template <class Scalar, int P, class Factors>
+struct ThomasLineKernel {
+  Factors       factors;
+  const Scalar *b;
+  Scalar       *x;
+  LineSet       in, out;
+  bool          periodic;
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t l) const
+  {
+    const auto         line = factors.line(l);
+    const Scalar      *f    = b + in.begin(l);
+    Scalar            *to   = x + out.begin(l);
+    const std::int64_t m    = in.rows - (periodic ? P : 0);
+    Window<Scalar, P>  g, w;
+    Scalar             y_first[P] = {}, z[P] = {};
+    for (std::int64_t i = 0; i < m; ++i) to[i * out.row_stride] = forward_row(line.forward(i), f[i * in.row_stride], g, y_first);
+    if (periodic) {
+      const auto closure = line.closure();
+      Scalar     f_sep[P], own[P], left[P];
+      for (int a = 0; a < P; ++a) f_sep[a] = f[(m + a) * in.row_stride];
+      reduced_rhs(closure.edge, g, y_first, f_sep, own, left);
+      for (int a = 0; a < P; ++a) own[a] -= left[a];
+      closure.solve(own, z);
+      for (int a = 0; a < P; ++a) to[(m + a) * out.row_stride] = w.v[a] = z[a];
+    }
+    for (std::int64_t i = m - 1; i >= 0; --i) to[i * out.row_stride] = backward_row(line.backward(i), to[i * out.row_stride], z, w);
+  }
+};
+
+/// A tile of Lanes lines in scratch, row by row: the lanes are the SIMD direction. Lines are read once and written once.
+template <class Scalar, int P, int Lanes, class Factors>
+struct ThomasTileKernel {
+  static constexpr int max_threads = 1;
+  Factors              factors;
+  const Scalar        *b;
+  Scalar              *x;
+  LineSet              in, out;
+  bool                 periodic;
+
+  static std::size_t scratch(std::int64_t rows) { return static_cast<std::size_t>(rows) * Lanes * sizeof(Scalar); }
+
+  /// Calls move(lane, row) over a tile in an order that suits the memory of `set`.
+  template <class Move>
+  KOKKOS_FUNCTION static void for_tile(const LineSet &set, int lanes, const Move &move)
+  {
+    constexpr std::int64_t block = 32; // rows of a tile that stay in the first cache while it is transposed
+    if (set.row_stride < set.stride0)
+      for (std::int64_t i = 0; i < set.rows; i += block)
+        for (int l = 0; l < lanes; ++l)
+          for (std::int64_t k = i; k < i + block && k < set.rows; ++k) move(l, k);
+    else
+      for (std::int64_t i = 0; i < set.rows; ++i)
+        for (int l = 0; l < lanes; ++l) move(l, i);
+  }
+
+  /// Both sweeps for lanes with coefficient rows forward(i, lane), ...; Uniform: the lane is ignored and rows are read once for all.
+  template <bool Uniform, class Line>
+  KOKKOS_FUNCTION static void sweep(const Line *line, int lanes, std::int64_t m, bool periodic, Scalar *tile)
+  {
+    Scalar g[P + 1][Lanes] = {}, y_first[P][Lanes] = {}, z[P][Lanes] = {};
+    for (std::int64_t i = 0; i < m; ++i) {
+      Scalar    *t   = tile + i * Lanes;
+      const auto one = line[0].forward(i);
+      for (int l = 0; l < (Uniform ? Lanes : lanes); ++l) {
+        const auto   row = Uniform ? one : line[l].forward(i);
+        const Scalar f   = t[l];
+        Scalar       v   = row.inv * f;
+        for (int q = 0; q < P; ++q) {
+          if (periodic) y_first[q][l] += row.D[q] * f;
+          v += row.L[q] * g[q][l];
+        }
+        for (int q = P - 1; q > 0; --q) g[q][l] = g[q - 1][l];
+        t[l] = g[0][l] = v;
+      }
+    }
+    Scalar w[P][Lanes] = {};
+    if (periodic)
+      for (int l = 0; l < lanes; ++l) {
+        const auto        &at      = line[Uniform ? 0 : l];
+        const auto         closure = at.closure();
+        Window<Scalar, P>  last;
+        Scalar             first[P], f_sep[P], own[P], left[P], zl[P];
+        for (int a = 0; a < P; ++a) last.v[a] = g[a][l], first[a] = y_first[a][l], f_sep[a] = tile[(m + a) * Lanes + l];
+        reduced_rhs(closure.edge, last, first, f_sep, own, left);
+        for (int a = 0; a < P; ++a) own[a] -= left[a];
+        closure.solve(own, zl);
+        for (int a = 0; a < P; ++a) tile[(m + a) * Lanes + l] = w[a][l] = z[a][l] = zl[a];
+      }
+    for (std::int64_t i = m - 1; i >= 0; --i) {
+      Scalar    *t   = tile + i * Lanes;
+      const auto one = line[0].backward(i);
+      for (int l = 0; l < (Uniform ? Lanes : lanes); ++l) {
+        const auto row = Uniform ? one : line[l].backward(i);
+        Scalar     v   = t[l];
+        for (int q = 0; q < P; ++q) {
+          if (periodic) v -= row.H[q] * z[q][l];
+          v += row.U[q] * w[q][l];
+        }
+        for (int q = P - 1; q > 0; --q) w[q][l] = w[q - 1][l];
+        t[l] = w[0][l] = v;
+      }
+    }
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team &team) const
+  {
+    const std::int64_t first = team.league_rank() * Lanes, m = in.rows - (periodic ? P : 0);
+    const int          lanes = static_cast<int>(in.lines() - first < Lanes ? in.lines() - first : Lanes);
+    Scalar            *tile  = reinterpret_cast<Scalar *>(team.scratch());
+    using Line               = typename Factors::Line;
+    Line         line[Lanes] = {};
+    std::int64_t from[Lanes] = {}, to[Lanes] = {};
+    bool         uniform = std::is_same_v<Factors, SharedFactors<Scalar, P>>;
+    for (int l = 0; l < lanes; ++l) {
+      line[l] = factors.line(first + l);
+      from[l] = in.begin(first + l);
+      to[l]   = out.begin(first + l);
+      if constexpr (std::is_same_v<Factors, SharedFactors<Scalar, P>>) uniform = uniform && line[l].f == line[0].f;
+    }
+    if (lanes < Lanes)
+      for (std::int64_t i = 0; i < in.rows * Lanes; ++i) tile[i] = Scalar(0);
+    for_tile(in, lanes, [&](int l, std::int64_t i) { tile[i * Lanes + l] = b[from[l] + i * in.row_stride]; });
+    if (uniform) sweep<true>(line, lanes, m, periodic, tile);
+    else sweep<false>(line, lanes, m, periodic, tile);
+    for_tile(out, lanes, [&](int l, std::int64_t i) { x[to[l] + i * out.row_stride] = tile[i * Lanes + l]; });
+  }
+};
+
+/// Solves all lines. Asynchronous on exec; in place where b == x and both layouts agree.
+template <class Exec, class Scalar, int P, class Factors>
+void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+{
+  if (in.unknowns() == 0) return;
+  if constexpr (is_device_space<Exec>) {
+    Kokkos::parallel_for("ribbon::thomas", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, in.lines()),
+                         ThomasLineKernel<Scalar, P, Factors>{factors, b, x, in, out, periodic});
+  } else {
+    constexpr int lanes = 16;
+    using Wide          = ThomasTileKernel<Scalar, P, lanes, Factors>;
+    using Single        = ThomasTileKernel<Scalar, P, 1, Factors>;
+    constexpr std::size_t most = std::size_t(64) << 20; // longer lines go one by one
+    if (in.lines() > 1 && Wide::scratch(in.rows) <= most)
+      device::launch(exec, "ribbon::thomas", {(in.lines() + lanes - 1) / lanes, 1, Wide::scratch(in.rows)}, Wide{factors, b, x, in, out, periodic});
+    else if (Single::scratch(in.rows) <= most) device::launch(exec, "ribbon::thomas", {in.lines(), 1, Single::scratch(in.rows)}, Single{factors, b, x, in, out, periodic});
+    else
+      Kokkos::parallel_for("ribbon::thomas", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, in.lines()),
+                           ThomasLineKernel<Scalar, P, Factors>{factors, b, x, in, out, periodic});
+  }
+}
+
+} // namespace ribbon

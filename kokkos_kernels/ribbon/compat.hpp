@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file compat.hpp  The only place that knows how Kokkos 3.4 and Kokkos 4.6+/5 differ.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <string>
+#include <type_traits>
+
+namespace ribbon {
+
+/// Real type behind a scalar: double for double and complex<double>, float for float.
+template <class Scalar>
+struct RealOf {
+  using type = Scalar;
+};
+template <class Real>
+struct RealOf<Kokkos::complex<Real>> {
+  using type = Real;
+};
+template <class Scalar>
+using real_t = typename RealOf<Scalar>::type;
+
+/// Magnitude of a real or complex scalar, usable on host and device.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION real_t<Scalar> magnitude(const Scalar &a)
+{
+  if constexpr (std::is_floating_point_v<Scalar>) return a < 0 ? -a : a;
+  else return Kokkos::abs(a);
+}
+
+/// False for NaN and both infinities (independent of -ffast-math style flags being absent).
+template <class Real>
+KOKKOS_INLINE_FUNCTION bool is_finite(Real a)
+{
+  return a - a == Real(0);
+}
+
+/// Rounding unit of the real type behind Scalar.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION constexpr real_t<Scalar> unit_roundoff()
+{
+  return std::is_same_v<real_t<Scalar>, float> ? real_t<Scalar>(1.1920929e-07) : real_t<Scalar>(2.2204460492503131e-16);
+}
+
+/// True where kernels of Exec run on an accelerator: one Kokkos thread per virtual thread, scratch shared by a team.
+#ifdef KOKKOS_ENABLE_CUDA
+template <class Exec>
+inline constexpr bool is_device_space = std::is_same_v<Exec, Kokkos::Cuda>;
+#else
+template <class Exec>
+inline constexpr bool is_device_space = !Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible;
+#endif
+
+/// Allocation on a given execution space instance, uninitialised. Kokkos 3.4's view_alloc refuses an instance of a host space.
+template <class ViewType, class Exec, class... Extents>
+ViewType allocate(const Exec &exec, const std::string &label, Extents... extents)
+{
+  if constexpr (is_device_space<Exec>) return ViewType(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), extents...);
+  else return ViewType(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
+}
+
+/// Reads a 16-byte aligned record that no kernel writes meanwhile, in wide loads that the compiler may move.
+template <class Record>
+KOKKOS_INLINE_FUNCTION Record read_only(const Record *from)
+{
+#ifdef __CUDA_ARCH__
+  static_assert(sizeof(Record) % 16 == 0 && alignof(Record) % 16 == 0, "records are read in pieces of 16 bytes");
+  alignas(16) int4 words[sizeof(Record) / 16];
+  #pragma unroll
+  for (unsigned k = 0; k < sizeof(Record) / 16; ++k) words[k] = __ldg(reinterpret_cast<const int4 *>(from) + k);
+  Record record;
+  memcpy(static_cast<void *>(&record), words, sizeof(Record));
+  return record;
+#else
+  return *from;
+#endif
+}
+
+} // namespace ribbon
+
+/// Full unrolling where register arrays are indexed by the loop variable on a device; hosts keep the loop.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  #define RIBBON_UNROLL _Pragma("unroll")
+#else
+  #define RIBBON_UNROLL
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file async_copy.hpp  Copies from global memory to team scratch that do not pass through registers (cp.async), plain copies elsewhere.
+#pragma once
+
+#include <ribbon/compat.hpp>
+
+namespace ribbon::device {
+
+/// Starts copying one scalar to team scratch; it may be read by the same thread after async_wait.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION void async_copy(Scalar *to, const Scalar *from)
+{
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if constexpr (sizeof(Scalar) == 16) asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from));
+  else if constexpr (sizeof(Scalar) == 8) asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(address), "l"(from));
+  else asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(address), "l"(from));
+#else
+  *to = *from;
+#endif
+}
+
+/// Reads one scalar that is touched once. On CUDA the load stays where it is written: ptxas would move it behind the wait for the copies.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar streaming_load(const Scalar *from)
+{
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<Scalar, double>) {
+    double value;
+    asm volatile("ld.volatile.global.f64 %0, [%1];" : "=d"(value) : "l"(from));
+    return value;
+  } else if constexpr (std::is_same_v<Scalar, float>) {
+    float value;
+    asm volatile("ld.volatile.global.f32 %0, [%1];" : "=f"(value) : "l"(from));
+    return value;
+  } else return *from;
+#else
+  return *from;
+#endif
+}
+
+/// Lanes `lane` of `lanes` (a power of two, neighbours in a warp) copy `bytes` (a multiple of 16) to scratch together.
+KOKKOS_INLINE_FUNCTION void async_copy_block([[maybe_unused]] void *to, [[maybe_unused]] const void *from, [[maybe_unused]] int bytes, [[maybe_unused]] int lane, [[maybe_unused]] int lanes)
+{
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  for (int k = lane * 16; k < bytes; k += lanes * 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address + k), "l"(static_cast<const char *>(from) + k));
+#endif
+}
+
+/// The lanes of one chunk wait for each other.
+KOKKOS_INLINE_FUNCTION void lane_barrier([[maybe_unused]] int lanes)
+{
+#if defined(__CUDA_ARCH__)
+  if (lanes >= 32) __syncwarp();
+  else __syncwarp(((1u << lanes) - 1u) << (threadIdx.x % 32u / static_cast<unsigned>(lanes) * static_cast<unsigned>(lanes)));
+#endif
+}
+
+/// Closes a group of copies.
+KOKKOS_INLINE_FUNCTION void async_commit()
+{
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;");
+#endif
+}
+
+/// Waits until at most `pending` of the closed groups are still under way. `pending` must be a constant once loops are unrolled.
+KOKKOS_INLINE_FUNCTION void async_wait([[maybe_unused]] int pending)
+{
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  #define RIBBON_WAIT(N) \
+    case N: asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); break;
+  switch (pending) {
+    RIBBON_WAIT(7)
+    RIBBON_WAIT(6)
+    RIBBON_WAIT(5)
+    RIBBON_WAIT(4)
+    RIBBON_WAIT(3)
+    RIBBON_WAIT(2)
+    RIBBON_WAIT(1)
+  default: asm volatile("cp.async.wait_group 0;" ::: "memory");
+  }
+  #undef RIBBON_WAIT
+#endif
+}
+
+} // namespace ribbon::device

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file team_launch.hpp  One way to start a team kernel: a league of teams of virtual threads with scratch and barriers.
+///
+/// A kernel is written as phases over virtual threads (Threads::for_each) with team.barrier() between them. On a device every virtual
+/// thread is a hardware thread and its state stays in registers; on a host one thread runs all of them and the state lies in scratch.
+/// On CUDA the launch bypasses Kokkos::TeamPolicy, which (4.6) grants 48 KB of scratch where the chip has 227, and which sends functors
+/// above 512 bytes through a staging copy with a host wait; Kokkos tools still see the kernel under its label. Configure with
+/// RIBBON_PLAIN_KOKKOS=ON for TeamPolicy everywhere.
+#pragma once
+
+#include <ribbon/compat.hpp>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace ribbon::device {
+
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__) && !defined(RIBBON_PLAIN_KOKKOS)
+  #define RIBBON_CUDA_LAUNCH 1
+#endif
+
+/// Size of a launch.
+struct League {
+  std::int64_t teams   = 0;
+  int          threads = 1; ///< virtual threads of a team
+  std::size_t  scratch = 0; ///< bytes of team scratch the kernel asked for (16-byte aligned pieces)
+};
+
+inline constexpr std::size_t align16(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+
+/// A team of a Kokkos::TeamPolicy. With Virtual, one thread stands for all.
+template <class Member, bool Virtual>
+struct KokkosTeam {
+  static constexpr bool is_virtual = Virtual;
+  const Member         &member;
+  char                 *memory;
+  int                   threads;
+  KOKKOS_INLINE_FUNCTION std::int64_t league_rank() const { return member.league_rank(); }
+  KOKKOS_INLINE_FUNCTION int          rank() const { return member.team_rank(); }
+  KOKKOS_INLINE_FUNCTION int          size() const { return threads; }
+  KOKKOS_INLINE_FUNCTION char        *scratch() const { return memory; }
+  KOKKOS_INLINE_FUNCTION void         barrier() const { member.team_barrier(); }
+};
+
+/// Runs phases over the virtual threads of a team and keeps the State of each from one phase to the next.
+template <class State, class Team>
+class Threads {
+public:
+  /// `memory` holds size() states where threads are virtual (see bytes()) and is not used otherwise.
+  KOKKOS_INLINE_FUNCTION Threads(const Team &team, [[maybe_unused]] char *memory) : team_(team)
+  {
+    if constexpr (Team::is_virtual) states_ = reinterpret_cast<State *>(memory);
+  }
+  template <class Phase>
+  KOKKOS_INLINE_FUNCTION void for_each(const Phase &phase)
+  {
+    if constexpr (Team::is_virtual)
+      for (int v = 0; v < team_.size(); ++v) phase(v, states_[v]);
+    else phase(team_.rank(), state_);
+  }
+
+private:
+  struct Nothing {};
+  const Team                                              &team_;
+  std::conditional_t<Team::is_virtual, Nothing, State>     state_;
+  std::conditional_t<Team::is_virtual, State *, Nothing>   states_{};
+};
+
+/// Whether lanes of a warp bring blocks of coefficients to scratch together (async_copy_block).
+template <class Team>
+inline constexpr bool copies_blocks = false;
+
+#ifdef RIBBON_CUDA_LAUNCH
+struct CudaTeam {
+  static constexpr bool is_virtual = false;
+  __device__ std::int64_t league_rank() const { return blockIdx.x; }
+  __device__ int          rank() const { return static_cast<int>(threadIdx.x); }
+  __device__ int          size() const { return static_cast<int>(blockDim.x); }
+  __device__ char        *scratch() const
+  {
+    extern __shared__ double2 ribbon_team_scratch[];
+    return reinterpret_cast<char *>(ribbon_team_scratch);
+  }
+  __device__ void barrier() const { __syncthreads(); }
+};
+
+template <>
+inline constexpr bool copies_blocks<CudaTeam> = true;
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::max_threads) cuda_team_kernel(const __grid_constant__ Kernel kernel)
+{
+  kernel(CudaTeam{});
+}
+#endif
+
+/// What a TeamPolicy runs for one team.
+template <class Kernel, class Member, bool Virtual>
+struct TeamPolicyBody {
+  static constexpr int level = Virtual ? 1 : 0;
+  Kernel               kernel;
+  std::size_t          scratch;
+  int                  threads;
+  KOKKOS_FUNCTION void operator()(const Member &member) const
+  {
+    const int at     = level;
+    char     *memory = static_cast<char *>(member.team_scratch(at).get_shmem(static_cast<std::ptrdiff_t>(scratch) + 16));
+    memory += (16 - reinterpret_cast<std::uintptr_t>(memory) % 16) % 16;
+    kernel(KokkosTeam<Member, Virtual>{member, memory, threads});
+  }
+};
+
+/// Most bytes of scratch that one team may ask for.
+template <class Exec>
+std::size_t scratch_limit([[maybe_unused]] const Exec &exec)
+{
+#ifdef RIBBON_CUDA_LAUNCH
+  if constexpr (is_device_space<Exec>) return exec.cuda_device_prop().sharedMemPerBlockOptin;
+#endif
+  return is_device_space<Exec> ? std::size_t(36) << 10 : std::size_t(256) << 20;
+}
+
+template <class Exec, class Kernel>
+void launch_team_policy(const Exec &exec, const std::string &label, const League &league, const Kernel &kernel)
+{
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  using Body   = TeamPolicyBody<Kernel, typename Policy::member_type, !is_device_space<Exec>>;
+  Policy policy(exec, static_cast<int>(league.teams), is_device_space<Exec> ? league.threads : 1);
+  policy.set_scratch_size(Body::level, Kokkos::PerTeam(static_cast<int>(league.scratch + 32)));
+  Kokkos::parallel_for(label, policy, Body{kernel, league.scratch, league.threads});
+}
+
+#ifdef RIBBON_CUDA_LAUNCH
+template <class Kernel>
+void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const League &league, const Kernel &kernel)
+{
+  const bool    profiled = Kokkos::Profiling::profileLibraryLoaded();
+  std::uint64_t id       = 0;
+  if (profiled) Kokkos::Profiling::beginParallelFor(label, 0, &id);
+  if (league.scratch > 48 * 1024) cudaFuncSetAttribute(cuda_team_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(league.scratch));
+  cuda_team_kernel<Kernel><<<dim3(static_cast<unsigned>(league.teams)), dim3(static_cast<unsigned>(league.threads)), league.scratch, exec.cuda_stream()>>>(kernel);
+  const cudaError_t error = cudaGetLastError();
+  if (profiled) {
+    exec.fence();
+    Kokkos::Profiling::endParallelFor(id);
+  }
+  if (error != cudaSuccess) throw std::runtime_error(label + ": " + cudaGetErrorString(error));
+}
+#endif
+
+/// Starts kernel(team) for every team of the league on `exec`; returns before it has run. A league without teams starts nothing.
+/// Kernel has `static constexpr int max_threads` and is copied by value. @throws std::runtime_error when the launch is refused.
+template <class Exec, class Kernel>
+void launch(const Exec &exec, const std::string &label, const League &league, const Kernel &kernel)
+{
+  if (league.teams <= 0) return;
+#ifdef RIBBON_CUDA_LAUNCH
+  if constexpr (is_device_space<Exec>) launch_cuda(exec, label, league, kernel);
+  else
+#endif
+    launch_team_policy(exec, label, league, kernel);
+}
+
+} // namespace ribbon::device

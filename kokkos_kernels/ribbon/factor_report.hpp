@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file factor_report.hpp  What a factorization found out about its matrices.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace ribbon {
+
+enum class FactorStatus {
+  ok,
+  zero_pivot, ///< a pivot no larger than the tolerance times the largest entry of its row
+  not_finite, ///< NaN or Inf among the entries or the factors
+  unsound     ///< elimination without pivoting loses the digits of this matrix (found by the probe)
+};
+
+struct FactorReport {
+  FactorStatus status         = FactorStatus::ok;
+  std::string  algorithm      = "none"; ///< "one_pass", "one_pass with correction" or "thomas"
+  std::string  reason;                  ///< why this algorithm
+  double       smallest_pivot = 1;      ///< smallest |pivot| / max|entry of its row|
+  std::int64_t line           = -1;     ///< line (or class) and row of the smallest pivot, or of the first bad entry
+  std::int64_t row            = -1;
+  double       probe_error    = 0; ///< largest backward error ||r|| / (||A|| ||x|| + ||b||) of the probe right-hand sides
+  std::size_t  bytes          = 0; ///< held for factors and tables
+
+  bool ok() const { return status == FactorStatus::ok; }
+};
+
+} // namespace ribbon

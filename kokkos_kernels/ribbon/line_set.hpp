@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file line_set.hpp  Where the unknowns of a batch of lines lie in memory, as one index formula.
+#pragma once
+
+#include <ribbon/compat.hpp>
+
+#include <cstdint>
+
+namespace ribbon {
+
+/// All lines of one direction. Element i of line s lies at
+///
+///     offset + i * row_stride + (s % count0) * stride0 + (s / count0) * stride1,    0 <= i < rows, 0 <= s < count0 * count1
+///
+/// An interleaved batch of M lines has row_stride = M, stride0 = 1; a contiguous one row_stride = 1, stride0 = rows.
+/// On an nx x ny x nz grid the x-lines have row_stride 1, the y-lines nx, the z-lines nx * ny. Offsets are 64-bit.
+struct LineSet {
+  std::int64_t rows       = 0; ///< unknowns per line (n)
+  std::int64_t count0     = 0; ///< lines along the first free direction
+  std::int64_t count1     = 1; ///< lines along the second free direction
+  std::int64_t row_stride = 1;
+  std::int64_t stride0    = 0;
+  std::int64_t stride1    = 0;
+  std::int64_t offset     = 0;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t lines() const { return count0 * count1; }
+  KOKKOS_INLINE_FUNCTION std::int64_t unknowns() const { return rows * lines(); }
+
+  /// Position of the first row of a line.
+  KOKKOS_INLINE_FUNCTION std::int64_t begin(std::int64_t line) const
+  {
+    const std::int64_t s1 = count1 == 1 ? 0 : line / count0;
+    return offset + (line - s1 * count0) * stride0 + s1 * stride1;
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t line, std::int64_t row) const { return begin(line) + row * row_stride; }
+
+  /// M lines of n rows, neighbours in memory being the same row of neighbouring lines.
+  static LineSet interleaved(std::int64_t n, std::int64_t M) { return {n, M, 1, M, 1, 0, 0}; }
+  /// M lines of n rows, one after another, `pitch` elements apart (n when not given).
+  static LineSet contiguous(std::int64_t n, std::int64_t M, std::int64_t pitch = -1) { return {n, M, 1, 1, pitch < 0 ? n : pitch, 0, 0}; }
+  /// Lines of a box of nx * ny * nz unknowns along direction d (0: x, 1: y, 2: z), x running fastest.
+  static LineSet box(const std::int64_t (&size)[3], int d)
+  {
+    const std::int64_t stride[3] = {1, size[0], size[0] * size[1]};
+    const int          d0 = d == 0 ? 1 : 0, d1 = d == 2 ? 1 : 2;
+    LineSet            s{size[d], size[d0], size[d1], stride[d], stride[d0], stride[d1], 0};
+    if (s.count1 != 1 && s.stride1 == s.stride0 * s.count0) { // one affine direction is enough
+      s.count0 *= s.count1;
+      s.count1 = 1;
+    }
+    if (s.count0 == 1) {
+      s.count0  = s.count1;
+      s.stride0 = s.stride1;
+      s.count1  = 1;
+    }
+    return s;
+  }
+};
+
+} // namespace ribbon

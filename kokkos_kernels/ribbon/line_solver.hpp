@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file line_solver.hpp  The public entry to the kernels: factor a batch of banded matrices once, solve as often as wanted.
+#pragma once
+
+#include <ribbon/bands.hpp>
+#include <ribbon/factor_report.hpp>
+#include <ribbon/line_set.hpp>
+
+#include <memory>
+
+namespace ribbon {
+
+struct LineSolverOptions {
+  /// "auto", "one_pass" or "thomas". auto takes one_pass on a device where a tile of lines fits the scratch of a team and the probe finds
+  /// it sound, thomas otherwise.
+  std::string algorithm = "auto";
+  /// A pivot this small relative to the largest entry of its row counts as zero; 0 stands for 100 units of roundoff.
+  double zero_pivot = 0;
+  /// Shape of one_pass: rows a thread holds (16, 32, 64; 15, 31, 63 for contiguous lines) and lines a team holds (a power of two);
+  /// 0 leaves the choice to the solver.
+  int rows_per_thread = 0, lines_per_team = 0;
+};
+
+/// Solver for all lines of a LineSet, for tridiagonal and pentadiagonal matrices, periodic or not.
+///
+///     ribbon::LineSolver<double> solver(exec, ribbon::LineSet::interleaved(n, M), bands);
+///     if (!solver.report().ok()) ...
+///     solver.solve(exec, b.data(), x.data());
+///
+/// Scalars: float, double, Kokkos::complex<double>. Spaces: Kokkos' default execution space and default host execution space.
+/// Copies share the factors. Elimination is not pivoted: matrices that lose their digits this way are found when they are factored
+/// (FactorStatus::unsound), never solved.
+template <class Scalar, class Exec = Kokkos::DefaultExecutionSpace>
+class LineSolver {
+public:
+  using scalar_type     = Scalar;
+  using execution_space = Exec;
+  using memory_space    = typename Exec::memory_space;
+  using bands_type      = Bands<Scalar, memory_space>;
+
+  LineSolver() = default;
+
+  /// Factors. Allocates everything that solve() needs and returns when the factors are complete.
+  /// @param lines  layout of the lines to be solved; lines.rows == bands.values.extent(1)
+  /// @param bands  half-bandwidth 1 or 2; extent(0) is 1 (shared), the number of classes, or lines.lines() (per_line)
+  /// @throws std::invalid_argument where the extents do not fit each other, the algorithm is unknown or cannot take these lines
+  LineSolver(const Exec &exec, const LineSet &lines, const bands_type &bands, const LineSolverOptions &options = {});
+
+  const FactorReport &report() const { return implementation_->report; }
+  const LineSet      &lines() const { return lines_; }
+
+  /// x = A^-1 b for all lines. Asynchronous on exec, allocates nothing, one kernel. b == x is allowed.
+  /// Where the factorization failed this does nothing.
+  void solve(const Exec &exec, const Scalar *b, Scalar *x) const { solve(exec, b, lines_, x, lines_); }
+
+  /// The same for lines that lie elsewhere: as many rows, and a multiple of the lines that were factored (several right-hand sides per
+  /// matrix: line l has the matrix of line l % lines().lines()).
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const;
+
+  struct Implementation {
+    FactorReport report;
+    virtual ~Implementation() = default;
+    virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const = 0;
+  };
+
+private:
+  LineSet                               lines_;
+  std::shared_ptr<const Implementation> implementation_;
+};
+
+} // namespace ribbon

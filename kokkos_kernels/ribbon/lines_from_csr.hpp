@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file lines_from_csr.hpp  Bands of the lines of a sparse matrix, read where the matrix lives.
+#pragma once
+
+#include <ribbon/bands.hpp>
+#include <ribbon/line_set.hpp>
+
+#include <string>
+#include <vector>
+
+namespace ribbon {
+
+/// A compressed-sparse-row matrix that somebody else owns, in the memory of Exec.
+template <class Scalar, class Index>
+struct CsrMatrix {
+  std::int64_t  rows = 0;
+  const Index  *row_begin; ///< rows + 1 positions
+  const Index  *column;
+  const Scalar *value;
+};
+
+/// What the entries of a matrix say about one set of lines.
+struct LineCouplings {
+  int          half_bandwidth = 0;     ///< largest distance along a line of an entry that is not zero (wrapped ones included)
+  int          stored_bandwidth = 0;   ///< the same for stored entries
+  bool         periodic       = false; ///< some entry that is not zero joins the ends of a line
+  bool         stored_periodic = false;
+  std::int64_t entries        = 0;  ///< stored off-diagonal entries along the lines
+  std::int64_t too_far_row    = -1; ///< first row with an entry that is not zero on its own line, more than 2 away
+  std::int64_t no_diagonal    = -1; ///< first row that stores no diagonal entry
+  std::int64_t not_finite     = -1; ///< first row with a NaN or Inf on its line
+};
+
+/// Histogram of the strength of coupling of the rows along a line, sum_j |a_ij| / |a_ii| over its neighbours on the line; bins are 64 per
+/// factor 2. Rows without off-diagonal entries that are not zero do not vote.
+inline constexpr int strength_bins = 64 * 80;
+/// Strength that bin k stands for.
+double strength_of_bin(int k);
+/// First bin at which half of the votes are reached, -1 without votes.
+int median_bin(const std::vector<std::int64_t> &histogram);
+
+/// Reads the couplings of a matrix along a set of lines. `wrap`: entries may join the ends of a line.
+template <class Scalar, class Index, class Exec>
+LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, bool wrap);
+
+/// Histogram of the strengths (host memory, strength_bins long).
+template <class Scalar, class Index, class Exec>
+std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, bool wrap);
+
+/// One band matrix per line; entries of A that are not along the lines are left out. values(line, row, diagonal).
+template <class Scalar, class Index, class Exec>
+Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, int half_bandwidth, bool periodic);
+
+struct SharingResult {
+  std::int64_t classes = 0;               ///< distinct matrices; 0 when there are more than were allowed
+  std::int64_t first = -1, different = -1; ///< first pair of lines that differ
+};
+
+/// Finds out which lines of per-line bands agree (exactly; -0 equals 0), and turns them into shared bands or classes where there are at
+/// most `most` distinct ones; otherwise they stay as they are.
+template <class Scalar, class Exec>
+SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t most);
+
+} // namespace ribbon

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file probe.hpp  Right-hand sides that show whether an elimination without pivoting keeps the digits of its matrices.
+///
+/// No norm of the factors tells sound from unsound; solving does. Six right-hand sides per matrix, A 1, A (+-1), two times A random and
+/// two random ones, are solved with the kernel's own arithmetic, and the backward error ||r|| / (||A|| ||x|| + ||b||) (maximum norms;
+/// Rigal & Gaches 1967) is measured.
+#pragma once
+
+#include <ribbon/bands.hpp>
+#include <ribbon/line_set.hpp>
+
+namespace ribbon {
+
+inline constexpr int probe_kinds = 6;
+
+template <class Scalar, int P, class Memory>
+struct Probe {
+  using Real    = real_t<Scalar>;
+  using Largest = typename Kokkos::MaxLoc<Real, std::int64_t>::value_type;
+  struct Fill { };
+  struct Measure { };
+
+  Kokkos::View<const Scalar ***, Kokkos::LayoutLeft, Memory> values;
+  bool                                                       periodic;
+  LineSet                                                    set; ///< line l: matrix l % matrices, right-hand side kind + l / matrices
+  int                                                        kind;
+  Scalar                                                    *x;
+
+  /// Uniform in [-1, 1), the same on every machine (splitmix64).
+  KOKKOS_FUNCTION static Real noise(std::uint64_t key)
+  {
+    key += 0x9e3779b97f4a7c15ull;
+    key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9ull;
+    key = (key ^ (key >> 27)) * 0x94d049bb133111ebull;
+    return static_cast<Real>(static_cast<double>((key ^ (key >> 31)) >> 11) * (2.0 / 9007199254740992.0) - 1.0);
+  }
+  KOKKOS_FUNCTION Scalar entry(std::int64_t c, std::int64_t i, int d) const
+  {
+    if (!periodic && (i + d < 0 || i + d >= set.rows)) return Scalar(0);
+    return values(c, i, d + P);
+  }
+  KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const { return (i % set.rows + set.rows) % set.rows; }
+  KOKKOS_FUNCTION Scalar given(int k, std::int64_t i) const
+  {
+    if (k == 0) return Scalar(1);
+    if (k == 1) return Scalar(i % 2 == 0 ? 1 : -1);
+    const std::uint64_t key = (static_cast<std::uint64_t>(k) << 40) + static_cast<std::uint64_t>(2 * i);
+    if constexpr (std::is_floating_point_v<Scalar>) return noise(key);
+    else return Scalar(noise(key), noise(key + 1));
+  }
+  KOKKOS_FUNCTION Scalar right_hand_side(std::int64_t c, int k, std::int64_t i) const
+  {
+    if (k >= 4) return given(k, i);
+    Scalar b(0);
+    for (int d = -P; d <= P; ++d) b += entry(c, i, d) * given(k, wrap(i + d));
+    return b;
+  }
+  KOKKOS_FUNCTION void operator()(Fill, const std::int64_t l) const
+  {
+    const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0));
+    for (std::int64_t i = 0; i < set.rows; ++i) x[set(l, i)] = right_hand_side(l % matrices, kind + static_cast<int>(l / matrices), i);
+  }
+  KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Largest &worst) const
+  {
+    const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0)), c = l % matrices;
+    const int          k = kind + static_cast<int>(l / matrices);
+    Real               norm_r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
+    auto               largest = [](Real &m, Real a) {
+      if (!(a <= m)) m = a; // keeps NaN
+    };
+    for (std::int64_t i = 0; i < set.rows; ++i) {
+      const Scalar b = right_hand_side(c, k, i);
+      Scalar       r = b;
+      Real         a = 0;
+      for (int d = -P; d <= P; ++d) {
+        const Scalar e = entry(c, i, d);
+        a += magnitude(e);
+        if (e != Scalar(0)) r -= e * x[set(l, wrap(i + d))];
+      }
+      largest(norm_r, magnitude(r)), largest(norm_a, a), largest(norm_x, magnitude(x[set(l, i)])), largest(norm_b, magnitude(b));
+    }
+    Real error = norm_r == 0 ? Real(0) : norm_r / (norm_a * norm_x + norm_b);
+    if (!is_finite(error)) error = Real(1) / unit_roundoff<Scalar>();
+    if (error > worst.val) worst.val = error, worst.loc = c;
+  }
+};
+
+/// Solves the probe right-hand sides with solve(x, set) and returns the largest backward error with the matrix it belongs to.
+/// @param layout  of the lines to be solved later: tells interleaved from contiguous
+/// @param kinds   right-hand sides solved together, so many times the memory of `matrices` lines
+template <class Scalar, int P, class Exec, class Solve>
+typename Probe<Scalar, P, typename Exec::memory_space>::Largest probe(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSet &layout, int kinds, const Solve &solve)
+{
+  using Memory                = typename Exec::memory_space;
+  using Kernel                = Probe<Scalar, P, Memory>;
+  using Index                 = Kokkos::IndexType<std::int64_t>;
+  const std::int64_t matrices = static_cast<std::int64_t>(bands.values.extent(0)), n = static_cast<std::int64_t>(bands.values.extent(1));
+  typename Kernel::Largest worst;
+  worst.val = 0, worst.loc = -1;
+  const LineSet set = layout.row_stride < layout.stride0 ? LineSet::contiguous(n, matrices * kinds) : LineSet::interleaved(n, matrices * kinds);
+  auto          x   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
+  for (int kind = 0; kind < probe_kinds; kind += kinds) {
+    const Kernel kernel{bands.values, bands.periodic, set, kind, x.data()};
+    Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, set.lines()), kernel);
+    solve(x.data(), set);
+    typename Kernel::Largest found;
+    Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::Measure>(exec, 0, set.lines()), kernel, Kokkos::MaxLoc<typename Kernel::Real, std::int64_t>(found));
+    if (found.val > worst.val) worst = found;
+  }
+  return worst;
+}
+
+} // namespace ribbon

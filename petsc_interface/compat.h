@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* compat.h  The only place that asks which PETSc this is (3.18 to 3.26). */
+#pragma once
+
+#include <petsc/private/pcimpl.h>
+#include <petscdmda.h>
+#include <petscdevice.h>
+
+#include <ribbon/compat.hpp>
+
+#include <complex>
+
+#if !defined(PETSC_SUCCESS) && PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS 0
+#endif
+
+#if PETSC_VERSION_LT(3, 23, 0)
+using RibbonOptionItems = PetscOptionItems *;
+#else
+using RibbonOptionItems = PetscOptionItems;
+#endif
+
+/* Arrays of a dense matrix where they are; 3.18 hands out host arrays only. */
+#if PETSC_VERSION_LT(3, 19, 0)
+static inline PetscErrorCode RibbonDenseGetArrayReadAndMemType(Mat A, const PetscScalar **a, PetscMemType *m)
+{
+  *m = PETSC_MEMTYPE_HOST;
+  return MatDenseGetArrayRead(A, a);
+}
+static inline PetscErrorCode RibbonDenseRestoreArrayReadAndMemType(Mat A, const PetscScalar **a)
+{
+  return MatDenseRestoreArrayRead(A, a);
+}
+static inline PetscErrorCode RibbonDenseGetArrayWriteAndMemType(Mat A, PetscScalar **a, PetscMemType *m)
+{
+  *m = PETSC_MEMTYPE_HOST;
+  return MatDenseGetArrayWrite(A, a);
+}
+static inline PetscErrorCode RibbonDenseRestoreArrayWriteAndMemType(Mat A, PetscScalar **a)
+{
+  return MatDenseRestoreArrayWrite(A, a);
+}
+#else
+  #define RibbonDenseGetArrayReadAndMemType      MatDenseGetArrayReadAndMemType
+  #define RibbonDenseRestoreArrayReadAndMemType  MatDenseRestoreArrayReadAndMemType
+  #define RibbonDenseGetArrayWriteAndMemType     MatDenseGetArrayWriteAndMemType
+  #define RibbonDenseRestoreArrayWriteAndMemType MatDenseRestoreArrayWriteAndMemType
+#endif
+
+namespace ribbon::petsc {
+
+/// The kernels' name for PetscScalar.
+template <class T>
+struct KernelScalar {
+  using type = void;
+};
+template <>
+struct KernelScalar<float> {
+  using type = float;
+};
+template <>
+struct KernelScalar<double> {
+  using type = double;
+};
+template <>
+struct KernelScalar<std::complex<double>> {
+  using type = Kokkos::complex<double>;
+};
+using Scalar = KernelScalar<PetscScalar>::type;
+static_assert(!std::is_void_v<Scalar>, "Ribbon takes PETSc with real double, real single or complex double scalars; this PETSc has another PetscScalar");
+static_assert(sizeof(Scalar) == sizeof(PetscScalar), "PetscScalar and the kernels' scalar must have one layout");
+
+using HostExec   = Kokkos::DefaultHostExecutionSpace;
+using DeviceExec = Kokkos::DefaultExecutionSpace;
+#if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA)
+inline constexpr bool has_device = true;
+#else
+inline constexpr bool has_device = false;
+#endif
+
+} // namespace ribbon::petsc

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "line.hpp"
+
+#include "../session.hpp"
+
+using namespace ribbon::petsc;
+
+static PetscErrorCode PCSetUp_Line(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(SetUpLine(pc, static_cast<PC_Line *>(pc->data)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
+{
+  auto         *line = static_cast<PC_Line *>(pc->data);
+  const Events *events;
+  PetscFunctionBegin;
+  PetscCall(GetEvents(&events));
+  PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
+  if (line->facts.report.ok()) PetscCall(line->op->solve(b, x, transposed));
+  else PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
+  PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_Line(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(Solve(pc, b, x, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApplyTranspose_Line(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(Solve(pc, b, x, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCMatApply_Line(PC pc, Mat B, Mat X)
+{
+  auto         *line = static_cast<PC_Line *>(pc->data);
+  const Events *events;
+  PetscFunctionBegin;
+  PetscCall(GetEvents(&events));
+  PetscCall(PetscLogEventBegin(events->solve, pc, B, X, 0));
+  if (line->facts.report.ok()) PetscCall(line->op->solve(B, X));
+  else {
+    PetscCall(MatZeroEntries(X));
+    PetscCall(MatShift(X, PETSC_INFINITY));
+  }
+  PetscCall(PetscLogEventEnd(events->solve, pc, B, X, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_Line(PC pc)
+{
+  auto *line = static_cast<PC_Line *>(pc->data);
+  PetscFunctionBegin;
+  line->op.reset();
+  line->request = LineRequest();
+  line->facts   = LineFacts();
+  line->source.clear(), line->why.clear(), line->failure.clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_Line(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCReset_Line(pc));
+  PetscCall(ComposeLineOptions(pc, false));
+  delete static_cast<PC_Line *>(pc->data);
+  pc->data = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_Line(PC pc, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(ViewLine(pc, static_cast<PC_Line *>(pc->data), viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_Line(PC pc, RibbonOptionItems PetscOptionsObject)
+{
+  PetscFunctionBegin;
+  PetscCall(SetLineFromOptions(pc, PetscOptionsObject));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_Line(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(pc->data = new PC_Line);
+  pc->ops->setup          = PCSetUp_Line;
+  pc->ops->apply          = PCApply_Line;
+  pc->ops->applytranspose = PCApplyTranspose_Line;
+  pc->ops->matapply       = PCMatApply_Line;
+  pc->ops->setfromoptions = PCSetFromOptions_Line;
+  pc->ops->view           = PCView_Line;
+  pc->ops->reset          = PCReset_Line;
+  pc->ops->destroy        = PCDestroy_Line;
+  PetscCall(ComposeLineOptions(pc, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "line_operator.hpp"
+
+#include "../session.hpp"
+
+#include <ribbon/transpose.hpp>
+
+namespace ribbon::petsc {
+
+PetscErrorCode BlockIsOnDevice(Mat block, bool *on_device)
+{
+  PetscBool is = PETSC_FALSE, bound = PETSC_FALSE;
+  PetscInt  n;
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(block, &n, nullptr));
+  if (has_device && n > 0) PetscCall(PetscObjectTypeCompareAny((PetscObject)block, &is, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, ""));
+  PetscCall(MatBoundToCPU(block, &bound));
+  *on_device = is && !bound;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace {
+
+/// Calls f with the compressed rows of a sequential AIJ matrix in host memory.
+template <class F>
+PetscErrorCode WithCsrOnHost(Mat block, const F &f)
+{
+  const PetscInt    *i, *j;
+  const PetscScalar *a;
+  PetscInt           n;
+  PetscBool          done;
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the rows of a matrix of type %s", ((PetscObject)block)->type_name);
+  PetscCall(MatSeqAIJGetArrayRead(block, &a));
+  PetscCallCXX(f(CsrMatrix<Scalar, PetscInt>{n, i, j, reinterpret_cast<const Scalar *>(a)}));
+  PetscCall(MatSeqAIJRestoreArrayRead(block, &a));
+  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The same in device memory.
+template <class F>
+PetscErrorCode WithCsrOnDevice([[maybe_unused]] Mat block, [[maybe_unused]] const F &f)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  PetscBool is_cusparse;
+  PetscInt  n;
+  PetscCall(MatGetLocalSize(block, &n, nullptr));
+  PetscCall(PetscObjectTypeCompare((PetscObject)block, MATSEQAIJCUSPARSE, &is_cusparse));
+  if (is_cusparse) { // MatSeqAIJGetCSRAndMemType hands out shortened row offsets where rows are empty
+    const int         *i, *j;
+    const PetscScalar *a;
+    PetscCall(MatSeqAIJCUSPARSEGetIJ(block, PETSC_FALSE, &i, &j));
+    PetscCall(MatSeqAIJCUSPARSEGetArrayRead(block, &a));
+    PetscCallCXX(f(CsrMatrix<Scalar, std::int32_t>{n, i, j, reinterpret_cast<const Scalar *>(a)}));
+    PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(block, &a));
+    PetscCall(MatSeqAIJCUSPARSERestoreIJ(block, PETSC_FALSE, &i, &j));
+  } else {
+    const PetscInt *i, *j;
+    PetscScalar    *a;
+    PetscMemType    where;
+    PetscCall(MatSeqAIJGetCSRAndMemType(block, &i, &j, &a, &where));
+    PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "PC line: the rows of a matrix of type %s are not on the device", ((PetscObject)block)->type_name);
+    PetscCallCXX(f(CsrMatrix<Scalar, PetscInt>{n, i, j, reinterpret_cast<const Scalar *>(a)}));
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Exec>
+class LineOperatorOn final : public LineOperator {
+  static constexpr bool on_device = is_device_space<Exec>;
+  using Memory                    = typename Exec::memory_space;
+  using Buffer                    = Kokkos::View<Scalar *, Memory>;
+
+  template <class F>
+  static PetscErrorCode with_csr(Mat block, const F &f)
+  {
+    if constexpr (on_device) return WithCsrOnDevice(block, f);
+    else return WithCsrOnHost(block, f);
+  }
+
+public:
+  PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
+  {
+    return with_csr(block, [&](const auto &A) {
+      const auto h = strength_histogram(current_space<Exec>(), A, direction.lines, direction.wrap);
+      votes->assign(h.begin(), h.end());
+    });
+  }
+
+  PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *found) override
+  {
+    return with_csr(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, direction.lines, direction.wrap); });
+  }
+
+  PetscErrorCode build(Mat block, const LineRequest &request, LineFacts *facts) override
+  {
+    const Events *events;
+    const Exec    exec  = current_space<Exec>();
+    const auto    lines = request.direction.lines;
+    PetscFunctionBegin;
+    PetscCall(GetEvents(&events));
+    facts->space = Exec::name();
+    request_     = request.solver;
+    PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
+    PetscCall(with_csr(block, [&](const auto &A) { bands_ = extract_bands(exec, A, lines, request.half_bandwidth, request.periodic); }));
+    if (request.lhs != PC_LINE_LHS_PER_LINE && lines.lines() > 0) {
+      // classes while they hold less than a quarter of what one matrix per line holds
+      const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1 : request.lhs == PC_LINE_LHS_CLASSES ? lines.lines() : std::max<std::int64_t>(1, (lines.lines() - 1) / 4);
+      SharingResult      shared;
+      PetscCallCXX(shared = share<Scalar>(exec, bands_, most));
+      facts->first = shared.first, facts->different = shared.different;
+    }
+    PetscCallCXX(exec.fence());
+    facts->lhs      = bands_.lhs;
+    facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
+    PetscCall(PetscLogEventEnd(events->extract, block, 0, 0, 0));
+    if (request.lhs == PC_LINE_LHS_SHARED && facts->matrices > 1) PetscFunctionReturn(PETSC_SUCCESS);
+
+    PetscCall(PetscLogEventBegin(events->factor, block, 0, 0, 0));
+    PetscCallCXX(solver_ = LineSolver<Scalar, Exec>(exec, lines, bands_, request.solver));
+    PetscCall(PetscLogEventEnd(events->factor, block, 0, 0, 0));
+    facts->report = solver_.report();
+    facts->bytes  = solver_.report().bytes + bands_.values.size() * sizeof(Scalar);
+    flops_        = (bands_.half_bandwidth() == 1 ? 7.0 : 13.0) * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode solve(Vec b, Vec x, bool transposed) override
+  {
+    const PetscScalar *pb;
+    PetscScalar       *px;
+    const Exec         exec = current_space<Exec>();
+    PetscFunctionBegin;
+    if (transposed) PetscCall(build_transposed(exec));
+    const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
+    if constexpr (!on_device) {
+      PetscCall(VecGetArrayRead(b, &pb));
+      PetscCall(VecGetArrayWrite(x, &px));
+      PetscCallCXX(solver.solve(exec, reinterpret_cast<const Scalar *>(pb), reinterpret_cast<Scalar *>(px)));
+      PetscCallCXX(exec.fence());
+      PetscCall(VecRestoreArrayWrite(x, &px));
+      PetscCall(VecRestoreArrayRead(b, &pb));
+      PetscCall(PetscLogFlops(flops_ * static_cast<double>(solver.lines().unknowns())));
+    } else {
+      PetscMemType where_b, where_x;
+      PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
+      PetscCall(VecGetArrayWriteAndMemType(x, &px, &where_x));
+      PetscCall(solve_arrays(exec, solver, pb, where_b, solver.lines(), px, where_x, solver.lines()));
+      PetscCall(VecRestoreArrayWriteAndMemType(x, &px));
+      PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode solve(Mat B, Mat X) override
+  {
+    const PetscScalar *pb;
+    PetscScalar       *px;
+    PetscInt           columns, ldb, ldx, rows;
+    PetscMemType       where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
+    const Exec         exec = current_space<Exec>();
+    PetscFunctionBegin;
+    PetscCall(MatGetLocalSize(B, &rows, nullptr));
+    PetscCall(MatGetSize(B, nullptr, &columns));
+    PetscCall(MatDenseGetLDA(B, &ldb));
+    PetscCall(MatDenseGetLDA(X, &ldx));
+    if constexpr (on_device) {
+      PetscCall(RibbonDenseGetArrayReadAndMemType(B, &pb, &where_b));
+      PetscCall(RibbonDenseGetArrayWriteAndMemType(X, &px, &where_x));
+    } else {
+      PetscCall(MatDenseGetArrayRead(B, &pb));
+      PetscCall(MatDenseGetArrayWrite(X, &px));
+    }
+    // Every column is as many lines as the matrix has. One call takes them all where the line set has a stride to spare and nothing is
+    // staged (staging whole arrays would touch what lies between the columns).
+    const bool     staged   = on_device && (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x));
+    const bool     one_call = solver_.lines().count1 == 1 && !staged;
+    const PetscInt calls    = one_call ? 1 : columns;
+    for (PetscInt c = 0; c < calls && rows > 0 && columns > 0; ++c) {
+      const LineSet      in = one_call ? with_columns(solver_.lines(), columns, ldb) : solver_.lines(), out = one_call ? with_columns(solver_.lines(), columns, ldx) : solver_.lines();
+      const PetscScalar *b = pb + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldb);
+      PetscScalar       *x = px + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldx);
+      if constexpr (on_device) PetscCall(solve_arrays(exec, solver_, b, where_b, in, x, where_x, out));
+      else PetscCallCXX(solver_.solve(exec, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
+    }
+    if constexpr (on_device) {
+      PetscCall(RibbonDenseRestoreArrayWriteAndMemType(X, &px));
+      PetscCall(RibbonDenseRestoreArrayReadAndMemType(B, &pb));
+    } else {
+      PetscCallCXX(exec.fence());
+      PetscCall(MatDenseRestoreArrayWrite(X, &px));
+      PetscCall(MatDenseRestoreArrayRead(B, &pb));
+      PetscCall(PetscLogFlops(flops_ * static_cast<double>(rows) * static_cast<double>(columns)));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  static LineSet with_columns(LineSet s, std::int64_t columns, std::int64_t lda)
+  {
+    if (s.count0 == 1) s.count0 = columns, s.stride0 = lda;
+    else s.count1 = columns, s.stride1 = lda;
+    return s;
+  }
+
+  /// The first transposed solve factors the transposed bands.
+  PetscErrorCode build_transposed(const Exec &exec)
+  {
+    PetscFunctionBegin;
+    if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCallCXX(transposed_ = LineSolver<Scalar, Exec>(exec, solver_.lines(), transpose<Scalar>(exec, bands_), request_));
+    PetscCheck(transposed_.report().ok(), PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "PC line: the transposed lines cannot be factored (smallest relative pivot %g, probe error %g)", transposed_.report().smallest_pivot,
+               transposed_.report().probe_error);
+    has_transposed_ = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Solves where the arrays are; arrays in host memory pass through buffers on the device.
+  PetscErrorCode solve_arrays(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const PetscScalar *b, PetscMemType where_b, const LineSet &in, PetscScalar *x, PetscMemType where_x, const LineSet &out)
+  {
+    using HostBuffer = Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    using HostInput  = Kokkos::View<const Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    const auto    n  = static_cast<std::size_t>(in.unknowns());
+    const Scalar *db = reinterpret_cast<const Scalar *>(b);
+    Scalar       *dx = reinterpret_cast<Scalar *>(x);
+    PetscFunctionBegin;
+    if (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x)) {
+      if (buffer_.extent(0) < n) PetscCallCXX(buffer_ = allocate<Buffer>(exec, "ribbon::staging", n));
+      const auto part = Kokkos::subview(buffer_, std::make_pair(std::size_t(0), n));
+      if (PetscMemTypeHost(where_b)) {
+        PetscCallCXX(Kokkos::deep_copy(exec, part, HostInput(db, n)));
+        PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(n * sizeof(Scalar))));
+        db = buffer_.data();
+      }
+      if (PetscMemTypeHost(where_x)) dx = buffer_.data();
+    }
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCallCXX(solver.solve(exec, db, in, dx, out));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(PetscLogGpuFlops(flops_ * static_cast<double>(in.unknowns())));
+    if (PetscMemTypeHost(where_x)) {
+      PetscCallCXX(Kokkos::deep_copy(exec, HostBuffer(reinterpret_cast<Scalar *>(x), n), Kokkos::subview(buffer_, std::make_pair(std::size_t(0), n))));
+      PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(n * sizeof(Scalar))));
+      PetscCallCXX(exec.fence());
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  Bands<Scalar, Memory>    bands_;
+  LineSolver<Scalar, Exec> solver_, transposed_;
+  LineSolverOptions        request_;
+  bool                     has_transposed_ = false;
+  double                   flops_          = 0;
+  Buffer                   buffer_;
+};
+
+} // namespace
+
+std::unique_ptr<LineOperator> LineOperator::create([[maybe_unused]] bool on_device)
+{
+#if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA)
+  if (on_device) return std::make_unique<LineOperatorOn<DeviceExec>>();
+#endif
+  return std::make_unique<LineOperatorOn<HostExec>>();
+}
+
+} // namespace ribbon::petsc

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file line_operator.hpp  The lines of one matrix, factored, in the memory where the matrix lives.
+#pragma once
+
+#include "../lines/line_map.hpp"
+
+#include <ribbon/lines_from_csr.hpp>
+#include <ribbon/line_solver.hpp>
+#include <ribbon_petsc/ribbon.h>
+
+#include <memory>
+
+namespace ribbon::petsc {
+
+/// What a set-up asks for.
+struct LineRequest {
+  LineDirection   direction;
+  int             half_bandwidth = 1;
+  bool            periodic       = false;
+  PCLineLhs       lhs            = PC_LINE_LHS_AUTO;
+  LineSolverOptions solver;
+};
+
+/// What it got.
+struct LineFacts {
+  std::int64_t matrices = 0;                  ///< distinct matrices kept
+  Lhs          lhs      = Lhs::shared;
+  std::int64_t first = -1, different = -1;    ///< first pair of lines that differ, where it was looked for
+  std::size_t  bytes    = 0;                  ///< factors, tables and bands
+  FactorReport report;
+  const char  *space    = "";
+};
+
+/// Interface to the lines of a local block; LineOperatorOn<Exec> does the work on a host or a device.
+class LineOperator {
+public:
+  virtual ~LineOperator() = default;
+  /// `on_device`: the space PETSc's device matrices live in.
+  static std::unique_ptr<LineOperator> create(bool on_device);
+
+  virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes)       = 0;
+  virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)           = 0;
+  /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.
+  virtual PetscErrorCode build(Mat block, const LineRequest &request, LineFacts *facts)                           = 0;
+  virtual PetscErrorCode solve(Vec b, Vec x, bool transposed)                                                     = 0;
+  /// Every column of B is a right-hand side.
+  virtual PetscErrorCode solve(Mat B, Mat X)                                                                      = 0;
+};
+
+/// Whether PETSc keeps this local block on a device that the kernels can use.
+PetscErrorCode BlockIsOnDevice(Mat block, bool *on_device);
+
+} // namespace ribbon::petsc

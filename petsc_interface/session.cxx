@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "session.hpp"
+
+#include <map>
+#include <vector>
+
+namespace ribbon::petsc {
+
+PetscErrorCode GetEvents(const Events **events)
+{
+  static Events       e;
+  static PetscClassId id = 0; // PETSc's registry of log events outlives nothing but itself: names are looked up again after PetscFinalize
+  PetscFunctionBegin;
+  PetscCall(PetscClassIdRegister("Ribbon", &id));
+  PetscCall(PetscLogEventRegister("PCLineExtract", id, &e.extract));
+  PetscCall(PetscLogEventRegister("PCLineFactor", id, &e.factor));
+  PetscCall(PetscLogEventRegister("PCLineSolve", id, &e.solve));
+  *events = &e;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if !defined(PETSC_HAVE_KOKKOS)
+static bool kokkos_is_ours = false;
+
+static PetscErrorCode FinalizeKokkos()
+{
+  PetscFunctionBegin;
+  if (kokkos_is_ours && Kokkos::is_initialized()) PetscCallCXX(Kokkos::finalize());
+  kokkos_is_ours = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+PetscErrorCode EnsureKokkos()
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_KOKKOS)
+  PetscCall(PetscKokkosInitializeCheck());
+#else
+  if (Kokkos::is_initialized()) PetscFunctionReturn(PETSC_SUCCESS);
+  #if defined(KOKKOS_ENABLE_CUDA)
+  int device = 0;
+  PetscCheck(cudaGetDevice(&device) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_LIB, "Ribbon: no CUDA device");
+  PetscCallCXX(Kokkos::initialize(Kokkos::InitializationSettings().set_device_id(device).set_disable_warnings(true)));
+  #else
+  PetscCallCXX(Kokkos::initialize());
+  #endif
+  kokkos_is_ours = true;
+  PetscCall(PetscRegisterFinalize(FinalizeKokkos));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Exec>
+Exec current_space()
+{
+#if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
+  #if PETSC_VERSION_GE(3, 20, 0)
+    PetscDeviceContext context = nullptr;
+    void              *handle  = nullptr;
+    if (PetscDeviceContextGetCurrentContext(&context) == PETSC_SUCCESS && PetscDeviceContextGetStreamHandle(context, &handle) == PETSC_SUCCESS && handle) {
+      // an instance costs allocations: one per stream and session, dropped before Kokkos ends
+      static std::map<cudaStream_t, Kokkos::Cuda> *instances = nullptr;
+      const cudaStream_t                          stream     = *static_cast<cudaStream_t *>(handle);
+      if (!instances) {
+        instances = new std::map<cudaStream_t, Kokkos::Cuda>;
+        Kokkos::push_finalize_hook([] {
+          delete instances;
+          instances = nullptr;
+        });
+      }
+      const auto found = instances->find(stream);
+      return found != instances->end() ? found->second : instances->emplace(stream, Kokkos::Cuda(stream)).first->second;
+    }
+  #endif
+  }
+#endif
+  return Exec();
+}
+
+template HostExec current_space<HostExec>();
+#if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA)
+template DeviceExec current_space<DeviceExec>();
+#endif
+
+PetscErrorCode CollectiveError(MPI_Comm comm, PetscErrorCode code, const std::string &what)
+{
+  PetscMPIInt rank, size;
+  int         mine[2], lowest[2];
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  mine[0] = what.empty() ? size : rank;
+  mine[1] = static_cast<int>(code);
+  PetscCallMPI(MPI_Allreduce(mine, lowest, 1, MPI_2INT, MPI_MINLOC, comm));
+  if (lowest[0] < size) {
+    std::vector<char> text(1024, '\0');
+    if (rank == lowest[0]) what.copy(text.data(), text.size() - 1);
+    PetscCallMPI(MPI_Bcast(text.data(), static_cast<PetscMPIInt>(text.size()), MPI_CHAR, lowest[0], comm));
+    SETERRQ(comm, static_cast<PetscErrorCode>(lowest[1]), "%s", text.data());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

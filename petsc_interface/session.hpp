@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file session.hpp  What is alive between PetscInitialize and PetscFinalize: Kokkos, log events, streams, collective errors.
+#pragma once
+
+#include "compat.h"
+
+#include <string>
+
+namespace ribbon::petsc {
+
+struct Events {
+  PetscLogEvent extract = 0, factor = 0, solve = 0;
+};
+/// Events of PC line; registered on first use.
+PetscErrorCode GetEvents(const Events **events);
+
+/// Starts Kokkos unless it runs, on the device that PETSc uses. Called by the first set-up, never by registration.
+PetscErrorCode EnsureKokkos();
+
+/// Execution space instance for the work that PETSc queues now: its current stream on CUDA.
+template <class Exec>
+Exec current_space();
+
+/// Raises one error with one text on all ranks of comm when any rank has one. Collective. `what` is empty on ranks without an error;
+/// the text of the lowest rank that has one counts.
+PetscErrorCode CollectiveError(MPI_Comm comm, PetscErrorCode code, const std::string &what);
+
+} // namespace ribbon::petsc
