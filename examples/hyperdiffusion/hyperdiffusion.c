@@ -235,7 +235,7 @@ static PetscErrorCode Run(Problem *p, const char *pc_type, const char *amplitude
       PetscReal a[4];
       PetscInt  l;
       PetscCall(Measure(p, &s, 0, NULL, a));
-      for (l = 0; l < PetscMin(4, p->mine); l++)
+      for (l = 0; step % (1 + p->steps / 101) == 0 && l < PetscMin(4, p->mine); l++)
         PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%g,%" PetscInt_FMT ",%g,%g\n", (double)(p->T * step / p->steps), 1 + (p->first + l) % 4, (double)a[l], (double)Exact(p, p->first + l, 0, p->T * step / p->steps)));
     }
     if (step == p->steps) break;
@@ -319,7 +319,7 @@ int main(int argc, char **argv)
   if (has_amplitudes) {
     Problem few = p;
     few.lines   = PetscMax(4, PetscMin(p.lines, 8));
-    few.steps   = 100;
+    few.steps   = 400;
     PetscCall(Run(&few, listed ? solvers[0] : NULL, amplitudes, PETSC_FALSE, &result));
   }
   if (refine > 0) PetscCall(Refine(p, refine, listed ? solvers[0] : NULL, has_refinement ? refinement : NULL));

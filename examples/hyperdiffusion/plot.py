@@ -22,6 +22,7 @@ def main(amplitudes, refinement, picture):
         (line,) = left.semilogy([r["time"] for r in rows], [r["theory"] for r in rows], "-", lw=1)
         left.semilogy([r["time"] for r in rows][::3], [abs(r["amplitude"]) for r in rows][::3], "o", ms=3, color=line.get_color(), label=f"k = {k:.0f}")
     left.set(xlabel="time", ylabel="amplitude", title="decay of the modes (lines: $e^{-D(2\\pi k)^4 t}$)", ylim=(1e-12, 2))
+    left.ticklabel_format(axis="x", style="sci", scilimits=(0, 0))
     left.legend()
     n, e = [row["points"] for row in study], [row["error"] for row in study]
     right.loglog(n, e, "o-", label="largest error")

@@ -66,6 +66,7 @@ struct PivotWatch {
 
   void see(long double pivot, long double scale, int at)
   {
+    if (smallest == 0) return; // what follows a zero pivot is infinite because of it
     if (!(pivot - pivot == 0) || !(scale - scale == 0)) {
       if (!not_finite) row = at;
       not_finite = true;

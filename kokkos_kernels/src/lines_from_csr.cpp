@@ -38,26 +38,21 @@ KOKKOS_INLINE_FUNCTION Place place_of(const LineSet &s, std::int64_t k)
   return {s0 + s1 * s.count0, i};
 }
 
-/// Distance along its line from row i to column index c, 0 for other columns. `most` rows away at most; `wrapped` tells a joined end.
+/// Signed distance along its line from unknown k, at place p, to a column; 0 for columns off the line or more than `most` rows away.
+/// Where the ends of a line are joined the shorter way counts, of two equally long ones the one inside; `wrapped` tells the other.
 template <class Index>
 KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64_t k, Index column, bool wrap, int most, bool &wrapped)
 {
-  wrapped                  = false;
   const std::int64_t delta = static_cast<std::int64_t>(column) - k;
+  wrapped                  = false;
   if (delta == 0) return 0;
-  for (int d = 1; d <= most; ++d)
-    for (int sign = -1; sign <= 1; sign += 2) {
-      const std::int64_t i = p.row + sign * d;
-      if (i >= 0 && i < s.rows && delta == sign * d * s.row_stride) return sign * d;
-    }
-  if (wrap)
-    for (int d = 1; d <= most; ++d)
+  for (int d = 1; d <= most && d < s.rows; ++d)
+    for (int outside = 0; outside <= (wrap ? 1 : 0); ++outside)
       for (int sign = -1; sign <= 1; sign += 2) {
         const std::int64_t i = p.row + sign * d;
-        if ((i < 0 || i >= s.rows) && d < s.rows && delta == (sign * d - sign * s.rows) * s.row_stride) {
-          wrapped = true;
-          return sign * d;
-        }
+        if ((i < 0 || i >= s.rows) != (outside == 1) || delta != (sign * d - outside * sign * s.rows) * s.row_stride) continue;
+        wrapped = outside == 1;
+        return sign * d;
       }
   return 0;
 }

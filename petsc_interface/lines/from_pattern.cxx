@@ -86,7 +86,8 @@ PetscErrorCode LinesFromPattern(Mat pmat, Mat block, bool strict, LineMap *map)
   PetscCall(MatGetOwnershipRange(pmat, &rbegin, nullptr));
   PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)block)->type_name);
-  Runs runs;
+  Runs           runs;
+  const PetscInt local = n; // MatRestoreRowIJ() resets n
   PetscCallCXX(runs = find_runs(n, ia, ja));
   PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
 
@@ -99,7 +100,7 @@ PetscErrorCode LinesFromPattern(Mat pmat, Mat block, bool strict, LineMap *map)
     if (runs.begin[static_cast<std::size_t>(l) + 1] - runs.begin[static_cast<std::size_t>(l)] != length) length = 0;
   const bool one_length = lines == 0 || length > 0;
   // runs of different lengths are one long line: the couplings between them are zero
-  rows.lines = one_length ? LineSet::contiguous(length, lines) : LineSet::contiguous(n, 1);
+  rows.lines = one_length ? LineSet::contiguous(length, lines) : LineSet::contiguous(local, 1);
   rows.wrap  = runs.wraps && one_length;
   if (runs.wraps && !one_length && runs.stray_row < 0) runs.stray_row = runs.stray_column = 0;
   PetscCall(InspectCouplingsToOtherRanks(pmat, &runs.stray_row, &runs.stray_column, &cut));

@@ -158,15 +158,15 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
   request.lhs               = line->lhs;
   request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
   request.solver.zero_pivot = static_cast<double>(line->zero_pivot);
+  std::string error;
   if (line->failure.empty()) {
-    std::string error;
     PetscCall(op->build(block, request, &line->facts));
     if (line->lhs == PC_LINE_LHS_SHARED && line->facts.matrices > 1)
       error = format("PC line: -pc_line_lhs shared, but lines %lld and %lld (first rows %lld and %lld) differ; use auto, classes or per_line", static_cast<long long>(line->facts.first),
                      static_cast<long long>(line->facts.different), global_row(rbegin, request, line->facts.first, 0), global_row(rbegin, request, line->facts.different, 0));
-    PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
     line->failure = describe(rbegin, request, line->facts);
   } else line->facts.report.status = FactorStatus::not_finite;
+  PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
   line->op = std::move(op);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -35,6 +35,7 @@ struct PerLineFactorKernel {
   }
   KOKKOS_FUNCTION void see(Real pivot, Real scale, std::int64_t at, Smallest &smallest) const
   {
+    if (smallest.val == 0 && smallest.loc / rows == at / rows) return; // what follows a zero pivot is infinite because of it
     const Real relative = !is_finite(pivot) || !is_finite(scale) ? Real(-1) : scale > 0 ? pivot / scale : Real(0);
     if (relative < smallest.val) smallest.val = relative, smallest.loc = at;
   }

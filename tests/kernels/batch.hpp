@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file batch.hpp  Seeded random batches for the kernel tests, on the default execution space, with host copies.
+#pragma once
+
+#include <ribbon/line_solver.hpp>
+#include <ribbon/reference/dense.hpp>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace test {
+
+using Exec   = Kokkos::DefaultExecutionSpace;
+using Memory = Exec::memory_space;
+
+enum class Kind { dominant, spd, poisson };
+
+template <class Scalar>
+Scalar random_scalar(std::mt19937_64 &g)
+{
+  std::uniform_real_distribution<double> u(-1, 1);
+  if constexpr (std::is_floating_point_v<Scalar>) return static_cast<Scalar>(u(g));
+  else {
+    const double re = u(g);
+    return Scalar(re, u(g));
+  }
+}
+
+/// Random bands: strictly diagonally dominant rows (not symmetric), symmetric positive definite (band Cholesky product), or the stencil
+/// I + sigma (second or fourth difference).
+template <class Scalar>
+ribbon::Bands<Scalar, Kokkos::HostSpace> random_bands(std::mt19937_64 &g, std::int64_t matrices, std::int64_t n, int h, bool periodic, Kind kind)
+{
+  ribbon::Bands<Scalar, Kokkos::HostSpace> bands;
+  bands.periodic = periodic;
+  bands.values   = decltype(bands.values)("test::bands", static_cast<std::size_t>(matrices), static_cast<std::size_t>(n), static_cast<std::size_t>(2 * h + 1));
+  auto at = [&](std::int64_t c, std::int64_t i, int d) -> Scalar & { return bands.values(static_cast<std::size_t>(c), static_cast<std::size_t>(i), static_cast<std::size_t>(d + h)); };
+  for (std::int64_t c = 0; c < matrices; ++c) {
+    if (kind == Kind::dominant)
+      for (std::int64_t i = 0; i < n; ++i) {
+        double sum = 0.05;
+        for (int d = -h; d <= h; ++d)
+          if (d != 0) at(c, i, d) = random_scalar<Scalar>(g), sum += static_cast<double>(ribbon::magnitude(at(c, i, d)));
+        at(c, i, 0) = Scalar(static_cast<ribbon::real_t<Scalar>>(sum));
+      }
+    if (kind == Kind::poisson)
+      for (std::int64_t i = 0; i < n; ++i) {
+        const double sigma = 100, s[5] = {h == 1 ? 0 : sigma, h == 1 ? -sigma : -4 * sigma, h == 1 ? 1 + 2 * sigma : 1 + 6 * sigma, h == 1 ? -sigma : -4 * sigma, h == 1 ? 0 : sigma};
+        for (int d = -h; d <= h; ++d) at(c, i, d) = Scalar(static_cast<ribbon::real_t<Scalar>>(s[d + 2]));
+      }
+    if (kind == Kind::spd) { // rows of L L^H + small multiple of I, L lower with h subdiagonals
+      std::vector<Scalar> L(static_cast<std::size_t>(n * (h + 1)));
+      for (std::int64_t i = 0; i < n; ++i)
+        for (int d = 0; d <= h; ++d) L[static_cast<std::size_t>(i * (h + 1) + d)] = i - d < 0 && !periodic ? Scalar(0) : random_scalar<Scalar>(g);
+      auto l = [&](std::int64_t i, std::int64_t d) { return d < 0 || d > h ? Scalar(0) : L[static_cast<std::size_t>(((i % n + n) % n) * (h + 1) + d)]; };
+      auto conj = [](const Scalar &a) {
+        if constexpr (std::is_floating_point_v<Scalar>) return a;
+        else return Kokkos::conj(a);
+      };
+      for (std::int64_t i = 0; i < n; ++i)
+        for (int d = -h; d <= h; ++d) { // A(i, j) = sum_k L(i, k) conj(L(j, k)), k = i - p = j - q
+          Scalar s(0);
+          for (int p = 0; p <= h; ++p) {
+            const std::int64_t k = i - p;
+            if (k < 0 && !periodic) continue;
+            s += l(i, p) * conj(l(i + d, p + d));
+          }
+          at(c, i, d) = d == 0 ? s + Scalar(static_cast<ribbon::real_t<Scalar>>(0.1)) : s;
+          if (!periodic && (i + d < 0 || i + d >= n)) at(c, i, d) = Scalar(0);
+        }
+    }
+  }
+  return bands;
+}
+
+/// Bands in the memory of the default execution space.
+template <class Scalar>
+ribbon::Bands<Scalar, Memory> to_device(const ribbon::Bands<Scalar, Kokkos::HostSpace> &host)
+{
+  ribbon::Bands<Scalar, Memory> bands;
+  bands.periodic      = host.periodic;
+  bands.lhs           = host.lhs;
+  bands.values        = Kokkos::create_mirror_view_and_copy(Memory(), host.values);
+  bands.class_of_line = Kokkos::create_mirror_view_and_copy(Memory(), host.class_of_line);
+  return bands;
+}
+
+/// Solves on the default execution space with host arrays in and out.
+template <class Scalar>
+std::vector<Scalar> solve(const ribbon::LineSolver<Scalar, Exec> &solver, const std::vector<Scalar> &b, bool in_place = false)
+{
+  using View = Kokkos::View<Scalar *, Memory>;
+  View       device_b("test::b", b.size()), device_x("test::x", b.size());
+  const auto host = Kokkos::create_mirror_view(device_b);
+  for (std::size_t k = 0; k < b.size(); ++k) host(k) = b[k];
+  Kokkos::deep_copy(device_b, host);
+  if (in_place) device_x = device_b;
+  solver.solve(Exec(), device_b.data(), device_x.data());
+  Kokkos::fence();
+  const auto result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, device_x);
+  return std::vector<Scalar>(result.data(), result.data() + b.size());
+}
+
+/// Matrix of line l of a batch.
+template <class Scalar>
+std::int64_t matrix_of(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t line)
+{
+  return bands.lhs == ribbon::Lhs::shared ? 0 : bands.lhs == ribbon::Lhs::per_line ? line : bands.class_of_line(static_cast<std::size_t>(line));
+}
+
+/// Largest backward error over the lines, without forming dense matrices.
+template <class Scalar>
+double backward_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const ribbon::LineSet &set, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
+{
+  const std::int64_t h = bands.half_bandwidth(), n = set.rows;
+  double             worst = 0;
+  for (std::int64_t l = 0; l < set.lines(); ++l) {
+    double r = 0, a = 0, xs = 0, bs = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const Scalar bi       = b[static_cast<std::size_t>(set(l, i))];
+      Scalar       residual = bi;
+      double       row      = 0;
+      for (std::int64_t d = -h; d <= h; ++d) {
+        std::int64_t j = i + d;
+        if (bands.periodic) j = ((j % n) + n) % n;
+        if (j < 0 || j >= n) continue;
+        const Scalar e = bands.values(static_cast<std::size_t>(matrix_of(bands, l)), static_cast<std::size_t>(i), static_cast<std::size_t>(d + h));
+        residual -= e * x[static_cast<std::size_t>(set(l, j))];
+        row += static_cast<double>(ribbon::magnitude(e));
+      }
+      const double size = static_cast<double>(ribbon::magnitude(residual));
+      if (!(size <= r)) r = size;
+      a  = std::max(a, row);
+      xs = std::max(xs, static_cast<double>(ribbon::magnitude(x[static_cast<std::size_t>(set(l, i))])));
+      bs = std::max(bs, static_cast<double>(ribbon::magnitude(bi)));
+    }
+    const double error = r == 0 ? 0 : r / (a * xs + bs);
+    if (!(error <= worst)) worst = error;
+  }
+  return worst;
+}
+
+} // namespace test

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a solve costs: one kernel, labelled, and no allocation. Counted through the callbacks of Kokkos tools.
+#include "batch.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace test;
+
+namespace {
+
+int                      kernels = 0, allocations = 0;
+std::vector<std::string> labels;
+
+void on_kernel(const char *label, std::uint32_t, std::uint64_t *)
+{
+  ++kernels;
+  labels.emplace_back(label);
+}
+void on_allocation(const Kokkos::Tools::SpaceHandle, const char *, const void *, std::uint64_t)
+{
+  ++allocations;
+}
+
+class Costs : public testing::Test {
+protected:
+  void SetUp() override
+  {
+    kernels = allocations = 0;
+    labels.clear();
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(on_kernel);
+    Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(on_kernel);
+    Kokkos::Tools::Experimental::set_allocate_data_callback(on_allocation);
+  }
+  void TearDown() override
+  {
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
+    Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(nullptr);
+    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+  }
+};
+
+TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)
+{
+  std::mt19937_64 g(1);
+  for (const char *algorithm : {"auto", "one_pass", "thomas"})
+    for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line})
+      for (bool periodic : {false, true}) {
+        if (lhs == ribbon::Lhs::per_line && std::string(algorithm) == "one_pass") continue;
+        const auto set   = ribbon::LineSet::interleaved(120, 50);
+        auto       bands = random_bands<double>(g, lhs == ribbon::Lhs::shared ? 1 : 50, 120, 2, periodic, Kind::dominant);
+        bands.lhs        = lhs;
+        const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
+        Kokkos::View<double *, Memory>         b("b", 6000), x("x", 6000);
+        Kokkos::fence();
+        kernels = allocations = 0;
+        labels.clear();
+        for (int k = 0; k < 3; ++k) solver.solve(Exec(), b.data(), x.data());
+        Kokkos::fence();
+        EXPECT_EQ(kernels, 3) << algorithm;
+        EXPECT_EQ(allocations, 0) << algorithm;
+        for (const auto &label : labels) EXPECT_EQ(label.rfind("ribbon::", 0), 0u) << label;
+      }
+}
+
+TEST_F(Costs, EveryKernelOfAFactorizationIsLabelled)
+{
+  std::mt19937_64 g(1);
+  auto            bands = random_bands<double>(g, 50, 120, 1, true, Kind::dominant);
+  bands.lhs             = ribbon::Lhs::per_line;
+  const auto device     = to_device(bands);
+  labels.clear();
+  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(120, 50), device);
+  EXPECT_GT(labels.size(), 0u);
+  for (const auto &label : labels) EXPECT_EQ(label.rfind("ribbon::", 0), 0u) << label;
+}
+
+} // namespace

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lines and bands read from compressed sparse rows.
+#include "batch.hpp"
+
+#include <ribbon/lines_from_csr.hpp>
+#include <ribbon/transpose.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+
+using namespace test;
+
+namespace {
+
+/// A sparse matrix built entry by entry and copied to the memory of the default execution space.
+struct Sparse {
+  std::map<std::pair<int, int>, double> entries;
+  int                                   rows = 0;
+  Kokkos::View<int *, Memory>           row_begin, column;
+  Kokkos::View<double *, Memory>        value;
+
+  ribbon::CsrMatrix<double, std::int32_t> csr()
+  {
+    row_begin = decltype(row_begin)("row_begin", static_cast<std::size_t>(rows) + 1);
+    column    = decltype(column)("column", entries.size());
+    value     = decltype(value)("value", entries.size());
+    const auto r = Kokkos::create_mirror_view(row_begin), c = Kokkos::create_mirror_view(column);
+    const auto v = Kokkos::create_mirror_view(value);
+    Kokkos::deep_copy(r, 0);
+    std::size_t k = 0;
+    for (const auto &[at, a] : entries) {
+      r(static_cast<std::size_t>(at.first) + 1) = static_cast<int>(k + 1);
+      c(k)                                      = at.second;
+      v(k++)                                    = a;
+    }
+    for (std::size_t i = 1; i <= static_cast<std::size_t>(rows); ++i) r(i) = std::max(r(i), r(i - 1));
+    Kokkos::deep_copy(row_begin, r);
+    Kokkos::deep_copy(column, c);
+    Kokkos::deep_copy(value, v);
+    return {rows, row_begin.data(), column.data(), value.data()};
+  }
+};
+
+/// 5- or 7-point operator on a box: strength s[d] in direction d, periodic where asked for.
+Sparse stencil(const std::int64_t (&n)[3], const std::array<double, 3> &s, const std::array<bool, 3> &ring = {false, false, false})
+{
+  Sparse A;
+  A.rows = static_cast<int>(n[0] * n[1] * n[2]);
+  for (std::int64_t z = 0; z < n[2]; ++z)
+    for (std::int64_t y = 0; y < n[1]; ++y)
+      for (std::int64_t x = 0; x < n[0]; ++x) {
+        const std::int64_t at[3] = {x, y, z};
+        const int          row   = static_cast<int>(x + n[0] * (y + n[1] * z));
+        A.entries[{row, row}] += 2 * (s[0] + s[1] + s[2]);
+        for (std::size_t d = 0; d < 3; ++d)
+          for (int step : {-1, 1}) {
+            std::int64_t to[3] = {x, y, z};
+            to[d] += step;
+            if (to[d] < 0 || to[d] >= n[d]) {
+              if (!ring[d]) continue;
+              to[d] = (to[d] + n[d]) % n[d];
+            }
+            if (n[d] > 1) A.entries[{row, static_cast<int>(to[0] + n[0] * (to[1] + n[1] * to[2]))}] -= s[d] + 0.001 * static_cast<double>(at[0]);
+          }
+      }
+  return A;
+}
+
+TEST(Csr, BandsOfABoxInEveryDirection)
+{
+  const std::int64_t n[3] = {5, 4, 6};
+  for (bool ring : {false, true}) {
+    Sparse     A   = stencil(n, {1, 2, 3}, {ring, ring, ring});
+    const auto csr = A.csr();
+    for (int d = 0; d < 3; ++d) {
+      const auto set   = ribbon::LineSet::box(n, d);
+      const auto found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), csr, set, ring);
+      EXPECT_EQ(found.half_bandwidth, 1);
+      EXPECT_EQ(found.periodic, ring);
+      EXPECT_EQ(found.too_far_row, -1);
+      EXPECT_EQ(found.no_diagonal, -1);
+      const auto bands = ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, set, 1, ring);
+      Kokkos::fence();
+      const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands.values);
+      for (std::int64_t l = 0; l < set.lines(); ++l)
+        for (std::int64_t i = 0; i < set.rows; ++i)
+          for (int e = -1; e <= 1; ++e) {
+            std::int64_t j = i + e;
+            double       expected = 0;
+            if (ring) j = (j + set.rows) % set.rows;
+            if (j >= 0 && j < set.rows) expected = A.entries[{static_cast<int>(set(l, i)), static_cast<int>(set(l, j))}];
+            EXPECT_EQ(values(static_cast<std::size_t>(l), static_cast<std::size_t>(i), static_cast<std::size_t>(e + 1)), expected);
+          }
+    }
+  }
+}
+
+TEST(Csr, TheStrongestDirectionHasTheLargestMedian)
+{
+  const std::int64_t n[3] = {8, 7, 6};
+  for (std::size_t strong = 0; strong < 3; ++strong) {
+    std::array<double, 3> s = {1, 1, 1};
+    s[strong]               = 50;
+    Sparse     A   = stencil(n, s);
+    const auto csr = A.csr();
+    int        best = -1, best_bin = -1;
+    for (int d = 0; d < 3; ++d) {
+      const int bin = ribbon::median_bin(ribbon::strength_histogram<double, std::int32_t, Exec>(Exec(), csr, ribbon::LineSet::box(n, d), false));
+      if (bin > best_bin) best = d, best_bin = bin;
+    }
+    EXPECT_EQ(best, static_cast<int>(strong));
+    EXPECT_NEAR(ribbon::strength_of_bin(best_bin), 100.0 / 104, 0.05);
+  }
+}
+
+TEST(Csr, DiagonalRowsDoNotVote)
+{
+  Sparse A;
+  A.rows = 10;
+  for (int i = 0; i < 10; ++i) A.entries[{i, i}] = 1;
+  A.entries[{4, 5}] = 0; // stored, but zero
+  const auto histogram = ribbon::strength_histogram<double, std::int32_t, Exec>(Exec(), A.csr(), ribbon::LineSet::contiguous(10, 1), false);
+  EXPECT_EQ(ribbon::median_bin(histogram), -1);
+}
+
+TEST(Csr, FindsWhatIsWrongWithARow)
+{
+  const std::int64_t n[3] = {9, 2, 1};
+  Sparse             A    = stencil(n, {1, 1, 0});
+  A.entries[{3, 6}]       = 0.5; // three away on its line
+  A.entries.erase({11, 11});
+  A.entries[{14, 13}] = std::nan("");
+  const auto found    = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), ribbon::LineSet::box(n, 0), false);
+  EXPECT_EQ(found.too_far_row, 3);
+  EXPECT_EQ(found.no_diagonal, 11);
+  EXPECT_EQ(found.not_finite, 14);
+}
+
+TEST(Csr, StoredZerosAreNotInUse)
+{
+  const std::int64_t n[3] = {9, 1, 1};
+  Sparse             A    = stencil(n, {1, 0, 0});
+  A.entries[{3, 5}] = A.entries[{0, 8}] = 0;
+  const auto found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), ribbon::LineSet::box(n, 0), true);
+  EXPECT_EQ(found.half_bandwidth, 1);
+  EXPECT_EQ(found.stored_bandwidth, 2);
+  EXPECT_FALSE(found.periodic);
+  EXPECT_TRUE(found.stored_periodic);
+}
+
+TEST(Share, OneMatrixClassesAndTooMany)
+{
+  std::mt19937_64 g(9);
+  const auto      three = random_bands<double>(g, 3, 12, 1, false, Kind::dominant);
+  auto            batch = [&](const std::vector<int> &classes) {
+    ribbon::Bands<double, Kokkos::HostSpace> bands;
+    bands.lhs    = ribbon::Lhs::per_line;
+    bands.values = decltype(bands.values)("bands", classes.size(), 12, 3);
+    for (std::size_t l = 0; l < classes.size(); ++l)
+      for (std::size_t i = 0; i < 12; ++i)
+        for (std::size_t d = 0; d < 3; ++d) bands.values(l, i, d) = three.values(static_cast<std::size_t>(classes[l]), i, d);
+    return to_device(bands);
+  };
+  auto one = batch({1, 1, 1, 1});
+  EXPECT_EQ(ribbon::share<double>(Exec(), one, 1).classes, 1);
+  EXPECT_EQ(one.lhs, ribbon::Lhs::shared);
+  auto       some   = batch({2, 0, 2, 1, 0, 2});
+  const auto result = ribbon::share<double>(Exec(), some, 3);
+  EXPECT_EQ(result.classes, 3);
+  EXPECT_EQ(result.first, 0);
+  EXPECT_EQ(result.different, 1);
+  EXPECT_EQ(some.lhs, ribbon::Lhs::classes);
+  const auto classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, some.class_of_line);
+  EXPECT_EQ(std::vector<int>(classes.data(), classes.data() + 6), (std::vector<int>{0, 1, 0, 2, 1, 0}));
+  auto many = batch({2, 0, 2, 1, 0, 2});
+  EXPECT_EQ(ribbon::share<double>(Exec(), many, 2).classes, 0);
+  EXPECT_EQ(many.lhs, ribbon::Lhs::per_line);
+}
+
+TEST(Transpose, SolvesWithTheTransposedMatrices)
+{
+  for (int h : {1, 2})
+    for (bool periodic : {false, true})
+      for (std::int64_t n : {1, 2, 3, 5, 40}) {
+        std::mt19937_64 g(static_cast<std::uint64_t>(n));
+        const auto      bands = random_bands<double>(g, 1, n, h, periodic, Kind::dominant);
+        const auto      t     = ribbon::transpose<double>(Exec(), to_device(bands));
+        Kokkos::fence();
+        ribbon::Bands<double, Kokkos::HostSpace> host = bands;
+        host.values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, t.values);
+        const auto A = ribbon::reference::dense(bands, 0), B = ribbon::reference::dense(host, 0);
+        for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t j = 0; j < n; ++j) EXPECT_NEAR(A[static_cast<std::size_t>(i * n + j)], B[static_cast<std::size_t>(j * n + i)], 1e-15) << h << periodic << n;
+      }
+}
+
+} // namespace

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a factorization reports: pivots, NaN, matrices that elimination without pivoting cannot solve, bad arguments.
+#include "batch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+using namespace test;
+using ribbon::FactorStatus;
+
+namespace {
+
+ribbon::Bands<double, Kokkos::HostSpace> toeplitz(std::int64_t n, const std::vector<double> &stencil, bool periodic)
+{
+  ribbon::Bands<double, Kokkos::HostSpace> bands;
+  bands.periodic = periodic;
+  bands.values   = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(n), stencil.size());
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+    for (std::size_t d = 0; d < stencil.size(); ++d) bands.values(0, i, d) = stencil[d];
+  return bands;
+}
+
+ribbon::FactorReport factor(const ribbon::Bands<double, Kokkos::HostSpace> &bands, const std::string &algorithm, ribbon::Lhs lhs = ribbon::Lhs::shared, std::int64_t lines = 40)
+{
+  auto device = to_device(bands);
+  device.lhs  = lhs;
+  if (lhs == ribbon::Lhs::per_line) lines = static_cast<std::int64_t>(bands.values.extent(0));
+  return ribbon::LineSolver<double, Exec>(Exec(), ribbon::LineSet::interleaved(static_cast<std::int64_t>(bands.values.extent(1)), lines), device, {algorithm}).report();
+}
+
+/// Solved to 1e-13, or reported: never silently wrong.
+void expect_honest(const ribbon::Bands<double, Kokkos::HostSpace> &bands, const char *what)
+{
+  for (const char *algorithm : {"auto", "one_pass", "thomas"}) {
+    SCOPED_TRACE(std::string(what) + ", " + algorithm);
+    const auto                             set = ribbon::LineSet::interleaved(static_cast<std::int64_t>(bands.values.extent(1)), 3);
+    const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
+    if (!solver.report().ok()) continue;
+    std::mt19937_64     g(11);
+    std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+    for (auto &v : b) v = random_scalar<double>(g);
+    EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 1e-13);
+  }
+}
+
+TEST(Report, NamesTheZeroPivot)
+{
+  auto bands                = toeplitz(50, {-1, 4, -1}, false);
+  bands.values(0, 0, 1)     = 0;
+  const auto report         = factor(bands, "thomas");
+  EXPECT_EQ(report.status, FactorStatus::zero_pivot);
+  EXPECT_EQ(report.row, 0);
+  EXPECT_EQ(report.smallest_pivot, 0);
+}
+
+TEST(Report, ARoundingSizePivotIsZero)
+{
+  for (const char *algorithm : {"one_pass", "thomas"})
+    for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line}) {
+      if (lhs == ribbon::Lhs::per_line && std::string(algorithm) == "one_pass") continue;
+      const auto report = factor(toeplitz(60, {-1, 2, -1}, true), algorithm, lhs); // periodic Laplacian: the constants are its null space
+      EXPECT_EQ(report.status, FactorStatus::zero_pivot) << algorithm << " " << report.smallest_pivot;
+      EXPECT_EQ(report.row, 59);
+    }
+  auto equal = toeplitz(20, {0, 1, 0}, false); // rows 4 and 5 agree up to rounding
+  equal.values(0, 4, 1) = 0.1, equal.values(0, 4, 2) = 0.3;
+  equal.values(0, 5, 0) = 0.1 * 3, equal.values(0, 5, 1) = 0.3 * 3 * (1 + 1e-16);
+  EXPECT_EQ(factor(equal, "thomas").status, FactorStatus::zero_pivot);
+  EXPECT_EQ(factor(equal, "thomas").row, 5);
+}
+
+TEST(Report, TheToleranceIsRelativeToTheRow)
+{
+  auto bands = toeplitz(20, {-1, 4, -1}, false);
+  for (std::size_t d = 0; d < 3; ++d) bands.values(0, 7, d) *= 1e-30;
+  EXPECT_EQ(factor(bands, "thomas").status, FactorStatus::ok);
+}
+
+TEST(Report, NamesTheLineThatIsNotFinite)
+{
+  for (double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    std::mt19937_64 g(2);
+    auto            bands = random_bands<double>(g, 12, 30, 1, false, Kind::dominant);
+    bands.values(7, 9, 1) = bad;
+    const auto report     = factor(bands, "thomas", ribbon::Lhs::per_line);
+    EXPECT_EQ(report.status, FactorStatus::not_finite);
+    EXPECT_EQ(report.line, 7);
+    EXPECT_EQ(factor(toeplitz(30, {-1, bad, -1}, false), "auto").status, FactorStatus::not_finite);
+  }
+}
+
+TEST(Report, MatricesThatNeedPivotingAreNeverSilentlyWrong)
+{
+  expect_honest(toeplitz(256, {-1e4, 1, 1e4}, false), "tri(-1e4, 1, 1e4)");
+  expect_honest(toeplitz(256, {-1.5, 1, 0}, false), "tri(-1.5, 1, 0)");
+  expect_honest(toeplitz(256, {-1.5, 1, 0}, true), "periodic tri(-1.5, 1, 0)");
+  expect_honest(toeplitz(1024, {1, 0, 1}, false), "tri(1, 0, 1)");
+  expect_honest(toeplitz(300, {-1, 1, 1}, false), "tri(-1, 1, 1)");
+  for (double shift : {1e-10, 1e-14}) expect_honest(toeplitz(400, {-1, 2 + shift, -1}, true), "near-singular ring");
+  expect_honest(toeplitz(300, {1e10, -4e10, 1 + 6e10, -4e10, 1e10}, true), "stiff biharmonic ring");
+  auto scaled = toeplitz(200, {-1, 2.1, -1}, false);
+  for (std::size_t i = 0; i < 200; i += 7)
+    for (std::size_t d = 0; d < 3; ++d) scaled.values(0, i, d) *= i % 2 ? 1e8 : 1e-8;
+  expect_honest(scaled, "rows scaled by 1e+-8");
+}
+
+TEST(Report, RandomMatricesAreNeverSilentlyWrong)
+{
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    std::mt19937_64 g(seed);
+    auto            bands = random_bands<double>(g, 1, 90, seed % 2 ? 1 : 2, seed % 4 < 2, Kind::dominant);
+    for (std::size_t i = 0; i < 90; ++i) bands.values(0, i, bands.half_bandwidth() ? static_cast<std::size_t>(bands.half_bandwidth()) : 0) *= 0.4; // not dominant any more
+    expect_honest(bands, ("seed " + std::to_string(seed)).c_str());
+  }
+}
+
+TEST(Report, AFailedFactorSolvesNothing)
+{
+  auto bands = toeplitz(30, {-1, 0, -1}, false);
+  bands.values(0, 0, 2) = 0;
+  const auto                             set = ribbon::LineSet::interleaved(30, 2);
+  const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
+  ASSERT_FALSE(solver.report().ok());
+  const std::vector<double> b(60, 1.0);
+  EXPECT_EQ(solve(solver, b), std::vector<double>(60, 0.0));
+}
+
+std::string refusal(const ribbon::LineSet &set, const ribbon::Bands<double, Kokkos::HostSpace> &bands, const ribbon::LineSolverOptions &options = {})
+{
+  try {
+    ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), options);
+  } catch (const std::invalid_argument &e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Refuses, BadArgumentsWithOneSentence)
+{
+  const auto bands = toeplitz(30, {-1, 4, -1}, false);
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"magic"}), "ribbon::LineSolver: unknown algorithm 'magic' (auto, one_pass, thomas)");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(31, 4), bands), "ribbon::LineSolver: bands of 30 rows for lines of 31");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), toeplitz(30, {1, 1, 1, 9, 1, 1, 1}, false)), "ribbon::LineSolver: bands with 7 diagonals (3 or 5)");
+  auto wrong = bands;
+  wrong.lhs  = ribbon::Lhs::per_line;
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong), "ribbon::LineSolver: 1 matrices for 4 lines");
+  wrong.lhs = ribbon::Lhs::classes;
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong), "ribbon::LineSolver: class_of_line does not have one entry per line");
+  EXPECT_NE(refusal(ribbon::LineSet::interleaved(3, 4), toeplitz(3, {1, 1, 9, 1, 1}, false), {"one_pass"}).find("algorithm one_pass"), std::string::npos);
+  wrong.lhs = ribbon::Lhs::per_line;
+  EXPECT_NE(refusal(ribbon::LineSet::interleaved(30, 1), wrong, {"one_pass"}).find("one matrix per line"), std::string::npos);
+}
+
+} // namespace

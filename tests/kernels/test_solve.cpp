@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Every algorithm crossed with scalars, bandwidths, kinds of matrices, rings, layouts and sizes.
+#include "batch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+using namespace test;
+
+namespace {
+
+template <class Scalar>
+double limit()
+{
+  return std::is_same_v<ribbon::real_t<Scalar>, float> ? 1e-13 / 2.2e-16 * 1.2e-7 : 1e-13;
+}
+
+// (half-bandwidth, periodic, contiguous, lhs, algorithm)
+using Setting = std::tuple<int, bool, bool, ribbon::Lhs, std::string>;
+
+std::string name(const testing::TestParamInfo<Setting> &info)
+{
+  const auto &[h, periodic, contiguous, lhs, algorithm] = info.param;
+  return std::string(h == 1 ? "tri" : "penta") + (periodic ? "_ring" : "_open") + (contiguous ? "_contiguous_" : "_interleaved_") + ribbon::to_string(lhs) + "_" + algorithm;
+}
+
+class Solve : public testing::TestWithParam<Setting> {
+protected:
+  template <class Scalar>
+  void check(std::int64_t n, std::int64_t lines, Kind kind)
+  {
+    const auto &[h, periodic, contiguous, lhs, algorithm] = GetParam();
+    const std::uint64_t seed                              = static_cast<std::uint64_t>(n * 1000 + lines);
+    SCOPED_TRACE("n = " + std::to_string(n) + ", lines = " + std::to_string(lines) + ", kind " + std::to_string(static_cast<int>(kind)) + ", seed " + std::to_string(seed));
+    std::mt19937_64 g(seed);
+    auto            bands = random_bands<Scalar>(g, lhs == ribbon::Lhs::shared ? 1 : lhs == ribbon::Lhs::classes ? 3 : lines, n, h, periodic, kind);
+    bands.lhs             = lhs;
+    if (lhs == ribbon::Lhs::classes) {
+      bands.class_of_line = decltype(bands.class_of_line)("test::classes", static_cast<std::size_t>(lines));
+      for (std::int64_t l = 0; l < lines; ++l) bands.class_of_line(static_cast<std::size_t>(l)) = static_cast<int>((l * 5) % 3);
+    }
+    const auto                             set = contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines);
+    const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {algorithm});
+    ASSERT_TRUE(solver.report().ok()) << "status " << static_cast<int>(solver.report().status) << ", probe " << solver.report().probe_error;
+    std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
+    for (auto &v : b) v = random_scalar<Scalar>(g);
+    const auto x = solve(solver, b);
+    EXPECT_LE(backward_error(bands, set, x, b), limit<Scalar>());
+    EXPECT_TRUE(solve(solver, b, true) == x) << "in place differs from out of place";
+    if (n <= 70) compare_with_reference(bands, set, x, b);
+  }
+
+  /// Never more than 100 times the error of partial pivoting (where that is above roundoff).
+  template <class Scalar>
+  void compare_with_reference(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const ribbon::LineSet &set, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
+  {
+    for (std::int64_t l = 0; l < std::min<std::int64_t>(set.lines(), 3); ++l) {
+      const auto          A = ribbon::reference::dense(bands, matrix_of(bands, l));
+      std::vector<Scalar> mine, right;
+      for (std::int64_t i = 0; i < set.rows; ++i) mine.push_back(x[static_cast<std::size_t>(set(l, i))]), right.push_back(b[static_cast<std::size_t>(set(l, i))]);
+      const double reference = ribbon::reference::backward_error(A, ribbon::reference::solve(A, right), right);
+      EXPECT_LE(ribbon::reference::backward_error(A, mine, right), 100 * std::max(reference, static_cast<double>(ribbon::unit_roundoff<Scalar>())));
+    }
+  }
+};
+
+TEST_P(Solve, Double)
+{
+  const auto &[h, periodic, contiguous, lhs, algorithm] = GetParam();
+  for (std::int64_t n : {1, 2, 3, 4, 5, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 67, 100, 127, 129, 241, 256, 300, 511, 512, 1000}) {
+    if (algorithm == "one_pass" && n < 2 * h) continue; // refused, see Refuses
+    for (Kind kind : {Kind::dominant, Kind::spd, Kind::poisson}) check<double>(n, n > 300 ? 5 : 37, kind);
+  }
+  check<double>(64, 1, Kind::dominant);
+  check<double>(17, 260, Kind::dominant);
+}
+
+TEST_P(Solve, Float)
+{
+  for (std::int64_t n : {4, 33, 100, 300})
+    for (Kind kind : {Kind::dominant, Kind::spd}) check<float>(n, 35, kind);
+}
+
+TEST_P(Solve, Complex)
+{
+  for (std::int64_t n : {4, 33, 100, 300})
+    for (Kind kind : {Kind::dominant, Kind::spd}) check<Kokkos::complex<double>>(n, 35, kind);
+}
+
+std::vector<Setting> settings()
+{
+  std::vector<Setting> all;
+  for (int h : {1, 2})
+    for (bool periodic : {false, true})
+      for (bool contiguous : {false, true})
+        for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line})
+          for (const char *algorithm : {"auto", "one_pass", "thomas"})
+            if (lhs != ribbon::Lhs::per_line || std::string(algorithm) != "one_pass") all.emplace_back(h, periodic, contiguous, lhs, algorithm);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Solve, testing::ValuesIn(settings()), name);
+
+TEST(SolveShapes, EveryRowsPerThreadAndLinesPerTeam)
+{
+  for (bool contiguous : {false, true})
+    for (int rows : contiguous ? std::vector<int>{15, 31, 63} : std::vector<int>{16, 32, 64})
+      for (int lanes : {1, 2, 8, 32})
+        for (bool periodic : {false, true}) {
+          SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(lanes));
+          std::mt19937_64                        g(5);
+          const auto                             bands = random_bands<double>(g, 1, 130, 2, periodic, Kind::spd);
+          const auto                             set   = contiguous ? ribbon::LineSet::contiguous(130, 41) : ribbon::LineSet::interleaved(130, 41);
+          const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"one_pass", 0, rows, lanes});
+          std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+          for (auto &v : b) v = random_scalar<double>(g);
+          EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 1e-13);
+        }
+}
+
+TEST(SolveShapes, EmptyBatchesAndEmptyLines)
+{
+  std::mt19937_64 g(1);
+  for (auto set : {ribbon::LineSet::interleaved(8, 0), ribbon::LineSet::contiguous(0, 8), ribbon::LineSet::contiguous(0, 0)}) {
+    const auto                             bands = random_bands<double>(g, 1, set.rows, 1, false, Kind::dominant);
+    const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
+    EXPECT_TRUE(solver.report().ok());
+    solver.solve(Exec(), nullptr, nullptr);
+  }
+}
+
+TEST(SolveShapes, LinesOfABoxInEveryDirection)
+{
+  const std::int64_t size[3] = {6, 9, 5};
+  std::mt19937_64    g(3);
+  for (int d = 0; d < 3; ++d) {
+    const auto                             set   = ribbon::LineSet::box(size, d);
+    const auto                             bands = random_bands<double>(g, 1, set.rows, 1, d == 1, Kind::dominant);
+    const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
+    std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+    for (auto &v : b) v = random_scalar<double>(g);
+    EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 1e-14);
+  }
+}
+
+TEST(SolveShapes, SeveralRightHandSidesPerMatrix)
+{
+  std::mt19937_64 g(4);
+  auto            bands = random_bands<double>(g, 3, 20, 2, false, Kind::dominant);
+  bands.lhs             = ribbon::Lhs::per_line;
+  const auto                             set = ribbon::LineSet::contiguous(20, 3);
+  const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
+  const ribbon::LineSet                  many{20, 3, 4, 1, 20, 70, 0}; // four right-hand sides, 70 apart
+  std::vector<double>                    host(280);
+  for (auto &v : host) v = random_scalar<double>(g);
+  Kokkos::View<double *, Memory> b("b", 280), x("x", 280);
+  const auto                     mirror = Kokkos::create_mirror_view(b);
+  for (std::size_t k = 0; k < 280; ++k) mirror(k) = host[k];
+  Kokkos::deep_copy(b, mirror);
+  solver.solve(Exec(), b.data(), many, x.data(), many);
+  Kokkos::fence();
+  const auto result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, x);
+  for (std::int64_t l = 0; l < many.lines(); ++l) {
+    const auto          A = ribbon::reference::dense(bands, l % 3);
+    std::vector<double> mine, right;
+    for (std::int64_t i = 0; i < 20; ++i) mine.push_back(result(static_cast<std::size_t>(many(l, i)))), right.push_back(host[static_cast<std::size_t>(many(l, i))]);
+    EXPECT_LE(ribbon::reference::backward_error(A, mine, right), 1e-14);
+  }
+}
+
+TEST(SolveShapes, ResultsAreTheSameFromRunToRun)
+{
+  std::mt19937_64                        g(6);
+  const auto                             bands = random_bands<double>(g, 1, 200, 2, true, Kind::spd);
+  const auto                             set   = ribbon::LineSet::interleaved(200, 50);
+  const ribbon::LineSolver<double, Exec> one(Exec(), set, to_device(bands), {"one_pass"}), two(Exec(), set, to_device(bands), {"one_pass"});
+  std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+  for (auto &v : b) v = random_scalar<double>(g);
+  EXPECT_TRUE(solve(one, b) == solve(two, b));
+}
+
+} // namespace

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file fixture.hpp  Matrices, solves and error texts for the tests of PETSc objects. Types follow -mat_type, -vec_type, -dm_mat_type, -dm_vec_type.
+#pragma once
+
+#include <ribbon_petsc/ribbon.h>
+
+#include <petscdmda.h>
+#include <petscksp.h>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+/// A PETSc call that must succeed.
+#define OK(call) ASSERT_EQ(static_cast<int>(call), 0) << last_error()
+
+namespace test {
+
+/// Text of the error that a PETSc call raised last (its innermost message).
+inline std::string &last_error()
+{
+  static std::string text;
+  return text;
+}
+inline PetscErrorCode keep_error(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType type, const char *message, void *)
+{
+  if (type == PETSC_ERROR_INITIAL) last_error() = message ? message : "";
+  return code;
+}
+
+/// Collects errors instead of printing them.
+class Petsc : public testing::Test {
+protected:
+  void SetUp() override
+  {
+    last_error().clear();
+    PetscPushErrorHandler(keep_error, nullptr);
+    MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
+    MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  }
+  void TearDown() override { PetscPopErrorHandler(); }
+  PetscMPIInt ranks = 1, rank = 0;
+};
+
+/// A DMDA with its operator sum_d s_d (second difference in direction d) + shift I; Dirichlet rows (1 on the diagonal) on the boundary where asked for.
+struct Grid {
+  DM  da = nullptr;
+  Mat A  = nullptr;
+
+  Grid(std::vector<PetscInt> n, std::vector<PetscReal> strength, PetscReal shift = 1, bool periodic = false, std::vector<PetscInt> processes = {}, bool dirichlet = false, PetscInt width = 1)
+  {
+    const auto           dim = n.size();
+    const DMBoundaryType b   = periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+    DMDACreate(PETSC_COMM_WORLD, &da);
+    DMSetDimension(da, static_cast<PetscInt>(dim));
+    n.resize(3, 1), strength.resize(3, 0);
+    DMDASetSizes(da, n[0], n[1], n[2]);
+    DMDASetBoundaryType(da, b, dim > 1 ? b : DM_BOUNDARY_NONE, dim > 2 ? b : DM_BOUNDARY_NONE);
+    DMDASetStencilType(da, DMDA_STENCIL_STAR);
+    DMDASetStencilWidth(da, width);
+    DMDASetDof(da, 1);
+    if (!processes.empty()) {
+      processes.resize(3, PETSC_DECIDE);
+      DMDASetNumProcs(da, processes[0], processes[1], processes[2]);
+    }
+    DMSetFromOptions(da);
+    DMSetUp(da);
+    DMCreateMatrix(da, &A);
+    fill(n, strength, shift, periodic, dirichlet, width);
+  }
+  Grid(const Grid &)            = delete;
+  Grid &operator=(const Grid &) = delete;
+  ~Grid()
+  {
+    MatDestroy(&A);
+    DMDestroy(&da);
+  }
+
+  void fill(std::vector<PetscInt> n, std::vector<PetscReal> strength, PetscReal shift, bool periodic = false, bool dirichlet = false, PetscInt width = 1)
+  {
+    n.resize(3, 1), strength.resize(3, 0);
+    PetscInt begin[3], size[3];
+    DMDAGetCorners(da, &begin[0], &begin[1], &begin[2], &size[0], &size[1], &size[2]);
+    MatZeroEntries(A);
+    for (PetscInt k = begin[2]; k < begin[2] + size[2]; ++k)
+      for (PetscInt j = begin[1]; j < begin[1] + size[1]; ++j)
+        for (PetscInt i = begin[0]; i < begin[0] + size[0]; ++i) {
+          const MatStencil row     = {k, j, i, 0};
+          const PetscInt   at[3]   = {i, j, k};
+          bool             on_edge = false;
+          for (int d = 0; d < 3; ++d) on_edge = on_edge || (n[static_cast<std::size_t>(d)] > 1 && (at[d] == 0 || at[d] == n[static_cast<std::size_t>(d)] - 1));
+          PetscScalar diagonal = shift;
+          for (std::size_t d = 0; d < 3; ++d) {
+            if (n[d] == 1) continue;
+            const PetscReal c[3] = {width == 1 ? 2. : 6., width == 1 ? -1. : -4., width == 1 ? 0. : 1.};
+            diagonal += c[0] * strength[d];
+            for (PetscInt step = -width; step <= width; ++step) {
+              if (step == 0 || (dirichlet && on_edge)) continue;
+              MatStencil     column = row;
+              const PetscInt to     = at[d] + step;
+              if (!periodic && (to < 0 || to >= n[d])) continue;
+              (d == 0 ? column.i : d == 1 ? column.j : column.k) = to;
+              const PetscScalar v = c[std::abs(step)] * strength[d];
+              MatSetValuesStencil(A, 1, &row, 1, &column, &v, ADD_VALUES);
+            }
+          }
+          if (dirichlet && on_edge) diagonal = 1;
+          MatSetValuesStencil(A, 1, &row, 1, &row, &diagonal, ADD_VALUES);
+        }
+    MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY);
+    MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
+  }
+};
+
+/// A matrix without a DM from a function entry(row, column), rows split evenly among the ranks, `stored` deciding the pattern.
+inline Mat matrix(PetscInt n, const std::function<PetscScalar(PetscInt, PetscInt)> &entry, const std::function<bool(PetscInt, PetscInt)> &stored, PetscInt local = PETSC_DECIDE)
+{
+  Mat      A;
+  PetscInt begin, end;
+  MatCreate(PETSC_COMM_WORLD, &A);
+  MatSetSizes(A, local, local, n, n);
+  MatSetType(A, MATAIJ);
+  MatSetFromOptions(A);
+  MatSetUp(A);
+  MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE);
+  MatGetOwnershipRange(A, &begin, &end);
+  for (PetscInt r = begin; r < end; ++r)
+    for (PetscInt c = 0; c < n; ++c)
+      if (stored(r, c)) MatSetValue(A, r, c, entry(r, c), INSERT_VALUES);
+  MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY);
+  MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
+  return A;
+}
+
+/// A PC line for a matrix, and a random right-hand side.
+struct Line {
+  PC  pc = nullptr;
+  Vec b = nullptr, x = nullptr, r = nullptr;
+
+  explicit Line(Mat A, DM da = nullptr)
+  {
+    PCCreate(PETSC_COMM_WORLD, &pc);
+    PCSetType(pc, PCLINE);
+    PCSetOperators(pc, A, A);
+    if (da) PCSetDM(pc, da);
+    vectors(A);
+  }
+  Line(const Line &)            = delete;
+  Line &operator=(const Line &) = delete;
+  ~Line()
+  {
+    VecDestroy(&b), VecDestroy(&x), VecDestroy(&r);
+    PCDestroy(&pc);
+  }
+  void vectors(Mat A)
+  {
+    PetscRandom random;
+    VecDestroy(&b), VecDestroy(&x), VecDestroy(&r);
+    MatCreateVecs(A, &x, &b);
+    VecDuplicate(b, &r);
+    PetscRandomCreate(PETSC_COMM_WORLD, &random);
+    PetscRandomSetInterval(random, -1, 1);
+    VecSetRandom(b, random);
+    PetscRandomDestroy(&random);
+  }
+  /// ||b - A x|| / ||b|| after one application (transposed or not).
+  PetscReal residual(Mat A, bool transposed = false)
+  {
+    PetscReal norm = -1, size = 1;
+    if ((transposed ? PCApplyTranspose(pc, b, x) : PCApply(pc, b, x)) != 0) return PETSC_INFINITY;
+    if (transposed) MatMultTranspose(A, x, r);
+    else MatMult(A, x, r);
+    VecAXPY(r, -1, b);
+    VecNorm(r, NORM_2, &norm);
+    VecNorm(b, NORM_2, &size);
+    return norm / size;
+  }
+  PetscInt matrices() const
+  {
+    PetscInt m = -1;
+    PCLineGetInfo(pc, nullptr, nullptr, nullptr, &m, nullptr, nullptr);
+    return m;
+  }
+  std::string direction() const
+  {
+    const char *d = "?";
+    PCLineGetInfo(pc, &d, nullptr, nullptr, nullptr, nullptr, nullptr);
+    return d;
+  }
+  std::string view() const
+  {
+    std::string text;
+    PetscViewer viewer;
+    FILE       *file = tmpfile();
+    PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer);
+    PCView(pc, viewer);
+    PetscViewerFlush(viewer);
+    rewind(file);
+    for (int c = fgetc(file); c != EOF; c = fgetc(file)) text += static_cast<char>(c);
+    PetscViewerDestroy(&viewer);
+    fclose(file);
+    int length = static_cast<int>(text.size()); // rank 0 has the text; all ranks judge it alike
+    MPI_Bcast(&length, 1, MPI_INT, 0, PETSC_COMM_WORLD);
+    text.resize(static_cast<std::size_t>(length));
+    MPI_Bcast(text.data(), length, MPI_CHAR, 0, PETSC_COMM_WORLD);
+    return text;
+  }
+};
+
+inline PCFailedReason failed_reason(PC pc)
+{
+  PCFailedReason reason;
+  PCGetFailedReason(pc, &reason);
+  return reason;
+}
+
+} // namespace test

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <ribbon_petsc/ribbon.h>
+
+#include <gtest/gtest.h>
+
+int main(int argc, char **argv)
+{
+  testing::InitGoogleTest(&argc, argv);
+  if (PetscInitialize(&argc, &argv, nullptr, nullptr) != 0) return 1;
+  if (RibbonInitialize() != 0) return 1;
+  PetscMPIInt rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  if (rank != 0) delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());
+  int mine = RUN_ALL_TESTS(), all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD);
+  if (mine && rank != 0) fprintf(stderr, "rank %d: tests failed\n", static_cast<int>(rank));
+  if (PetscFinalize() != 0) return 1;
+  return all;
+}

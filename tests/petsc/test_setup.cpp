@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a set-up of PC line finds, keeps, refreshes and refuses.
+#include "fixture.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <limits>
+
+using namespace test;
+
+namespace {
+
+class PCLineSetUp : public Petsc { };
+class PCLineErrors : public Petsc { };
+class PCLineFailures : public Petsc { };
+
+bool contains(const std::string &text, const std::string &part)
+{
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(PCLineSetUp, EveryOptionHasASetAndAGet)
+{
+  Grid             grid({8, 8}, {1, 2});
+  Line             line(grid.A, grid.da);
+  PCLineDirection  direction;
+  PCLineLhs        lhs;
+  PCLineCut        cut;
+  PCLineAlgorithm  algorithm;
+  PetscReal        tol;
+  OK(PetscOptionsInsertString(nullptr, "-pc_line_direction x -pc_line_lhs per_line -pc_line_cut local -pc_line_algorithm thomas -pc_line_zeropivot 1e-9"));
+  OK(PCSetFromOptions(line.pc));
+  OK(PCLineGetDirection(line.pc, &direction));
+  OK(PCLineGetLhs(line.pc, &lhs));
+  OK(PCLineGetCut(line.pc, &cut));
+  OK(PCLineGetAlgorithm(line.pc, &algorithm));
+  OK(PCLineGetZeroPivot(line.pc, &tol));
+  EXPECT_EQ(direction, PC_LINE_DIRECTION_X);
+  EXPECT_EQ(lhs, PC_LINE_LHS_PER_LINE);
+  EXPECT_EQ(cut, PC_LINE_CUT_LOCAL);
+  EXPECT_EQ(algorithm, PC_LINE_ALGORITHM_THOMAS);
+  EXPECT_EQ(tol, 1e-9);
+  for (const char *option : {"-pc_line_direction", "-pc_line_lhs", "-pc_line_cut", "-pc_line_algorithm", "-pc_line_zeropivot"}) OK(PetscOptionsClearValue(nullptr, option));
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.direction(), "x");
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y)); // takes effect at the next set-up
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.direction(), "y");
+  EXPECT_NE(PCLineSetZeroPivot(line.pc, -1), 0);
+  EXPECT_TRUE(contains(last_error(), "-pc_line_zeropivot")) << last_error();
+  EXPECT_NE(PCLineSetDirection(line.pc, static_cast<PCLineDirection>(7)), 0);
+  PC other;
+  OK(PCCreate(PETSC_COMM_WORLD, &other));
+  OK(PCSetType(other, PCJACOBI));
+  OK(PCLineSetDirection(other, PC_LINE_DIRECTION_Y)); // ignored, as PETSc's own setters do
+  OK(PCDestroy(&other));
+}
+
+TEST_F(PCLineSetUp, AutoTakesTheStrongestDirection)
+{
+  for (std::size_t d = 0; d < 3; ++d) {
+    std::vector<PetscReal> s = {1, 1, 1};
+    s[d]                     = 30;
+    Grid grid({8, 9, 10}, s);
+    Line line(grid.A, grid.da);
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(line.direction(), std::string(1, "xyz"[d]));
+  }
+  Grid equal({9, 9, 9}, {1, 1, 1}, 0.1);
+  Line line(equal.A, equal.da);
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.direction(), "x") << "ties go to the smallest stride";
+  EXPECT_TRUE(contains(line.view(), "direction: x (largest median")) << line.view();
+}
+
+TEST_F(PCLineSetUp, DirichletRowsDoNotVoteAndMakeClasses)
+{
+  if (ranks > 1) GTEST_SKIP() << "counts of one rank";
+  Grid grid({5, 40}, {1, 5}, 0, false, {}, true); // 2 of 5 y-lines are boundary lines: identity
+  Line line(grid.A, grid.da);
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.direction(), "y");
+  OK(PCLineSetLhs(line.pc, PC_LINE_LHS_CLASSES));
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.matrices(), 2);
+  EXPECT_TRUE(contains(line.view(), "matrices: classes, 2 distinct")) << line.view();
+}
+
+TEST_F(PCLineSetUp, KeepsAsFewMatricesAsTheValuesAllow)
+{
+  if (ranks > 1) GTEST_SKIP() << "counts of one rank";
+  PetscLogDouble shared, per_line;
+  Grid           grid({60, 20}, {0, 3}, 1);
+  Line           line(grid.A, grid.da);
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.matrices(), 1);
+  OK(PCLineGetInfo(line.pc, nullptr, nullptr, nullptr, nullptr, nullptr, &shared));
+  OK(PCLineSetLhs(line.pc, PC_LINE_LHS_PER_LINE));
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.matrices(), 60);
+  OK(PCLineGetInfo(line.pc, nullptr, nullptr, nullptr, nullptr, nullptr, &per_line));
+  EXPECT_GT(per_line, 20 * shared);
+  EXPECT_LT(line.residual(grid.A), 1e-13);
+  // two classes for 60 lines are kept as classes, 20 are not: they would hold more than a quarter
+  for (PetscInt distinct : {2, 20}) {
+    for (PetscInt l = 0; l < 60; ++l)
+      for (PetscInt i = 0; i < 20; ++i) OK(MatSetValue(grid.A, i * 60 + l, i * 60 + l, 7.0 + static_cast<double>(l % distinct), INSERT_VALUES));
+    OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+    OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+    OK(PCLineSetLhs(line.pc, PC_LINE_LHS_AUTO));
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(line.matrices(), distinct == 2 ? 2 : 60);
+    EXPECT_LT(line.residual(grid.A), 1e-13);
+    EXPECT_LT(line.residual(grid.A, true), 1e-13);
+  }
+}
+
+TEST_F(PCLineSetUp, RefreshesWhatWasDerivedFromValues)
+{
+  const std::vector<PetscInt> n = {16, 14};
+  Grid                        grid(n, {9, 1});
+  Line                        line(grid.A, grid.da);
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.direction(), "x");
+  grid.fill(n, {1, 9}, 2); // the same pattern, other numbers: another direction
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.direction(), "y");
+  grid.fill(n, {0, 2}, 2);
+  OK(PCSetUp(line.pc));
+  if (ranks == 1) {
+    EXPECT_LT(line.residual(grid.A), 1e-13);
+  }
+  OK(PCSetReusePreconditioner(line.pc, PETSC_TRUE));
+  grid.fill(n, {0, 70}, 2);
+  OK(PCSetUp(line.pc));
+  EXPECT_GT(line.residual(grid.A), 1e-3) << "the old factor was to be kept";
+  OK(PCSetReusePreconditioner(line.pc, PETSC_FALSE));
+  OK(PCSetUp(line.pc));
+  if (ranks == 1) {
+    EXPECT_LT(line.residual(grid.A), 1e-13);
+  }
+}
+
+TEST_F(PCLineSetUp, BandwidthAndRingInUseAreThoseOfTheValues)
+{
+  if (ranks > 1) GTEST_SKIP() << "one rank shows it";
+  const std::vector<PetscInt> n = {20};
+  Grid                        grid(n, {2}, 1, true, {}, false, 2);
+  Line                        line(grid.A, grid.da);
+  PetscInt                    h;
+  OK(PCSetUp(line.pc));
+  OK(PCLineGetInfo(line.pc, nullptr, nullptr, nullptr, nullptr, &h, nullptr));
+  EXPECT_EQ(h, 2);
+  EXPECT_TRUE(contains(line.view(), "periodic pentadiagonal"));
+  grid.fill(n, {2}, 1, false, false, 1); // stored couplings stay, most are zero now
+  OK(PCSetUp(line.pc));
+  OK(PCLineGetInfo(line.pc, nullptr, nullptr, nullptr, nullptr, &h, nullptr));
+  EXPECT_EQ(h, 1);
+  EXPECT_TRUE(contains(line.view(), "20 rows, tridiagonal")) << line.view();
+  EXPECT_LT(line.residual(grid.A), 1e-14);
+}
+
+TEST_F(PCLineSetUp, AnotherMatrixAnotherSizeAnotherType)
+{
+  Grid small({6, 12}, {0, 2}, 1, false, {ranks, 1}), large({10, 15}, {0, 3}, 1, false, {ranks, 1}, false, 2);
+  Line line(small.A, small.da);
+  OK(PCSetUp(line.pc));
+  EXPECT_LT(line.residual(small.A), 1e-13);
+  OK(PCReset(line.pc));
+  OK(PCSetDM(line.pc, large.da));
+  OK(PCSetOperators(line.pc, large.A, large.A));
+  line.vectors(large.A);
+  OK(PCSetUp(line.pc));
+  EXPECT_LT(line.residual(large.A), 1e-13);
+  Mat B;
+  OK(MatConvert(large.A, MATBAIJ, MAT_INITIAL_MATRIX, &B));
+  OK(PCSetOperators(line.pc, B, B));
+  OK(PCSetUp(line.pc));
+  EXPECT_LT(line.residual(large.A), 1e-13);
+  OK(MatDestroy(&B));
+}
+
+TEST_F(PCLineSetUp, ADMThatDoesNotFitIsNotUsed)
+{
+  if (ranks > 1) GTEST_SKIP() << "one rank shows it";
+  Grid grid({12}, {1}), other({5, 5}, {1, 1});
+  Line line(grid.A, other.da);
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.direction(), "x") << "from the DMDA of the matrix";
+  EXPECT_LT(line.residual(grid.A), 1e-14);
+  EXPECT_TRUE(contains(line.view(), "from the DMDA of the matrix")) << line.view();
+}
+
+TEST_F(PCLineSetUp, CutLinesAreSolvedPieceByPieceAndCounted)
+{
+  Grid grid({12, 5}, {7, 1}, 1, false, {ranks, 1});
+  Line line(grid.A, grid.da);
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.direction(), "x");
+  if (ranks > 1) {
+    EXPECT_TRUE(contains(line.view(), "cut by the partition: 5 of 5 lines")) << line.view();
+    OK(PCLineSetCut(line.pc, PC_LINE_CUT_ERROR));
+    EXPECT_NE(PCSetUp(line.pc), 0);
+    EXPECT_TRUE(contains(last_error(), "the partition cuts 5 lines along x among " + std::to_string(ranks) + " ranks; use -da_processors_x 1")) << last_error();
+  } else {
+    EXPECT_LT(line.residual(grid.A), 1.0);
+  }
+}
+
+TEST_F(PCLineSetUp, AnApplyAllocatesNothing)
+{
+  static int allocations = 0;
+  Grid       grid({16, 16}, {0, 2}, 1, false, {ranks, 1});
+  Line       line(grid.A, grid.da);
+  OK(PCSetUp(line.pc));
+  OK(PCApply(line.pc, line.b, line.x));
+  PetscLogDouble before, after;
+  OK(PetscMallocGetCurrentUsage(&before));
+  Kokkos::Tools::Experimental::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char *, const void *, std::uint64_t) { ++allocations; });
+  for (int k = 0; k < 3; ++k) OK(PCApply(line.pc, line.b, line.x));
+  Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+  OK(PetscMallocGetCurrentUsage(&after));
+  EXPECT_EQ(allocations, 0);
+  EXPECT_EQ(before, after);
+}
+
+#if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
+TEST_F(PCLineSetUp, ADeviceApplyCrossesTheBusZeroTimes)
+{
+  Grid        grid({64, 64}, {0, 2}, 1, false, {ranks, 1});
+  Line        line(grid.A, grid.da);
+  PetscMemType where;
+  const PetscScalar *a;
+  OK(PCSetUp(line.pc));
+  OK(PCApply(line.pc, line.b, line.x));
+  OK(VecGetArrayReadAndMemType(line.b, &a, &where));
+  OK(VecRestoreArrayReadAndMemType(line.b, &a));
+  if (PetscMemTypeHost(where)) GTEST_SKIP() << "host vectors";
+  const PetscLogDouble down = petsc_gtoc_ct, up = petsc_ctog_ct;
+  for (int k = 0; k < 3; ++k) OK(PCApply(line.pc, line.b, line.x));
+  EXPECT_EQ(petsc_gtoc_ct, down);
+  EXPECT_EQ(petsc_ctog_ct, up);
+}
+#endif
+
+TEST_F(PCLineErrors, AMatrixWithoutLines)
+{
+  Mat A = matrix(
+    12, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == 5; });
+  {
+    Line line(A);
+    EXPECT_NE(PCSetUp(line.pc), 0);
+    EXPECT_TRUE(contains(last_error(), "PC line: the matrix has no lines: there is no DMDA, and row 0 couples to column 5")) << last_error();
+    EXPECT_TRUE(contains(last_error(), "-pc_line_direction rows")) << last_error();
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, RowsTakesTheCouplingsOfConsecutiveRowsAlone)
+{
+  if (ranks > 1) GTEST_SKIP() << "one rank shows it";
+  const PetscInt n = 6; // 5-point operator on a 6 x 6 grid, no DM
+  Mat            A = matrix(
+    n * n, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; }, [&](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n); });
+  {
+    Line     line(A);
+    PetscInt lines, rows;
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_ROWS));
+    OK(PCSetUp(line.pc));
+    OK(PCLineGetInfo(line.pc, nullptr, &lines, &rows, nullptr, nullptr, nullptr));
+    EXPECT_EQ(lines, n);
+    EXPECT_EQ(rows, n);
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, ANonSquareMatrix)
+{
+  Mat A;
+  OK(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 8, 9, 1, nullptr, 1, nullptr, &A));
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PC pc;
+  OK(PCCreate(PETSC_COMM_WORLD, &pc));
+  OK(PCSetType(pc, PCLINE));
+  OK(PCSetOperators(pc, A, A));
+  EXPECT_NE(PCSetUp(pc), 0);
+  EXPECT_EQ(last_error(), "PC line: the matrix is not square: 8 x 9");
+  OK(PCDestroy(&pc));
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, ARowWithoutDiagonal)
+{
+  Mat A = matrix(
+    12, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && !(r == 7 && c == 7); });
+  {
+    Line line(A);
+    EXPECT_NE(PCSetUp(line.pc), 0);
+    EXPECT_EQ(last_error(), "PC line: row 7 stores no diagonal entry");
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, UnknownDirectionsForThisGrid)
+{
+  Grid grid({9, 9}, {1, 1});
+  Line line(grid.A, grid.da);
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Z));
+  EXPECT_NE(PCSetUp(line.pc), 0);
+  EXPECT_EQ(last_error(), "PC line: -pc_line_direction z: the grid has 2 dimensions");
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y)); // nothing half-set: the same PC works
+  OK(PCSetUp(line.pc));
+  Mat A = matrix(
+    12, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
+  {
+    Line plain(A);
+    OK(PCLineSetDirection(plain.pc, PC_LINE_DIRECTION_Y));
+    EXPECT_NE(PCSetUp(plain.pc), 0);
+    EXPECT_EQ(last_error(), "PC line: -pc_line_direction y needs a DMDA, but there is no DMDA; use auto or rows");
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, CouplingsThatReachTooFarAndDofAboveOne)
+{
+  if (ranks > 1) GTEST_SKIP() << "one rank shows it";
+  Grid grid({12}, {1}, 1, false, {}, false, 1);
+  OK(MatSetOption(grid.A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  OK(MatSetOption(grid.A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  OK(MatSetValue(grid.A, 3, 6, 0.25, INSERT_VALUES));
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  Line line(grid.A, grid.da);
+  EXPECT_NE(PCSetUp(line.pc), 0);
+  EXPECT_EQ(last_error(), "PC line: row 3 couples to a row more than 2 away on its line along x; only tridiagonal and pentadiagonal lines are supported");
+  DM  da;
+  Mat A;
+  OK(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 8, 2, 1, nullptr, &da));
+  OK(DMSetUp(da));
+  OK(DMCreateMatrix(da, &A));
+  OK(MatShift(A, 1));
+  {
+    Line two(A, da);
+    EXPECT_NE(PCSetUp(two.pc), 0);
+    EXPECT_TRUE(contains(last_error(), "its DMDA has dof 2, only 1 is supported")) << last_error();
+  }
+  OK(MatDestroy(&A));
+  OK(DMDestroy(&da));
+}
+
+TEST_F(PCLineErrors, SharedOnLinesThatDiffer)
+{
+  Grid     grid({4 * ranks, 6}, {0, 2}, 1, false, {ranks, 1});
+  PetscInt begin;
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  if (rank == 0) {
+    OK(MatSetValue(grid.A, begin + 2, begin + 2, 99, INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  Line line(grid.A, grid.da);
+  OK(PCLineSetLhs(line.pc, PC_LINE_LHS_SHARED));
+  EXPECT_NE(PCSetUp(line.pc), 0);
+  EXPECT_EQ(last_error(), "PC line: -pc_line_lhs shared, but lines 0 and 2 (first rows 0 and 2) differ; use auto, classes or per_line");
+}
+
+TEST_F(PCLineErrors, GetInfoBeforeSetUp)
+{
+  Grid grid({9, 9}, {1, 1});
+  Line line(grid.A, grid.da);
+  EXPECT_NE(PCLineGetInfo(line.pc, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr), 0);
+  EXPECT_EQ(last_error(), "PCLineGetInfo: call PCSetUp() first");
+}
+
+/// Solves with a KSP whose matrix has one bad row on the last rank; all ranks see one reason; afterwards a good matrix works.
+void expect_failure(PetscMPIInt ranks, PetscMPIInt rank, PetscScalar bad, PCFailedReason expected, const std::string &text)
+{
+  const std::vector<PetscInt> n = {3 * ranks, 9};
+  Grid                        grid(n, {0, 2}, 1, false, {ranks, 1});
+  Line                        vectors(grid.A);
+  KSP                         ksp;
+  PC                          pc;
+  KSPConvergedReason          reason;
+  PetscInt                    begin, end;
+  auto                        spoil = [&] {
+    MatGetOwnershipRange(grid.A, &begin, &end);
+    if (rank == ranks - 1) MatSetValue(grid.A, begin, begin, bad, INSERT_VALUES);
+    MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY);
+    MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY);
+  };
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetOperators(ksp, grid.A, grid.A));
+  OK(KSPSetType(ksp, KSPPREONLY));
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCSetType(pc, PCLINE));
+  spoil();
+  OK(KSPSolve(ksp, vectors.b, vectors.x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  EXPECT_EQ(reason, KSP_DIVERGED_PC_FAILED);
+  EXPECT_EQ(failed_reason(pc), expected);
+  grid.fill(n, {0, 2}, 1);
+  OK(KSPSolve(ksp, vectors.b, vectors.x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  EXPECT_GT(reason, 0);
+  EXPECT_EQ(failed_reason(pc), PC_NOERROR);
+  spoil();
+  OK(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  OK(KSPSetOperators(ksp, grid.A, grid.A));
+  EXPECT_NE(KSPSolve(ksp, vectors.b, vectors.x), 0);
+  EXPECT_TRUE(contains(last_error(), text)) << last_error();
+  OK(KSPDestroy(&ksp));
+}
+
+TEST_F(PCLineFailures, AZeroPivotOnOneRank)
+{
+  expect_failure(ranks, rank, 0, PC_FACTOR_NUMERIC_ZEROPIVOT, "PC line: zero pivot in row ");
+}
+
+TEST_F(PCLineFailures, ANaNOnOneRank)
+{
+  expect_failure(ranks, rank, std::numeric_limits<PetscReal>::quiet_NaN(), PC_FACTOR_OTHER, "has an entry that is not a finite number");
+}
+
+TEST_F(PCLineFailures, ARoundingSizePivotDependsOnTheTolerance)
+{
+  Grid grid({2 * ranks, 16}, {0, 1}, 0, true, {ranks, 1}); // periodic Laplacian: singular
+  Line line(grid.A, grid.da);
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_NUMERIC_ZEROPIVOT);
+  EXPECT_TRUE(contains(line.view(), "failed: PC line: zero pivot")) << line.view();
+  grid.fill({2 * ranks, 16}, {0, 1}, 1e-6, true);
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(failed_reason(line.pc), PC_NOERROR);
+  OK(PCLineSetZeroPivot(line.pc, 1e-3));
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_NUMERIC_ZEROPIVOT);
+}
+
+TEST_F(PCLineFailures, AMatrixThatNeedsPivotingIsRefused)
+{
+  if (ranks > 1) GTEST_SKIP() << "one rank shows it";
+  Mat A = matrix(
+    256, [](PetscInt r, PetscInt c) { return r == c ? 1 : r > c ? -1e4 : 1e4; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
+  {
+    Line line(A);
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_OTHER);
+    EXPECT_TRUE(contains(line.view(), "loses its digits in an elimination without pivoting")) << line.view();
+  }
+  OK(MatDestroy(&A));
+}
+
+} // namespace
