@@ -73,9 +73,8 @@ TEST_F(PCLineSetUp, AutoTakesTheStrongestDirection)
   EXPECT_TRUE(contains(line.view(), "direction: x (largest median")) << line.view();
 }
 
-TEST_F(PCLineSetUp, DirichletRowsDoNotVoteAndMakeClasses)
+TEST_F(PCLineSetUp, DirichletRowsDoNotVoteAndMakeClasses) // one rank: counts of one rank
 {
-  if (ranks > 1) GTEST_SKIP() << "counts of one rank";
   Grid grid({5, 40}, {1, 5}, 0, false, {}, true); // 2 of 5 y-lines are boundary lines: identity
   Line line(grid.A, grid.da);
   OK(PCSetUp(line.pc));
@@ -86,9 +85,8 @@ TEST_F(PCLineSetUp, DirichletRowsDoNotVoteAndMakeClasses)
   EXPECT_TRUE(contains(line.view(), "matrices: classes, 2 distinct")) << line.view();
 }
 
-TEST_F(PCLineSetUp, KeepsAsFewMatricesAsTheValuesAllow)
+TEST_F(PCLineSetUp, KeepsAsFewMatricesAsTheValuesAllow) // one rank: counts of one rank
 {
-  if (ranks > 1) GTEST_SKIP() << "counts of one rank";
   PetscLogDouble shared, per_line;
   Grid           grid({60, 20}, {0, 3}, 1);
   Line           line(grid.A, grid.da);
@@ -141,9 +139,8 @@ TEST_F(PCLineSetUp, RefreshesWhatWasDerivedFromValues)
   }
 }
 
-TEST_F(PCLineSetUp, BandwidthAndRingInUseAreThoseOfTheValues)
+TEST_F(PCLineSetUp, BandwidthAndRingInUseAreThoseOfTheValues) // one rank: one rank shows it
 {
-  if (ranks > 1) GTEST_SKIP() << "one rank shows it";
   const std::vector<PetscInt> n = {20};
   Grid                        grid(n, {2}, 1, true, {}, false, 2);
   Line                        line(grid.A, grid.da);
@@ -180,9 +177,8 @@ TEST_F(PCLineSetUp, AnotherMatrixAnotherSizeAnotherType)
   OK(MatDestroy(&B));
 }
 
-TEST_F(PCLineSetUp, ADMThatDoesNotFitIsNotUsed)
+TEST_F(PCLineSetUp, ADMThatDoesNotFitIsNotUsed) // one rank: one rank shows it
 {
-  if (ranks > 1) GTEST_SKIP() << "one rank shows it";
   Grid grid({12}, {1}), other({5, 5}, {1, 1});
   Line line(grid.A, other.da);
   OK(PCSetUp(line.pc));
@@ -256,9 +252,8 @@ TEST_F(PCLineErrors, AMatrixWithoutLines)
   OK(MatDestroy(&A));
 }
 
-TEST_F(PCLineErrors, RowsTakesTheCouplingsOfConsecutiveRowsAlone)
+TEST_F(PCLineErrors, RowsTakesTheCouplingsOfConsecutiveRowsAlone) // one rank: one rank shows it
 {
-  if (ranks > 1) GTEST_SKIP() << "one rank shows it";
   const PetscInt n = 6; // 5-point operator on a 6 x 6 grid, no DM
   Mat            A = matrix(
     n * n, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; }, [&](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n); });
@@ -322,9 +317,8 @@ TEST_F(PCLineErrors, UnknownDirectionsForThisGrid)
   OK(MatDestroy(&A));
 }
 
-TEST_F(PCLineErrors, CouplingsThatReachTooFarAndDofAboveOne)
+TEST_F(PCLineErrors, CouplingsThatReachTooFarAndDofAboveOne) // one rank: one rank shows it
 {
-  if (ranks > 1) GTEST_SKIP() << "one rank shows it";
   Grid grid({12}, {1}, 1, false, {}, false, 1);
   OK(MatSetOption(grid.A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
   OK(MatSetOption(grid.A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
@@ -437,9 +431,8 @@ TEST_F(PCLineFailures, ARoundingSizePivotDependsOnTheTolerance)
   EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_NUMERIC_ZEROPIVOT);
 }
 
-TEST_F(PCLineFailures, AMatrixThatNeedsPivotingIsRefused)
+TEST_F(PCLineFailures, AMatrixThatNeedsPivotingIsRefused) // one rank: one rank shows it
 {
-  if (ranks > 1) GTEST_SKIP() << "one rank shows it";
   Mat A = matrix(
     256, [](PetscInt r, PetscInt c) { return r == c ? 1 : r > c ? -1e4 : 1e4; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
   {

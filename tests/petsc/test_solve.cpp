@@ -28,9 +28,8 @@ TEST_F(PCLineSolve, BatchesInEveryDirectionOfA3DGrid)
       }
 }
 
-TEST_F(PCLineSolve, OneDimensionalGrid)
+TEST_F(PCLineSolve, OneDimensionalGrid) // one rank: a 1D grid is cut by every partition
 {
-  if (ranks > 1) GTEST_SKIP() << "a 1D grid is cut by every partition";
   for (PetscInt n : {1, 2, 3, 4, 5, 17, 1000})
     for (PetscInt width : {1, 2}) {
       Grid grid({n}, {2}, 1, false, {}, false, std::min(width, n));
@@ -68,9 +67,8 @@ TEST_F(PCLineSolve, BatchesWithoutADM)
     }
 }
 
-TEST_F(PCLineSolve, LinesOfDifferentLengthsWithoutADM)
+TEST_F(PCLineSolve, LinesOfDifferentLengthsWithoutADM) // one rank: one rank shows it
 {
-  if (ranks > 1) GTEST_SKIP() << "one rank shows it";
   const std::vector<PetscInt> begin = {0, 3, 10, 11, 25};
   auto                        run   = [&](PetscInt r) { return std::upper_bound(begin.begin(), begin.end(), r) - begin.begin(); };
   Mat                         A     = matrix(
@@ -117,9 +115,8 @@ TEST_F(PCLineSolve, ManyRightHandSidesEqualOneByOne)
   }
 }
 
-TEST_F(PCLineSolve, KSPMatSolveTakesTheBatchInOneCall)
+TEST_F(PCLineSolve, KSPMatSolveTakesTheBatchInOneCall) // one rank: one 1D matrix on one rank
 {
-  if (ranks > 1) GTEST_SKIP() << "one 1D matrix on one rank";
   Grid grid({40}, {3}, 1, true);
   KSP  ksp;
   PC   pc;

@@ -1,0 +1,7 @@
+cmake_minimum_required(VERSION 3.22)
+project(UsesRibbon LANGUAGES C CXX)
+find_package(Ribbon REQUIRED)
+add_executable(kernels kernels.cpp)
+target_link_libraries(kernels Ribbon::kernels)
+add_executable(petsc petsc.c)
+target_link_libraries(petsc Ribbon::ribbon)
