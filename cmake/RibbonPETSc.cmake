@@ -1,11 +1,9 @@
 # Target ribbon_petsc_library: the PETSc in use, from PETSC_DIR/PETSC_ARCH where they are set, from pkg-config otherwise.
 # Sets RIBBON_PETSC_VERSION, RIBBON_PETSC_EXAMPLES (folder of the tutorials' sources, if any) and RIBBON_PETSC_KOKKOS (its Kokkos, if any).
 find_package(PkgConfig REQUIRED)
-foreach(name IN ITEMS PETSC_DIR PETSC_ARCH)
-  if(NOT DEFINED ${name} AND DEFINED ENV{${name}})
-    set(${name} $ENV{${name}})
-  endif()
-endforeach()
+# cached: a build folder keeps its PETSc, whatever the environment says later
+set(PETSC_DIR "$ENV{PETSC_DIR}" CACHE PATH "Folder of PETSc; empty: the one pkg-config finds")
+set(PETSC_ARCH "$ENV{PETSC_ARCH}" CACHE STRING "PETSC_ARCH of a PETSc that is not installed")
 if(PETSC_DIR)
   set(_pkgconfig ${PETSC_DIR}/${PETSC_ARCH}/lib/pkgconfig)
   if(NOT EXISTS ${_pkgconfig})
@@ -33,6 +31,7 @@ endif()
 pkg_get_variable(_prefix PETSc prefix)
 pkg_get_variable(_includedir PETSc includedir)
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" _minor ${RIBBON_PETSC_VERSION})
+set(RIBBON_PETSC_EXAMPLES "" CACHE PATH "Folder src of PETSc's sources; empty: looked for")
 foreach(candidate IN ITEMS ${PETSC_DIR}/src ${_prefix}/share/petsc/examples/src ${_prefix}/../src /usr/share/petsc/${_minor}/share/petsc/examples/src)
   if(NOT RIBBON_PETSC_EXAMPLES AND EXISTS ${candidate}/ksp/ksp/tutorials/ex29.c)
     set(RIBBON_PETSC_EXAMPLES ${candidate})

@@ -120,8 +120,8 @@ TEST_F(PCLineSolve, KSPMatSolveTakesTheBatchInOneCall) // one rank: one 1D matri
   Grid grid({40}, {3}, 1, true);
   KSP  ksp;
   PC   pc;
-  Mat  B, X, R;
-  PetscReal norm, size;
+  Mat  B, X;
+  Line vectors(grid.A);
   OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
   OK(KSPSetOperators(ksp, grid.A, grid.A));
   OK(KSPSetType(ksp, KSPPREONLY));
@@ -131,14 +131,18 @@ TEST_F(PCLineSolve, KSPMatSolveTakesTheBatchInOneCall) // one rank: one 1D matri
   OK(MatSetRandom(B, nullptr));
   OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
   OK(KSPMatSolve(ksp, B, X));
-  OK(MatMatMult(grid.A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &R));
-  OK(MatAXPY(R, -1, B, SAME_NONZERO_PATTERN));
-  OK(MatNorm(R, NORM_FROBENIUS, &norm));
-  OK(MatNorm(B, NORM_FROBENIUS, &size));
-  EXPECT_LT(norm / size, 1e-13);
+  for (PetscInt c = 0; c < 70; ++c) {
+    PetscReal norm, size;
+    OK(MatGetColumnVector(X, vectors.x, c));
+    OK(MatGetColumnVector(B, vectors.b, c));
+    OK(MatMult(grid.A, vectors.x, vectors.r));
+    OK(VecAXPY(vectors.r, -1, vectors.b));
+    OK(VecNorm(vectors.r, NORM_2, &norm));
+    OK(VecNorm(vectors.b, NORM_2, &size));
+    EXPECT_LT(norm / size, 1e-13);
+  }
   OK(MatDestroy(&B));
   OK(MatDestroy(&X));
-  OK(MatDestroy(&R));
   OK(KSPDestroy(&ksp));
 }
 
@@ -178,7 +182,7 @@ TEST_F(PCLineSolve, OtherMatrixTypesAreConverted)
     OK(MatConvert(grid.A, type, MAT_INITIAL_MATRIX, &B));
     Line line(B, grid.da);
     OK(PCSetUp(line.pc)) << type;
-    EXPECT_LT(line.residual(grid.A), 1e-13) << type;
+    EXPECT_LT(line.residual(B), 1e-13) << type;
     OK(MatDestroy(&B));
   }
 }
