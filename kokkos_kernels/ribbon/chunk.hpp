@@ -67,10 +67,8 @@ template <class Scalar, int P>
 KOKKOS_INLINE_FUNCTION Scalar forward_row(const ForwardRow<Scalar, P> &row, const Scalar &f, Window<Scalar, P> &g, Scalar (&y_first)[P])
 {
   Scalar v = row.inv * f;
-  for (int q = 0; q < P; ++q) {
-    y_first[q] += row.D[q] * f;
-    v += row.L[q] * g.v[q];
-  }
+  for (int q = 0; q < P; ++q) y_first[q] += row.D[q] * f;
+  for (int q = P - 1; q >= 0; --q) v += row.L[q] * g.v[q]; // the newest last: the next row waits for one operation only
   g.push(v);
   return v;
 }
@@ -80,10 +78,8 @@ template <class Scalar, int P>
 KOKKOS_INLINE_FUNCTION Scalar backward_row(const BackwardRow<Scalar, P> &row, const Scalar &g, const Scalar (&zl)[P], Window<Scalar, P> &x)
 {
   Scalar v = g;
-  for (int q = 0; q < P; ++q) {
-    v -= row.H[q] * zl[q];
-    v += row.U[q] * x.v[q];
-  }
+  for (int q = 0; q < P; ++q) v -= row.H[q] * zl[q];
+  for (int q = P - 1; q >= 0; --q) v += row.U[q] * x.v[q]; // the newest last: the next row waits for one operation only
   x.push(v);
   return v;
 }

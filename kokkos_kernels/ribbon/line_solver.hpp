@@ -16,8 +16,8 @@ struct LineSolverOptions {
   std::string algorithm = "auto";
   /// A pivot this small relative to the largest entry of its row counts as zero; 0 stands for 100 units of roundoff.
   double zero_pivot = 0;
-  /// Shape of one_pass: rows a thread holds (16, 32, 64; 15, 31, 63 for contiguous lines) and lines a team holds (a power of two);
-  /// 0 leaves the choice to the solver.
+  /// Shape of one_pass: rows a thread holds (interleaved lines: 16, 32, 64; contiguous ones: 16, 31, 32, 63) and lines a team holds (a power
+  /// of two, at most 32); 0 leaves the choice to the solver.
   int rows_per_thread = 0, lines_per_team = 0;
 };
 

@@ -23,6 +23,8 @@ void validate(const LineSet &lines, const Bands<Scalar, Memory> &bands, const Li
   if (lines.rows < 0 || lines.count0 < 0 || lines.count1 < 0) refuse("negative extent in the line set");
   if (lines.rows > std::numeric_limits<int>::max()) refuse("lines of more than 2^31 - 1 rows");
   if (options.algorithm != "auto" && options.algorithm != "one_pass" && options.algorithm != "thomas") refuse("unknown algorithm '" + options.algorithm + "' (auto, one_pass, thomas)");
+  if (options.lines_per_team < 0 || options.lines_per_team > 32 || (options.lines_per_team & (options.lines_per_team - 1)) != 0)
+    refuse("lines_per_team " + std::to_string(options.lines_per_team) + " (a power of two, at most 32)");
   if (width != 3 && width != 5) refuse("bands with " + std::to_string(width) + " diagonals (3 or 5)");
   if (lines.unknowns() == 0) return;
   if (rows != lines.rows) refuse("bands of " + std::to_string(rows) + " rows for lines of " + std::to_string(lines.rows));

@@ -115,7 +115,7 @@ private:
     OnePassShape shape;
     std::string  why;
     if (options.algorithm != "thomas") {
-      shape = OnePass<Scalar, Exec, P>::choose(exec, lines, periodic_, options.rows_per_thread, options.lines_per_team);
+      shape = OnePass<Scalar, Exec, P>::choose(exec, lines, periodic_, has_constant_stencil(matrices), options.rows_per_thread, options.lines_per_team);
       if (shape.split.chunks == 0) why = "lines of " + std::to_string(n) + " rows do not fit the scratch of a team";
       else if (options.algorithm == "auto" && !is_device_space<Exec>) shape.split.chunks = 0, why = "lanes of a tile of lines are the SIMD direction of a host";
       if (options.algorithm == "one_pass" && shape.split.chunks == 0) throw std::invalid_argument("ribbon: algorithm one_pass: " + why);
@@ -144,6 +144,18 @@ private:
     this->report.algorithm = "thomas";
     this->report.reason    = why;
     if (try_probe(exec, bands, lines) > limit) this->report.status = FactorStatus::unsound;
+  }
+
+  /// One matrix whose rows agree but for a few at its ends.
+  static bool has_constant_stencil(const std::vector<HostMatrix<Scalar, P>> &matrices)
+  {
+    if (matrices.size() != 1) return false;
+    const auto       &A     = matrices[0];
+    constexpr int     ends  = 2 * P, width = 2 * P + 1;
+    const Scalar     *first = A.values.data() + ends * width;
+    for (int i = ends + 1; i < A.rows - ends; ++i)
+      if (!std::equal(first, first + width, A.values.data() + static_cast<std::size_t>(i) * width)) return false;
+    return true;
   }
 
   Real try_probe(const Exec &exec, const Input &bands, const LineSet &lines)

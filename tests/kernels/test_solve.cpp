@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(All, Solve, testing::ValuesIn(settings()), name);
 TEST(SolveShapes, EveryRowsPerThreadAndLinesPerTeam)
 {
   for (bool contiguous : {false, true})
-    for (int rows : contiguous ? std::vector<int>{15, 31, 63} : std::vector<int>{16, 32, 64})
+    for (int rows : contiguous ? std::vector<int>{16, 31, 32, 63} : std::vector<int>{16, 32, 64})
       for (int lanes : {1, 2, 8, 32})
         for (bool periodic : {false, true}) {
           SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(lanes));

@@ -74,13 +74,14 @@ enum class CoefficientSource {
 };
 
 /// @tparam MR, MS    rows of a chunk that wait in registers and in scratch; slots = MR + MS
-/// @tparam Staged    lines pass through scratch (MR = 0)
+/// @tparam Staged    lines pass through scratch
 template <class Scalar, int P, int MR, int MS, CoefficientSource source, bool Staged>
 struct OnePassKernel {
   static constexpr int slots       = MR + MS;
   static constexpr int interior    = slots - P;
   static constexpr int group       = 8; ///< rows per group of asynchronous copies
-  static constexpr int max_threads = 512;
+  static constexpr int max_threads = slots > 32 ? 512 : slots > 16 || P > 1 ? 768 : 1024; ///< bounds the registers: 128, 80 or 64
+  static constexpr int side        = 32; ///< virtual threads whose slots lie side by side in scratch (interleaved)
   using Block                      = ChunkBlock<Scalar, P, slots>;
   using Square                     = SquareBlock<Scalar, P>;
 
@@ -96,18 +97,25 @@ struct OnePassKernel {
   const int    *class_of_line;  ///< null where all lines are of class 0
   std::int64_t  classified;     ///< lines in that table; line l is of class_of_line[l % classified]
   int           regular_begin = 0, regular_end = 0;
-  bool          correct = false; ///< one step of iterative refinement of the reduced system
+  std::int64_t  lines         = 0;
+  int           shift         = 0; ///< lanes of the first team that lie before line 0, so that tiles begin at multiples of their width in memory
+  bool          correct       = false; ///< one step of iterative refinement of the reduced system
 
   struct State {
     Scalar g[MR > 0 ? MR : 1];
-    Scalar zr[P];
+    Scalar z[2][P]; ///< separators right (own) and left of the chunk
   };
+
+  /// Scalars of the tile in scratch.
+  KOKKOS_FUNCTION static std::size_t tile_words(const OnePassShape &s)
+  {
+    return Staged ? static_cast<std::size_t>(s.pitch) * static_cast<std::size_t>(s.lanes()) : static_cast<std::size_t>(MS * ((s.threads() + side - 1) / side * side));
+  }
 
   /// Bytes of team scratch; `regular` chunks bring no block of theirs to it.
   static std::size_t scratch(const OnePassShape &s, bool is_virtual, int regular_chunks)
   {
-    const std::size_t threads = static_cast<std::size_t>(s.threads());
-    const std::size_t tile    = Staged ? static_cast<std::size_t>(s.pitch) * static_cast<std::size_t>(s.lanes()) : MS * threads;
+    const std::size_t threads = static_cast<std::size_t>(s.threads()), tile = tile_words(s);
     const std::size_t extra   = is_virtual ? threads * sizeof(State) : source == CoefficientSource::classes ? 0 : static_cast<std::size_t>(s.split.chunks - regular_chunks) * fetched_bytes;
     return device::align16(tile * sizeof(Scalar)) + device::align16(3 * P * threads * sizeof(Scalar)) + extra;
   }
@@ -115,10 +123,12 @@ struct OnePassKernel {
   /// The piece of a tile one virtual thread owns.
   struct Piece {
     int          lane, chunk, pad, cls; ///< pad: empty slots before the first row
-    bool         active;                ///< false beyond the last line: reads that one, writes nothing
+    bool         active;                ///< false before the first and beyond the last line: reads that one, writes nothing
     std::int64_t line;
-    Scalar      *tile; ///< scratch of slot MR (interleaved) or of slot 0 (staged)
-    int          step; ///< distance of two slots in scratch
+    Scalar      *tile;                  ///< scratch of slot MR (interleaved) or of slot 0 (staged)
+
+    /// Scratch of slot k.
+    KOKKOS_FUNCTION Scalar &slot(int k) const { return Staged ? tile[k] : tile[(k - MR) * side]; }
   };
 
   template <class Team>
@@ -127,20 +137,21 @@ struct OnePassKernel {
     Piece p;
     p.lane                  = v & (shape.lanes() - 1);
     p.chunk                 = v >> shape.lane_bits;
-    const std::int64_t line = team.league_rank() * shape.lanes() + p.lane, last = in.lines() - 1;
-    p.active                = line <= last;
-    p.line                  = p.active ? line : last;
+    const std::int64_t line = team.league_rank() * shape.lanes() + p.lane - shift;
+    p.active                = line >= 0 && line < lines;
+    p.line                  = p.active ? line : line < 0 ? 0 : lines - 1;
     p.pad                   = slots - shape.split.size(p.chunk);
     p.cls                   = 0;
     if constexpr (source == CoefficientSource::classes) p.cls = class_of_line[p.line % classified];
-    if constexpr (Staged) p.tile = tile + p.lane * shape.pitch + shape.split.begin(p.chunk) - p.pad, p.step = 1;
-    else p.tile = tile + v, p.step = team.size();
+    if constexpr (Staged) p.tile = tile + p.lane * shape.pitch + shape.split.begin(p.chunk) - p.pad;
+    else p.tile = tile + v / side * (side * MS) + v % side;
     return p;
   }
 
   /// The block of the regular chunks: on CUDA its numbers are constants of the instructions.
   struct RegularBlock {
-    static constexpr bool full = true; ///< every slot holds a row
+    static constexpr bool full  = true; ///< every slot holds a row
+    static constexpr int  ahead = 0;    ///< rows of coefficients to read ahead
     const Block          &block;
     KOKKOS_FUNCTION const ForwardRow<Scalar, P>  &forward(int k) const { return block.forward.row[k]; }
     KOKKOS_FUNCTION const BackwardRow<Scalar, P> &backward(int k) const { return block.backward.row[k]; }
@@ -153,7 +164,8 @@ struct OnePassKernel {
 
   /// A block read where it lies.
   struct MemoryBlock {
-    static constexpr bool full = false;
+    static constexpr bool full  = false;
+    static constexpr int  ahead = 0;
     const Block          *block;
     KOKKOS_FUNCTION ForwardRow<Scalar, P>  forward(int k) const { return read_only(&block->forward.row[k]); }
     KOKKOS_FUNCTION BackwardRow<Scalar, P> backward(int k) const { return read_only(&block->backward.row[k]); }
@@ -166,7 +178,8 @@ struct OnePassKernel {
 
   /// A block that the lanes of its chunk bring to scratch, first the forward half, then, into the same place, the backward half.
   struct FetchedBlock {
-    static constexpr bool full = false;
+    static constexpr bool full  = false;
+    static constexpr int  ahead = 2; // the compiler cannot know that writing a row to scratch leaves the block as it is
     const Block          *block;
     char                 *scratch;
     int                   lane, lanes;
@@ -217,6 +230,31 @@ struct OnePassKernel {
     else f(MemoryBlock{block});
   }
 
+  /// Rows of coefficients in the order of a sweep, read `ahead` rows before they are needed.
+  template <class Row, int ahead>
+  struct ReadAhead {
+    Row row[ahead];
+    template <class Read>
+    KOKKOS_FUNCTION Row next(int step, int steps, const Read &read)
+    {
+      if (step == 0) {
+        RIBBON_UNROLL
+        for (int k = 0; k < ahead; ++k) row[k] = read(k);
+      }
+      const Row now = row[step % ahead];
+      if (step + ahead < steps) row[step % ahead] = read(step + ahead);
+      return now;
+    }
+  };
+  template <class Row>
+  struct ReadAhead<Row, 0> {
+    template <class Read>
+    KOKKOS_FUNCTION decltype(auto) next(int step, int, const Read &read)
+    {
+      return read(step);
+    }
+  };
+
   /// Whether slot k holds a row.
   template <class Coefficients>
   KOKKOS_FUNCTION static bool holds(const Piece &p, int k)
@@ -224,17 +262,18 @@ struct OnePassKernel {
     return Coefficients::full || k >= p.pad;
   }
 
+  /// Brings the rows of an interleaved chunk. Empty slots get its first row: their coefficients are zero, and nothing branches. The address
+  /// runs along, since a product with the row stride for every row costs more than the arithmetic of a row.
   template <class Coefficients>
   KOKKOS_FUNCTION void load(const Piece &p, State &s) const
   {
-    const Scalar *from = b + in.begin(p.line) + (shape.split.begin(p.chunk) - (Coefficients::full ? 0 : p.pad)) * in.row_stride;
+    const Scalar *from = b + in.begin(p.line) + shape.split.begin(p.chunk) * in.row_stride;
     RIBBON_UNROLL
-    for (int k = 0; k < MR; ++k) s.g[k] = holds<Coefficients>(p, k) ? device::streaming_load(&from[k * in.row_stride]) : Scalar(0);
-    RIBBON_UNROLL
-    for (int k = MR; k < slots; ++k) {
-      if (holds<Coefficients>(p, k)) device::async_copy(&p.tile[(k - MR) * p.step], &from[k * in.row_stride]);
-      else p.tile[(k - MR) * p.step] = Scalar(0);
-      if ((k - MR) % group == group - 1 || k == slots - 1) device::async_commit();
+    for (int k = 0; k < slots; ++k) {
+      if (k < MR) s.g[k < MR ? k : 0] = device::streaming_load(from);
+      else device::async_copy(&p.slot(k), from);
+      if (k >= MR && ((k - MR) % group == group - 1 || k == slots - 1)) device::async_commit();
+      from += holds<Coefficients>(p, k) ? in.row_stride : 0;
     }
   }
 
@@ -244,50 +283,58 @@ struct OnePassKernel {
     constexpr int     groups = (MS + group - 1) / group;
     Window<Scalar, P> g;
     Scalar            y_first[P] = {}, f_sep[P] = {};
+    ReadAhead<ForwardRow<Scalar, P>, Coefficients::ahead> rows;
     block.await_forward();
     RIBBON_UNROLL
     for (int k = 0; k < slots; ++k) {
       if constexpr (!Staged)
         if (k >= MR && (k - MR) % group == 0) device::async_wait(groups - 1 - (k - MR) / group);
       Scalar f;
-      if constexpr (Staged) f = holds<Coefficients>(p, k) ? p.tile[k] : Scalar(0);
-      else f = k < MR ? s.g[k < MR ? k : 0] : p.tile[(k - MR) * p.step];
+      if constexpr (Staged) f = p.slot(holds<Coefficients>(p, k) ? k : p.pad);
+      else f = k < MR ? s.g[k < MR ? k : 0] : p.slot(k);
       if (k < interior) {
-        const Scalar v = forward_row<Scalar, P>(block.forward(k < interior ? k : 0), f, g, y_first);
-        if constexpr (Staged) {
-          if (holds<Coefficients>(p, k)) p.tile[k] = v;
-        } else {
-          if (k < MR) s.g[k < MR ? k : 0] = v;
-          else p.tile[(k - MR) * p.step] = v;
-        }
+        const Scalar v = forward_row<Scalar, P>(rows.next(k < interior ? k : 0, interior, [&](int i) -> decltype(auto) { return block.forward(i); }), f, g, y_first);
+        if (k < MR) s.g[k < MR ? k : 0] = v;
+        else if (!Staged || holds<Coefficients>(p, k)) p.slot(k) = v;
       } else f_sep[k < interior ? 0 : k - interior] = f;
     }
     Scalar own[P], left[P];
     reduced_rhs<Scalar, P>(block.edge(), g, y_first, f_sep, own, left);
+    const bool coupled = shape.periodic || p.chunk > 0;
     for (int a = 0; a < P; ++a) {
       const int at = ((p.chunk * P + a) << shape.lane_bits) + p.lane;
       r_own[at]    = own[a];
-      r_left[at]   = left[a];
+      r_left[at]   = coupled ? left[a] : Scalar(0);
     }
     block.fetch_backward();
   }
 
-  /// Adds rows of the reduced inverse times r to z. r_left is subtracted from r on the way where it is given.
-  KOKKOS_FUNCTION void apply_inverse(const Piece &p, State &s, const Scalar *r_own, const Scalar *r_left) const
+  /// z[i] += block row c - i of the reduced inverse (indices modulo the chunks) times r = r_own - r_left of the right neighbour, or r = r_own
+  /// for a residual. The windows of all these block rows begin at block q.
+  template <bool residual, int block_rows>
+  KOKKOS_FUNCTION void apply_inverse(const Piece &p, int c, int q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[P]) const
   {
-    const int  T = shape.split.chunks;
-    const auto G = inverse + static_cast<std::int64_t>(p.cls * T + p.chunk) * shape.window;
-    int        q = shape.window_begin(p.chunk);
+    const int     T = shape.split.chunks, W = shape.window;
+    const Square *G = inverse + static_cast<std::int64_t>(p.cls * T + c) * W;
+    const int     previous = c > 0 ? -W : (T - 1) * W;
 #ifdef __CUDA_ARCH__
   #pragma unroll 4
 #endif
-    for (int w = 0; w < shape.window; ++w) {
-      const int  next  = q + 1 == T ? 0 : q + 1;
-      const auto block = read_only(&G[w]);
+    for (int w = 0; w < W; ++w) {
+      const int next = q + 1 == T ? 0 : q + 1;
+      Square    block[block_rows];
+      Scalar    r[P];
+      // measured on an H200, n = 256 to 1024: small blocks are better asked for after r (4 to 10 % of the kernel), large ones before (1 to 3 %)
+      if (P > 1)
+        for (int i = 0; i < block_rows; ++i) block[i] = read_only(&G[w + i * previous]);
       for (int e = 0; e < P; ++e) {
-        Scalar r = r_own[((q * P + e) << shape.lane_bits) + p.lane];
-        if (r_left && (shape.periodic || next != 0)) r -= r_left[((next * P + e) << shape.lane_bits) + p.lane];
-        for (int a = 0; a < P; ++a) s.zr[a] += block.a[a * P + e] * r;
+        r[e] = r_own[((q * P + e) << shape.lane_bits) + p.lane];
+        if constexpr (!residual) r[e] -= r_left[((next * P + e) << shape.lane_bits) + p.lane];
+      }
+      for (int i = 0; i < block_rows; ++i) {
+        if (P == 1) block[i] = read_only(&G[w + i * previous]);
+        for (int e = 0; e < P; ++e)
+          for (int a = 0; a < P; ++a) z[i][a] += block[i].a[a * P + e] * r[e];
       }
       q = next;
     }
@@ -301,7 +348,7 @@ struct OnePassKernel {
     const auto lower = read_only(&R[0]), diag = read_only(&R[1]), upper = read_only(&R[2]);
     for (int a = 0; a < P; ++a) {
       Scalar r = r_own[((c * P + a) << shape.lane_bits) + p.lane];
-      if (shape.periodic || right != 0) r -= r_left[((right * P + a) << shape.lane_bits) + p.lane];
+      r -= r_left[((right * P + a) << shape.lane_bits) + p.lane];
       for (int e = 0; e < P; ++e) { // blocks beyond the ends of a line that is not periodic are zero
         r -= lower.a[a * P + e] * z[((left * P + e) << shape.lane_bits) + p.lane];
         r -= diag.a[a * P + e] * z[((c * P + e) << shape.lane_bits) + p.lane];
@@ -313,33 +360,37 @@ struct OnePassKernel {
 
   KOKKOS_FUNCTION void publish(const Piece &p, const State &s, Scalar *z) const
   {
-    for (int a = 0; a < P; ++a) z[((p.chunk * P + a) << shape.lane_bits) + p.lane] = s.zr[a];
+    for (int a = 0; a < P; ++a) z[((p.chunk * P + a) << shape.lane_bits) + p.lane] = s.z[0][a];
   }
 
+  /// The chunk whose separators lie left of chunk c; -1 at the end of a line that is not periodic.
+  KOKKOS_FUNCTION int left_of(int c) const { return c > 0 ? c - 1 : shape.periodic ? shape.split.chunks - 1 : -1; }
+
   template <class Coefficients>
-  KOKKOS_FUNCTION void backward(const Piece &p, const State &s, const Scalar *z, const Coefficients &block) const
+  KOKKOS_FUNCTION void backward(const Piece &p, const State &s, const Coefficients &block) const
   {
-    Scalar           *to = x + out.begin(p.line) + (shape.split.begin(p.chunk) - (Coefficients::full ? 0 : p.pad)) * out.row_stride;
+    const int         first_stored = p.active ? (Coefficients::full ? 0 : p.pad) : slots;
+    Scalar           *to = nullptr; // runs from the last row to the first
     Window<Scalar, P> w;
-    Scalar            zl[P];
-    const int         left = p.chunk > 0 ? p.chunk - 1 : shape.split.chunks - 1;
-    for (int a = 0; a < P; ++a) zl[a] = p.chunk > 0 || shape.periodic ? z[((left * P + a) << shape.lane_bits) + p.lane] : Scalar(0);
+    if constexpr (!Staged) to = x + out.begin(p.line) + (shape.split.begin(p.chunk) + shape.split.size(p.chunk) - 1) * out.row_stride;
+    ReadAhead<BackwardRow<Scalar, P>, Coefficients::ahead> rows;
     block.await_backward();
     RIBBON_UNROLL
-    for (int a = P - 1; a >= 0; --a) {
-      w.v[a] = s.zr[a];
-      if constexpr (Staged) p.tile[interior + a] = s.zr[a];
-      else if (p.active) to[(interior + a) * out.row_stride] = s.zr[a];
-    }
-    RIBBON_UNROLL
-    for (int k = interior - 1; k >= 0; --k) {
-      Scalar g;
-      if constexpr (Staged) g = holds<Coefficients>(p, k) ? p.tile[k] : Scalar(0);
-      else g = k < MR ? s.g[k < MR ? k : 0] : p.tile[(k - MR) * p.step];
-      const Scalar v = backward_row<Scalar, P>(block.backward(k), g, zl, w);
+    for (int k = slots - 1; k >= 0; --k) {
+      Scalar v;
+      if (k >= interior) {
+        v                                     = s.z[0][k >= interior ? k - interior : 0];
+        w.v[k >= interior ? k - interior : 0] = v;
+      } else {
+        const Scalar g = k < MR ? s.g[k < MR ? k : 0] : p.slot(Staged && !holds<Coefficients>(p, k) ? p.pad : k);
+        v              = backward_row<Scalar, P>(rows.next(k < interior ? interior - 1 - k : 0, interior, [&](int i) -> decltype(auto) { return block.backward(interior - 1 - i); }), g, s.z[1], w);
+      }
       if constexpr (Staged) {
-        if (holds<Coefficients>(p, k)) p.tile[k] = v;
-      } else if (p.active && holds<Coefficients>(p, k)) to[k * out.row_stride] = v;
+        if (holds<Coefficients>(p, k)) p.slot(k) = v;
+      } else {
+        if (Coefficients::full ? p.active : k >= first_stored) *to = v;
+        to -= out.row_stride;
+      }
     }
   }
 
@@ -348,21 +399,23 @@ struct OnePassKernel {
   KOKKOS_FUNCTION void for_tile(const Team &team, const LineSet &set, int v, const Move &move) const
   {
     const int          n = static_cast<int>(set.rows), width = team.size() < 32 ? team.size() : 32, groups = team.size() / width;
-    const std::int64_t first = team.league_rank() * shape.lanes(), left = set.lines() - first;
+    const std::int64_t first = team.league_rank() * shape.lanes(), left = lines - first;
     const int          end = left < shape.lanes() ? static_cast<int>(left) : shape.lanes();
     const int          group_rank = v / width, lane = v - group_rank * width;
     if (group_rank >= groups) return;
+    std::int64_t at = set.begin(first + group_rank);
     for (int line = group_rank; line < end; line += groups) {
-      const std::int64_t at = set.begin(first + line);
-      const int          t  = line * shape.pitch;
+      const int t = line * shape.pitch;
       if (set.row_stride == 1) {
-#ifdef __CUDA_ARCH__
-  #pragma unroll 8
-#endif
-        for (int row = lane; row < n; row += width) move(at + row, t + row);
+        for (int row = lane; row < n; row += 4 * width) {
+          RIBBON_UNROLL
+          for (int j = 0; j < 4; ++j)
+            if (row + j * width < n) move(at + row + j * width, t + row + j * width);
+        }
       } else {
         for (int row = lane; row < n; row += width) move(at + row * set.row_stride, t + row);
       }
+      at = set.count1 == 1 ? at + groups * set.stride0 : set.begin(first + line + groups);
     }
   }
 
@@ -370,7 +423,7 @@ struct OnePassKernel {
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
     const int         size   = team.size();
-    const std::size_t words  = Staged ? static_cast<std::size_t>(shape.pitch) * static_cast<std::size_t>(shape.lanes()) : MS * static_cast<std::size_t>(size);
+    const std::size_t words  = tile_words(shape);
     Scalar           *tile   = reinterpret_cast<Scalar *>(team.scratch());
     Scalar           *r_own  = reinterpret_cast<Scalar *>(team.scratch() + (words * sizeof(Scalar) + 15) / 16 * 16);
     Scalar           *r_left = r_own + P * size, *z = r_left + P * size;
@@ -392,28 +445,42 @@ struct OnePassKernel {
         if constexpr (!Staged) load<std::decay_t<decltype(block)>>(p, s);
         forward(p, s, block, r_own, r_left);
       });
-      for (int a = 0; a < P; ++a) s.zr[a] = Scalar(0);
     });
     team.barrier();
+    const bool share = correct || (Staged && shape.window > 8);
     threads.for_each([&](int v, State &s) {
-      const Piece p = piece(team, v, tile);
-      apply_inverse(p, s, r_own, r_left);
-      publish(p, s, z);
+      const Piece p    = piece(team, v, tile);
+      const int   left = left_of(p.chunk);
+      const int   begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
+      for (int a = 0; a < P; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
+      // Every chunk forms its left neighbour's separators once more, both at once where the registers suffice: mostly cheaper than a second
+      // barrier, which pays where many short chunks have long windows.
+      bool both = false;
+      if constexpr (P == 1) both = left >= 0 && begin == left_begin && !share;
+      if (both) apply_inverse<false, P == 1 ? 2 : 1>(p, p.chunk, begin, r_own, r_left, s.z);
+      else {
+        apply_inverse<false, 1>(p, p.chunk, begin, r_own, r_left, s.z);
+        if (share) publish(p, s, z);
+        else if (left >= 0) apply_inverse<false, 1>(p, left, left_begin, r_own, r_left, s.z + 1);
+      }
     });
-    team.barrier();
+    if (share) team.barrier();
     if (correct) {
       threads.for_each([&](int v, State &) { reduced_residual(piece(team, v, tile), z, r_own, r_left); });
       team.barrier();
       threads.for_each([&](int v, State &s) {
         const Piece p = piece(team, v, tile);
-        apply_inverse(p, s, r_own, nullptr);
+        apply_inverse<true, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, nullptr, s.z);
         publish(p, s, z);
       });
       team.barrier();
     }
     threads.for_each([&](int v, State &s) {
-      const Piece p = piece(team, v, tile);
-      with_block<Team>(p, fetched, [&](const auto &block) { backward(p, s, z, block); });
+      const Piece p    = piece(team, v, tile);
+      const int   left = left_of(p.chunk);
+      if (share && left >= 0)
+        for (int a = 0; a < P; ++a) s.z[1][a] = z[((left * P + a) << shape.lane_bits) + p.lane];
+      with_block<Team>(p, fetched, [&](const auto &block) { backward(p, s, block); });
     });
     if constexpr (Staged) {
       team.barrier();

@@ -24,31 +24,39 @@ public:
   using Square  = SquareBlock<Scalar, P>;
   using Squares = Kokkos::View<Square *, Memory>;
 
-  /// Shape of the kernel for lines of this layout, with split.chunks == 0 where no tile fits the scratch of a team.
-  static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, int rows_per_thread = 0, int lines_per_team = 0)
+  /// Shape of the kernel for lines of this layout, with split.chunks == 0 where no tile fits the scratch of a team. `constant` tells a matrix
+  /// with one stencil, whose chunks share a block. @throws std::invalid_argument for rows_per_thread that no kernel has.
+  static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, bool constant, int rows_per_thread = 0, int lines_per_team = 0)
   {
     OnePassShape s;
     s.periodic  = periodic;
     s.staged    = lines.lines() == 1 || std::abs(lines.row_stride) < std::abs(lines.stride0);
     if (lines.rows > 16384) return s;
+    const bool known = rows_per_thread == 0 || rows_per_thread == 16 || rows_per_thread == 32 || rows_per_thread == (s.staged ? 31 : 64) || (s.staged && rows_per_thread == 63);
+    if (!known) throw std::invalid_argument("ribbon: rows_per_thread " + std::to_string(rows_per_thread) + (s.staged ? " (contiguous lines take 16, 31, 32, 63)" : " (interleaved lines take 16, 32, 64)"));
     const int         n     = static_cast<int>(lines.rows);
     const std::size_t limit = device::scratch_limit(exec);
     if (s.staged) {
-      s.split = ChunkSplit::make(n, P, rows_per_thread ? rows_per_thread : n <= 128 ? 15 : n <= 2048 ? 31 : 63); // odd: scratch without bank conflicts
+      // with 16 lanes or more any odd pitch avoids bank conflicts; with fewer, several chunks meet and must have an odd number of rows
+      s.split = ChunkSplit::make(n, P, rows_per_thread ? rows_per_thread : n < 64 ? 16 : n <= 512 ? 32 : n <= 2048 ? 31 : 63);
       if (s.split.chunks == 0) return s;
-      s.lane_bits = 5;
-      while (s.lane_bits > 0 && ((static_cast<std::size_t>(n) << s.lane_bits) * sizeof(Scalar) > limit / 3 || s.threads() > 512)) --s.lane_bits;
-      if (lines_per_team) for (s.lane_bits = 0; 1 << s.lane_bits < lines_per_team;) ++s.lane_bits;
+      s.lane_bits           = 5;
+      const int  least      = n <= 512 ? 4 : 0;
+      const auto tile_bytes = [&] { return (static_cast<std::size_t>(n) << s.lane_bits) * sizeof(Scalar); };
+      while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > limit / 3 || (s.lane_bits > least && tile_bytes() > limit / (n <= 512 ? 6 : 3)))) --s.lane_bits;
+      for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
       // lines l and chunks c of a half-warp must fall on different banks of 8 bytes: l * pitch + c * slots mod 16
       const int spread = s.lanes() >= 16 ? 1 : 16 / s.lanes() * s.split.slots % 16, modulus = s.lanes() >= 16 ? 2 : 16;
       s.pitch          = n;
       while (s.pitch % modulus != spread % modulus) ++s.pitch;
     } else {
-      s.split = ChunkSplit::make(n, P, rows_per_thread ? rows_per_thread : n <= 128 ? 16 : n <= 256 ? 32 : 64);
+      // measured on an H200: coefficients that differ from chunk to chunk want longer chunks, a pentadiagonal stencil shorter ones
+      const int rows = n <= 128 ? (constant ? 16 : 32) : n < 256 || (n == 256 && constant && P > 1) ? 32 : 64;
+      s.split        = ChunkSplit::make(n, P, rows_per_thread ? rows_per_thread : rows);
       if (s.split.chunks == 0) return s;
-      s.lane_bits    = 5;
+      s.lane_bits = 5;
       while (s.lane_bits > 2 && (s.threads() > 512 || scratch(s, !is_device_space<Exec>) > limit)) --s.lane_bits;
-      if (lines_per_team) for (s.lane_bits = 0; 1 << s.lane_bits < lines_per_team;) ++s.lane_bits;
+      for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
     }
     if (s.threads() > 512 || scratch(s, !is_device_space<Exec>) > limit) s.split.chunks = 0;
     return s;
@@ -108,13 +116,17 @@ private:
   template <CoefficientSource source, class F>
   static void with_kernel(const OnePassShape &s, const F &f)
   {
+    constexpr bool tri = P == 1;
+    if (s.staged) switch (s.split.slots) {
+      case 16: return f(TypeTag<OnePassKernel<Scalar, P, tri ? 16 : 0, tri ? 0 : 16, source, true>>{});
+      case 31: return f(TypeTag<OnePassKernel<Scalar, P, 0, 31, source, true>>{});
+      case 32: return f(TypeTag<OnePassKernel<Scalar, P, tri ? 16 : 8, tri ? 16 : 24, source, true>>{});
+      default: return f(TypeTag<OnePassKernel<Scalar, P, 0, 63, source, true>>{});
+      }
     switch (s.split.slots) {
-    case 15: return f(TypeTag<OnePassKernel<Scalar, P, 0, 15, source, true>>{});
     case 16: return f(TypeTag<OnePassKernel<Scalar, P, 8, 8, source, false>>{});
-    case 31: return f(TypeTag<OnePassKernel<Scalar, P, 0, 31, source, true>>{});
     case 32: return f(TypeTag<OnePassKernel<Scalar, P, 4, 28, source, false>>{});
-    case 63: return f(TypeTag<OnePassKernel<Scalar, P, 0, 63, source, true>>{});
-    default: return f(TypeTag<OnePassKernel<Scalar, P, 28, 36, source, false>>{});
+    default: return f(TypeTag<OnePassKernel<Scalar, P, 24, 40, source, false>>{});
     }
   }
 
@@ -131,7 +143,6 @@ private:
   static void with_slots(int slots, const F &f)
   {
     switch (slots) {
-    case 15: return f(std::integral_constant<int, 15>{});
     case 16: return f(std::integral_constant<int, 16>{});
     case 31: return f(std::integral_constant<int, 31>{});
     case 32: return f(std::integral_constant<int, 32>{});
@@ -243,6 +254,15 @@ private:
     with_kernel<source>(shape_, [&](auto type) { launch<typename decltype(type)::type>(exec, a); });
   }
 
+  /// Lanes by which the first tile has to begin before line 0 for every row of a tile to begin at a multiple of its width in memory.
+  /// Two aligned pieces of 128 bytes that do not share 256 bytes cost a tenth of the bandwidth (Kokkos itself puts 128 bytes before an array).
+  int shift(const Scalar *x, const LineSet &out) const
+  {
+    if (shape_.staged || out.stride0 != 1) return 0;
+    const auto word = reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar);
+    return static_cast<int>(word % static_cast<std::uintptr_t>(shape_.lanes()));
+  }
+
   template <class Kernel>
   void launch(const Exec &exec, const Arguments &a) const
   {
@@ -257,7 +277,9 @@ private:
     k.classified    = a.classified;
     k.regular_begin = regular_begin_, k.regular_end = regular_end_;
     k.correct       = a.correct;
-    const std::int64_t teams = (a.in.lines() + shape_.lanes() - 1) / shape_.lanes();
+    k.lines         = a.in.lines();
+    k.shift         = shift(a.x, a.out);
+    const std::int64_t teams = (k.lines + k.shift + shape_.lanes() - 1) / shape_.lanes();
     device::launch(exec, "ribbon::one_pass", {teams, shape_.threads(), Kernel::scratch(shape_, !is_device_space<Exec>, regular_end_ - regular_begin_)}, k);
   }
 
