@@ -50,8 +50,8 @@ public:
       s.pitch          = n;
       while (s.pitch % modulus != spread % modulus) ++s.pitch;
     } else {
-      // measured on an H200: coefficients that differ from chunk to chunk want longer chunks, a pentadiagonal stencil shorter ones
-      const int rows = n <= 128 ? (constant ? 16 : 32) : n < 256 || (n == 256 && constant && P > 1) ? 32 : 64;
+      // measured on an H200: coefficients that differ from chunk to chunk want longer chunks
+      const int rows = n <= 128 ? (constant ? 16 : 32) : n < 256 && !(constant && P > 1) ? 32 : 64;
       s.split        = ChunkSplit::make(n, P, rows_per_thread ? rows_per_thread : rows);
       if (s.split.chunks == 0) return s;
       s.lane_bits = 5;
@@ -217,6 +217,9 @@ private:
       c = d;
     }
     if (2 * (regular_end_ - regular_begin_) < T || T == 1) regular_begin_ = regular_end_ = 0;
+    // measured on an H200: a large block of constants loses to blocks in scratch where teams are small, and where one irregular chunk holds a
+    // large team up
+    if (P > 1 && shape_.split.slots == 64 && (T <= 4 || (T > 8 && regular_end_ - regular_begin_ < T))) regular_begin_ = regular_end_ = 0;
     regular_.assign(block(regular_begin_), block(regular_begin_) + block_words_);
   }
 

@@ -51,8 +51,8 @@ struct SharedFactors {
     const ForwardRow<Scalar, P>  *f;
     const BackwardRow<Scalar, P> *w;
     const RingClosure<Scalar, P> *c;
-    KOKKOS_INLINE_FUNCTION ForwardRow<Scalar, P> forward(std::int64_t i) const { return f[i]; }
-    KOKKOS_INLINE_FUNCTION BackwardRow<Scalar, P> backward(std::int64_t i) const { return w[i]; }
+    KOKKOS_INLINE_FUNCTION ForwardRow<Scalar, P> forward(std::int64_t i) const { return read_only(f + i); }
+    KOKKOS_INLINE_FUNCTION BackwardRow<Scalar, P> backward(std::int64_t i) const { return read_only(w + i); }
     KOKKOS_INLINE_FUNCTION RingClosure<Scalar, P> closure() const { return *c; }
   };
   KOKKOS_INLINE_FUNCTION std::int64_t matrix(std::int64_t line) const { return class_of_line ? class_of_line[line % classified] : 0; }
@@ -105,24 +105,36 @@ struct PerLineFactors {
   KOKKOS_INLINE_FUNCTION Line line(std::int64_t l) const { return {words + l % count, closures + l % count, count, periodic}; }
 };
 
-/// One thread per line: 2 reads and 2 writes of the right-hand side.
+/// One thread per line: 2 reads and 2 writes of the right-hand side. Rows are read in groups, so that several reads are under way although
+/// each row waits for the one before.
 template <class Scalar, int P, class Factors>
 struct ThomasLineKernel {
-  Factors       factors;
-  const Scalar *b;
-  Scalar       *x;
-  LineSet       in, out;
-  bool          periodic;
+  static constexpr int group = 8;
+  Factors              factors;
+  const Scalar        *b;
+  Scalar              *x;
+  LineSet              in, out;
+  bool                 periodic;
+  int                  shift; ///< threads before line 0, so that neighbouring threads begin at a multiple of 256 bytes
 
-  KOKKOS_FUNCTION void operator()(const std::int64_t l) const
+  KOKKOS_FUNCTION void operator()(const std::int64_t thread) const
   {
+    const std::int64_t l = thread - shift;
+    if (l < 0) return;
     const auto         line = factors.line(l);
     const Scalar      *f    = b + in.begin(l);
     Scalar            *to   = x + out.begin(l);
     const std::int64_t m    = in.rows - (periodic ? P : 0);
     Window<Scalar, P>  g, w;
-    Scalar             y_first[P] = {}, z[P] = {};
-    for (std::int64_t i = 0; i < m; ++i) to[i * out.row_stride] = forward_row(line.forward(i), f[i * in.row_stride], g, y_first);
+    Scalar             y_first[P] = {}, z[P] = {}, row[group] = {};
+    std::int64_t       i = 0;
+    for (; i + group <= m; i += group) {
+      RIBBON_UNROLL
+      for (int k = 0; k < group; ++k) row[k] = f[(i + k) * in.row_stride];
+      RIBBON_UNROLL
+      for (int k = 0; k < group; ++k) to[(i + k) * out.row_stride] = forward_row(line.forward(i + k), row[k], g, y_first);
+    }
+    for (; i < m; ++i) to[i * out.row_stride] = forward_row(line.forward(i), f[i * in.row_stride], g, y_first);
     if (periodic) {
       const auto closure = line.closure();
       Scalar     f_sep[P], own[P], left[P];
@@ -132,7 +144,13 @@ struct ThomasLineKernel {
       closure.solve(own, z);
       for (int a = 0; a < P; ++a) to[(m + a) * out.row_stride] = w.v[a] = z[a];
     }
-    for (std::int64_t i = m - 1; i >= 0; --i) to[i * out.row_stride] = backward_row(line.backward(i), to[i * out.row_stride], z, w);
+    for (i = m - 1; i + 1 >= group; i -= group) {
+      RIBBON_UNROLL
+      for (int k = 0; k < group; ++k) row[k] = to[(i - k) * out.row_stride];
+      RIBBON_UNROLL
+      for (int k = 0; k < group; ++k) to[(i - k) * out.row_stride] = backward_row(line.backward(i - k), row[k], z, w);
+    }
+    for (; i >= 0; --i) to[i * out.row_stride] = backward_row(line.backward(i), to[i * out.row_stride], z, w);
   }
 };
 
@@ -241,9 +259,12 @@ template <class Exec, class Scalar, int P, class Factors>
 void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
 {
   if (in.unknowns() == 0) return;
+  auto per_thread = [&](int shift) {
+    Kokkos::parallel_for("ribbon::thomas", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, in.lines() + shift),
+                         ThomasLineKernel<Scalar, P, Factors>{factors, b, x, in, out, periodic, shift});
+  };
   if constexpr (is_device_space<Exec>) {
-    Kokkos::parallel_for("ribbon::thomas", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, in.lines()),
-                         ThomasLineKernel<Scalar, P, Factors>{factors, b, x, in, out, periodic});
+    per_thread(out.stride0 == 1 ? static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % 32) : 0);
   } else {
     constexpr int lanes = 16;
     using Wide          = ThomasTileKernel<Scalar, P, lanes, Factors>;
@@ -252,9 +273,7 @@ void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, const
     if (in.lines() > 1 && Wide::scratch(in.rows) <= most)
       device::launch(exec, "ribbon::thomas", {(in.lines() + lanes - 1) / lanes, 1, Wide::scratch(in.rows)}, Wide{factors, b, x, in, out, periodic});
     else if (Single::scratch(in.rows) <= most) device::launch(exec, "ribbon::thomas", {in.lines(), 1, Single::scratch(in.rows)}, Single{factors, b, x, in, out, periodic});
-    else
-      Kokkos::parallel_for("ribbon::thomas", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, in.lines()),
-                           ThomasLineKernel<Scalar, P, Factors>{factors, b, x, in, out, periodic});
+    else per_thread(0);
   }
 }
 
