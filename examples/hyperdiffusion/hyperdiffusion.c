@@ -194,7 +194,7 @@ static PetscErrorCode Run(Problem *p, const char *pc_type, const char *amplitude
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (p->batch == INTERLEAVED) { /* the DMDA tells where the lines are; its own matrix would hold 9 entries per row */
-    PetscCall(DMDACreate2d(comm, DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, p->lines, p->points, size, 1, 1, 2, NULL, NULL, &da));
+    PetscCall(DMDACreate2d(comm, DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, p->lines, p->points, size, 1, 1, 1, NULL, NULL, &da));
     PetscCall(DMSetUp(da));
     PetscCall(DMDAGetCorners(da, &p->first, NULL, NULL, &p->mine, NULL, NULL));
   } else {
@@ -261,12 +261,14 @@ static PetscErrorCode Run(Problem *p, const char *pc_type, const char *amplitude
 static PetscErrorCode Refine(Problem p, PetscInt resolutions, const char *pc_type, const char *filename)
 {
   FILE     *file = NULL;
-  PetscReal last = 0;
-  PetscInt  r;
+  PetscReal   last = 0;
+  PetscInt    r;
+  PetscMPIInt size;
   Result    result;
 
   PetscFunctionBeginUser;
-  p.lines = PetscMin(p.lines, 8);
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  p.lines = PetscMax(size, PetscMin(p.lines, 8));
   p.steps = 400; /* the time step is so small that the error is that of space */
   p.T     = 2e-5;
   if (filename) PetscCall(PetscFOpen(PETSC_COMM_WORLD, filename, "w", &file));
@@ -290,7 +292,8 @@ int main(int argc, char **argv)
   Problem   p = {1024, 256, 20, 1, 2e-4, CONTIGUOUS, 0, 0};
   char     *solvers[16];
   char      amplitudes[PETSC_MAX_PATH_LEN] = "", refinement[PETSC_MAX_PATH_LEN] = "";
-  PetscInt  count = 16, refine = 0, k;
+  PetscInt    count = 16, refine = 0, k;
+  PetscMPIInt size;
   PetscBool listed, has_amplitudes, has_refinement;
   Result    result;
 
@@ -308,6 +311,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsString("-amplitudes", "File for the decay of the first four lines", NULL, amplitudes, amplitudes, sizeof(amplitudes), &has_amplitudes));
   PetscCall(PetscOptionsString("-refinement", "File for the refinement study", NULL, refinement, refinement, sizeof(refinement), &has_refinement));
   PetscOptionsEnd();
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCheck(p.lines >= size, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-lines %" PetscInt_FMT " on %d ranks: every rank takes whole lines, at least one", p.lines, (int)size);
   if (!listed) count = 1;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " lines of %" PetscInt_FMT " points, %" PetscInt_FMT " steps, batch %s\n", p.lines, p.points, p.steps, Batches[p.batch]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %12s %12s %14s %14s\n", "pc_type", "set-up s", "solve s", "unknowns/s", "error"));
@@ -318,7 +323,7 @@ int main(int argc, char **argv)
   }
   if (has_amplitudes) {
     Problem few = p;
-    few.lines   = PetscMax(4, PetscMin(p.lines, 8));
+    few.lines   = PetscMax(PetscMax(4, size), PetscMin(p.lines, 8));
     few.steps   = 400;
     PetscCall(Run(&few, listed ? solvers[0] : NULL, amplitudes, PETSC_FALSE, &result));
   }

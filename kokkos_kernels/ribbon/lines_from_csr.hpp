@@ -21,7 +21,7 @@ struct CsrMatrix {
 
 /// What the entries of a matrix say about one set of lines.
 struct LineCouplings {
-  int          half_bandwidth = 0;     ///< largest distance along a line of an entry that is not zero (wrapped ones included)
+  int          half_bandwidth = 0;     ///< largest distance (at most 2) along a line of an entry that is not zero, wrapped ones included
   int          stored_bandwidth = 0;   ///< the same for stored entries
   bool         periodic       = false; ///< some entry that is not zero joins the ends of a line
   bool         stored_periodic = false;

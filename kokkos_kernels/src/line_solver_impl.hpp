@@ -116,7 +116,8 @@ private:
     std::string  why;
     if (options.algorithm != "thomas") {
       shape = OnePass<Scalar, Exec, P>::choose(exec, lines, periodic_, has_constant_stencil(matrices), options.rows_per_thread, options.lines_per_team);
-      if (shape.split.chunks == 0) why = "lines of " + std::to_string(n) + " rows do not fit the scratch of a team";
+      if (n < 2 * P) why = "lines of " + std::to_string(n) + " rows are too short";
+      else if (shape.split.chunks == 0) why = "lines of " + std::to_string(n) + " rows do not fit the scratch of a team";
       else if (options.algorithm == "auto" && !is_device_space<Exec>) shape.split.chunks = 0, why = "lanes of a tile of lines are the SIMD direction of a host";
       if (options.algorithm == "one_pass" && shape.split.chunks == 0) throw std::invalid_argument("ribbon: algorithm one_pass: " + why);
     } else why = "asked for";

@@ -95,12 +95,15 @@ struct CouplingsKernel {
       if (!is_finite(magnitude(A.value[e]))) r.not_finite = CouplingsReducer::smaller(r.not_finite, k);
       if (diagonal) continue;
       ++r.entries;
+      if (size > 2) {
+        if (A.value[e] != Scalar(0)) r.too_far = CouplingsReducer::smaller(r.too_far, k);
+        continue;
+      }
       r.stored = CouplingsReducer::larger(r.stored, size);
       if (wrapped) r.stored_periodic = 1;
       if (A.value[e] == Scalar(0)) continue;
       r.bandwidth = CouplingsReducer::larger(r.bandwidth, size);
       if (wrapped) r.periodic = 1;
-      if (size > 2) r.too_far = CouplingsReducer::smaller(r.too_far, k);
     }
     if (!has_diagonal) r.no_diagonal = CouplingsReducer::smaller(r.no_diagonal, k);
   }

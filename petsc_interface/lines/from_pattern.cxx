@@ -44,7 +44,8 @@ Runs find_runs(PetscInt n, const PetscInt *ia, const PetscInt *ja)
 }
 
 /// First entry of the off-process block that is not along consecutive rows of the whole matrix; whether any entry couples to the next rank.
-PetscErrorCode InspectCouplingsToOtherRanks(Mat pmat, PetscInt *stray_row, PetscInt *stray_column, bool *cut)
+/// An entry far off the diagonal may close a ring that the partition cuts: it joins the far end of the first or last local run to another rank.
+PetscErrorCode InspectCouplingsToOtherRanks(Mat pmat, const Runs &runs, PetscInt *stray_row, PetscInt *stray_column, bool *cut)
 {
   PetscBool       is_mpiaij;
   Mat             off;
@@ -63,7 +64,9 @@ PetscErrorCode InspectCouplingsToOtherRanks(Mat pmat, PetscInt *stray_row, Petsc
   for (PetscInt r = 0; r < n; ++r)
     for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) {
       const PetscInt c = columns[ja[e]], d = std::abs(c - (rbegin + r));
-      if (d <= far || all - d <= far) *cut = *cut || c >= rend;
+      const bool     closes_last  = c >= rend && r >= runs.begin[runs.begin.size() - 2] && r < runs.begin[runs.begin.size() - 2] + far;
+      const bool     closes_first = c < rbegin && r < runs.begin[1] && r >= runs.begin[1] - far;
+      if (d <= far || all - d <= far || closes_last || closes_first) *cut = *cut || c >= rend;
       else if (*stray_row < 0) *stray_row = r, *stray_column = c - rbegin;
     }
   PetscCall(MatRestoreRowIJ(off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
@@ -102,18 +105,25 @@ PetscErrorCode LinesFromPattern(Mat pmat, Mat block, bool strict, LineMap *map)
   // runs of different lengths are one long line: the couplings between them are zero
   rows.lines = one_length ? LineSet::contiguous(length, lines) : LineSet::contiguous(local, 1);
   rows.wrap  = runs.wraps && one_length;
-  if (runs.wraps && !one_length && runs.stray_row < 0) runs.stray_row = runs.stray_column = 0;
-  PetscCall(InspectCouplingsToOtherRanks(pmat, &runs.stray_row, &runs.stray_column, &cut));
-  counts[0] = lines, counts[1] = cut ? 1 : 0;
+  // a rank that holds whole rings beside the piece of a cut one opens them all: lines of one set have one length
+  const bool     opened   = runs.wraps && !one_length;
+  const PetscInt unequal  = opened && size == 1 ? 1 : 0;
+  rows.partial            = !strict || opened;
+  PetscCall(InspectCouplingsToOtherRanks(pmat, runs, &runs.stray_row, &runs.stray_column, &cut));
+  counts[0] = lines, counts[1] = opened ? lines : cut ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(counts, sums, 2, MPIU_INT, MPI_SUM, comm));
   rows.lines_cut = sums[1];
-  rows.lines_all = sums[0] - sums[1];
+  rows.lines_all = PetscMax(sums[0] - sums[1], sums[1]);
   const PetscInt mine[2] = {runs.stray_row < 0 ? PETSC_MAX_INT : rbegin + runs.stray_row, runs.stray_row < 0 ? 0 : rbegin + runs.stray_column};
   PetscCallMPI(MPI_Allreduce(&mine[0], &stray[0], 1, MPIU_INT, MPI_MIN, comm));
   stray[1] = mine[0] == stray[0] ? mine[1] : -1;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &stray[1], 1, MPIU_INT, MPI_MAX, comm));
   if (strict && stray[0] != PETSC_MAX_INT) {
     map->why_not = "row " + std::to_string(stray[0]) + " couples to column " + std::to_string(stray[1]) + ", so consecutive rows are not tridiagonal or pentadiagonal lines";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (strict && unequal) {
+    map->why_not = "its periodic lines have different lengths";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   map->source = "matrix pattern";

@@ -19,6 +19,7 @@ struct LineDirection {
   PetscMPIInt  processes  = 1;     ///< the partition cuts the lines of this direction among so many ranks
   PetscInt     lines_cut  = 0;     ///< lines (all ranks) that the partition cuts
   PetscInt     lines_all  = 0;     ///< lines (all ranks), cut ones counted once
+  bool         partial    = false; ///< other couplings of these rows are left out, even where they lie on the line
 };
 
 /// What was found, and where. An empty list comes with the reason.

@@ -5,6 +5,8 @@
 
 #include <ribbon/transpose.hpp>
 
+#include <stdexcept>
+
 namespace ribbon::petsc {
 
 PetscErrorCode BlockIsOnDevice(Mat block, bool *on_device)
@@ -108,8 +110,9 @@ public:
     PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
     PetscCall(with_csr(block, [&](const auto &A) { bands_ = extract_bands(exec, A, lines, request.half_bandwidth, request.periodic); }));
     if (request.lhs != PC_LINE_LHS_PER_LINE && lines.lines() > 0) {
-      // classes while they hold less than a quarter of what one matrix per line holds
-      const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1 : request.lhs == PC_LINE_LHS_CLASSES ? lines.lines() : std::max<std::int64_t>(1, (lines.lines() - 1) / 4);
+      // classes while they hold less than a quarter of what one matrix per line holds, or where the kernel asked for takes nothing else
+      const bool         any  = request.lhs == PC_LINE_LHS_CLASSES || request.solver.algorithm == "one_pass";
+      const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1 : any ? lines.lines() : std::max<std::int64_t>(1, (lines.lines() - 1) / 4);
       SharingResult      shared;
       PetscCallCXX(shared = share<Scalar>(exec, bands_, most));
       facts->first = shared.first, facts->different = shared.different;
@@ -121,8 +124,15 @@ public:
     if (request.lhs == PC_LINE_LHS_SHARED && facts->matrices > 1) PetscFunctionReturn(PETSC_SUCCESS);
 
     PetscCall(PetscLogEventBegin(events->factor, block, 0, 0, 0));
-    PetscCallCXX(solver_ = LineSolver<Scalar, Exec>(exec, lines, bands_, request.solver));
+    try {
+      solver_ = LineSolver<Scalar, Exec>(exec, lines, bands_, request.solver);
+    } catch (const std::invalid_argument &e) {
+      facts->refusal = e.what();
+    } catch (const std::exception &e) {
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
+    }
     PetscCall(PetscLogEventEnd(events->factor, block, 0, 0, 0));
+    if (!facts->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
     facts->report = solver_.report();
     facts->bytes  = solver_.report().bytes + bands_.values.size() * sizeof(Scalar);
     flops_        = (bands_.half_bandwidth() == 1 ? 7.0 : 13.0) * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);

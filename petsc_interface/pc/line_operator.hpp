@@ -28,7 +28,8 @@ struct LineFacts {
   std::int64_t first = -1, different = -1;    ///< first pair of lines that differ, where it was looked for
   std::size_t  bytes    = 0;                  ///< factors, tables and bands
   FactorReport report;
-  const char  *space    = "";
+  std::string  refusal;    ///< why the kernels do not take these lines; empty when they do
+  const char  *space = "";
 };
 
 /// Interface to the lines of a local block; LineOperatorOn<Exec> does the work on a host or a device.

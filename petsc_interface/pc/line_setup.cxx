@@ -60,7 +60,7 @@ PetscErrorCode FindLines(PC pc, PC_Line *line, Mat block, LineMap *map)
   if (line->direction == PC_LINE_DIRECTION_AUTO) {
     const std::string no_dm = map->why_not;
     if (map->directions.empty()) PetscCall(LinesFromPattern(pc->pmat, block, true, map));
-    PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP, "PC line: the matrix has no lines: %s, and %s; give the PC a DMDA (PCSetDM), or take the couplings of consecutive rows alone with -pc_line_direction rows",
+    PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP, "PC line: the matrix has no lines: %s, and %s; give the PC a DMDA with dof 1 that fits (PCSetDM), or take the couplings of consecutive rows alone with -pc_line_direction rows",
                no_dm.c_str(), map->why_not.c_str());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -105,7 +105,7 @@ PetscErrorCode Inspect(PC pc, LineOperator &op, Mat block, LineRequest *request,
   PetscCall(MatGetOwnershipRange(pc->pmat, &rbegin, nullptr));
   PetscCall(op.couplings(block, request->direction, &found));
   if (found.no_diagonal >= 0) error = format("PC line: row %lld stores no diagonal entry", static_cast<long long>(rbegin + found.no_diagonal));
-  else if (found.too_far_row >= 0)
+  else if (found.too_far_row >= 0 && !request->direction.partial)
     error = format("PC line: row %lld couples to a row more than 2 away on its line along %s; only tridiagonal and pentadiagonal lines are supported", static_cast<long long>(rbegin + found.too_far_row),
                    request->direction.name.c_str());
   PetscCall(CollectiveError(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, error));
@@ -124,13 +124,25 @@ long long global_row(PetscInt rbegin, const LineRequest &request, std::int64_t l
 /// The line a report speaks of: of class c, the first one.
 std::string describe(PetscInt rbegin, const LineRequest &request, const LineFacts &facts)
 {
-  const FactorReport &r      = facts.report;
-  const std::string   matrix = facts.lhs == Lhs::shared ? std::string("the matrix of all lines") : facts.lhs == Lhs::classes ? format("the lines of class %lld", static_cast<long long>(r.line)) : format("line %lld", static_cast<long long>(r.line));
-  const long long     row    = facts.lhs == Lhs::per_line ? global_row(rbegin, request, r.line, r.row) : static_cast<long long>(r.row);
-  const char         *where  = facts.lhs == Lhs::per_line ? "row" : "row of the line";
+  const FactorReport &r     = facts.report;
+  const auto          which = static_cast<long long>(r.line), row = static_cast<long long>(r.row);
+  std::string         place, matrix;
+  switch (facts.lhs) {
+  case Lhs::shared:
+    place  = format("row %lld of every line", row);
+    matrix = "the matrix of all lines";
+    break;
+  case Lhs::classes:
+    place  = format("row %lld of the lines of class %lld", row, which);
+    matrix = format("the matrix of class %lld", which);
+    break;
+  case Lhs::per_line:
+    place  = format("row %lld (line %lld of its rank)", global_row(rbegin, request, r.line, r.row), which);
+    matrix = format("line %lld (first row %lld)", which, global_row(rbegin, request, r.line, 0));
+  }
   switch (r.status) {
-  case FactorStatus::zero_pivot: return format("PC line: zero pivot in %s %lld (%s): its size is %.2g of the largest entry of the row, -pc_line_zeropivot sets the limit", where, row, matrix.c_str(), r.smallest_pivot);
-  case FactorStatus::not_finite: return format("PC line: %s %lld (%s) has an entry or a pivot that is not a finite number", where, row, matrix.c_str());
+  case FactorStatus::zero_pivot: return format("PC line: zero pivot in %s: its size is %.2g of the largest entry of the row, -pc_line_zeropivot sets the limit", place.c_str(), r.smallest_pivot);
+  case FactorStatus::not_finite: return format("PC line: %s has an entry or a pivot that is not a finite number", place.c_str());
   case FactorStatus::unsound: return format("PC line: %s loses its digits in an elimination without pivoting (backward error %.1e)", matrix.c_str(), r.probe_error);
   case FactorStatus::ok: break;
   }
@@ -164,6 +176,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
     if (line->lhs == PC_LINE_LHS_SHARED && line->facts.matrices > 1)
       error = format("PC line: -pc_line_lhs shared, but lines %lld and %lld (first rows %lld and %lld) differ; use auto, classes or per_line", static_cast<long long>(line->facts.first),
                      static_cast<long long>(line->facts.different), global_row(rbegin, request, line->facts.first, 0), global_row(rbegin, request, line->facts.different, 0));
+    if (!line->facts.refusal.empty()) error = format("PC line: -pc_line_algorithm %s: %s", PCLineAlgorithms[line->algorithm], line->facts.refusal.c_str());
     line->failure = describe(rbegin, request, line->facts);
   } else line->facts.report.status = FactorStatus::not_finite;
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));

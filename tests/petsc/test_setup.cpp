@@ -269,6 +269,63 @@ TEST_F(PCLineErrors, RowsTakesTheCouplingsOfConsecutiveRowsAlone) // one rank: o
   OK(MatDestroy(&A));
 }
 
+TEST_F(PCLineErrors, RowsLeavesOutCouplingsThatReachFurther) // one rank: one rank shows it
+{
+  Mat A = matrix(
+    20, [](PetscInt r, PetscInt c) { return r == c ? 8 : -1; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 || std::abs(r - c) == 4; });
+  {
+    Line line(A);
+    EXPECT_NE(PCSetUp(line.pc), 0);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_ROWS));
+    OK(PCSetUp(line.pc));
+    EXPECT_LT(line.residual(A), 0.5); // a preconditioner, not a solver
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, RingsCutByThePartitionAreSolvedPieceByPiece)
+{
+  const PetscInt n = 9, lines = 7; // 7 rings on 2 and 4 ranks: some are cut, others lie whole beside a piece
+  auto           distance = [&](PetscInt r, PetscInt c) -> PetscInt { return r / n != c / n ? 99 : std::min(std::abs(r - c), n - std::abs(r - c)); };
+  Mat            A        = matrix(
+    n * lines, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [&](PetscInt r, PetscInt c) { return distance(r, c) <= 1; });
+  {
+    Line line(A);
+    OK(PCSetUp(line.pc));
+    if (ranks == 1) {
+      EXPECT_LT(line.residual(A), 1e-13);
+    } else {
+      EXPECT_LT(line.residual(A), 0.6);
+      EXPECT_TRUE(contains(line.view(), "each piece is solved on its rank")) << line.view();
+    }
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, OnePassTakesClassesAndSaysWhatItDoesNotTake)
+{
+  Grid grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
+  PetscInt begin;
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  OK(MatSetValue(grid.A, begin, begin, 99, INSERT_VALUES)); // 2 matrices for 3 lines
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  Line line(grid.A, grid.da);
+  OK(PCLineSetAlgorithm(line.pc, PC_LINE_ALGORITHM_ONE_PASS));
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.matrices(), 2);
+  EXPECT_LT(line.residual(grid.A), 1e-13);
+  OK(PCLineSetLhs(line.pc, PC_LINE_LHS_PER_LINE));
+  EXPECT_NE(PCSetUp(line.pc), 0);
+  EXPECT_EQ(last_error(), "PC line: -pc_line_algorithm one_pass: ribbon: algorithm one_pass takes shared matrices and classes, not one matrix per line");
+  Grid tiny({2 * ranks, 1}, {0, 2}, 1, false, {ranks, 1});
+  Line short_line(tiny.A, tiny.da);
+  OK(PCLineSetDirection(short_line.pc, PC_LINE_DIRECTION_Y));
+  OK(PCLineSetAlgorithm(short_line.pc, PC_LINE_ALGORITHM_ONE_PASS));
+  EXPECT_NE(PCSetUp(short_line.pc), 0);
+  EXPECT_EQ(last_error(), "PC line: -pc_line_algorithm one_pass: ribbon: algorithm one_pass: lines of 1 rows are too short");
+}
+
 TEST_F(PCLineErrors, ANonSquareMatrix)
 {
   Mat A;
