@@ -17,7 +17,11 @@
 #if PETSC_VERSION_LT(3, 23, 0)
 using RibbonOptionItems = PetscOptionItems *;
 #else
-using RibbonOptionItems = PetscOptionItems;
+using RibbonOptionItems          = PetscOptionItems;
+#endif
+
+#if PETSC_VERSION_GE(3, 20, 0)
+  #define RIBBON_PETSC_HAS_STREAMS 1 /* PetscDeviceContextGetStreamHandle() */
 #endif
 
 /* Arrays of a dense matrix where they are; 3.18 hands out host arrays only. */

@@ -56,13 +56,13 @@ Exec current_space()
 {
 #if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA)
   if constexpr (std::is_same_v<Exec, Kokkos::Cuda>) {
-  #if PETSC_VERSION_GE(3, 20, 0)
+  #ifdef RIBBON_PETSC_HAS_STREAMS
     PetscDeviceContext context = nullptr;
     void              *handle  = nullptr;
     if (PetscDeviceContextGetCurrentContext(&context) == PETSC_SUCCESS && PetscDeviceContextGetStreamHandle(context, &handle) == PETSC_SUCCESS && handle) {
       // an instance costs allocations: one per stream and session, dropped before Kokkos ends
       static std::map<cudaStream_t, Kokkos::Cuda> *instances = nullptr;
-      const cudaStream_t                          stream     = *static_cast<cudaStream_t *>(handle);
+      const cudaStream_t                           stream    = *static_cast<cudaStream_t *>(handle);
       if (!instances) {
         instances = new std::map<cudaStream_t, Kokkos::Cuda>;
         Kokkos::push_finalize_hook([] {

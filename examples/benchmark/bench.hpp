@@ -24,10 +24,10 @@ struct Case {
   int          half_bandwidth = 1;
   bool         periodic       = false;
   bool         interleaved    = true;
-  double       sigma          = 0.4; ///< A = I + sigma (second difference) or I + sigma (fourth difference)
+  double       sigma          = 0.4;   ///< A = I + sigma (second difference) or I + sigma (fourth difference)
   bool         general        = false; ///< coefficients vary along the line (still one matrix for all lines)
 
-  double unknowns() const { return static_cast<double>(rows) * static_cast<double>(lines); }
+  double          unknowns() const { return static_cast<double>(rows) * static_cast<double>(lines); }
   ribbon::LineSet layout() const { return interleaved ? ribbon::LineSet::interleaved(rows, lines) : ribbon::LineSet::contiguous(rows, lines); }
 
   /// Row i of the matrix, 2 h + 1 numbers; what falls outside a matrix that is not periodic is not used.

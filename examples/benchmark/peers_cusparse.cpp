@@ -53,10 +53,10 @@ std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, co
   std::vector<Timing> result;
   cusparseHandle_t    handle;
   check(cusparseCreate(&handle), "cusparseCreate");
-  const auto      original = diagonals(c), work = diagonals(c);
-  const int       n = c.rows, m = static_cast<int>(c.lines);
-  auto            d     = [&](int k) { return work[static_cast<std::size_t>(k)].data(); };
-  auto            reset = [&] {
+  const auto original = diagonals(c), work = diagonals(c);
+  const int  n = c.rows, m = static_cast<int>(c.lines);
+  auto       d     = [&](int k) { return work[static_cast<std::size_t>(k)].data(); };
+  auto       reset = [&] {
     for (std::size_t k = 0; k < work.size(); ++k) Kokkos::deep_copy(work[k], original[k]);
     Kokkos::deep_copy(x, b);
   };
@@ -71,15 +71,18 @@ std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, co
   std::size_t bytes = 0;
   if (c.interleaved && c.half_bandwidth == 1) {
     check(cusparseDgtsvInterleavedBatch_bufferSizeExt(handle, 0, n, d(0), d(1), d(2), x.data(), m, &bytes), "gtsvInterleavedBatch");
-    time("cuSPARSE gtsvInterleavedBatch", [&](void *w) { check(cusparseDgtsvInterleavedBatch(handle, 0, n, d(0), d(1), d(2), x.data(), m, w), "gtsvInterleavedBatch"); }, bytes);
+    time(
+      "cuSPARSE gtsvInterleavedBatch", [&](void *w) { check(cusparseDgtsvInterleavedBatch(handle, 0, n, d(0), d(1), d(2), x.data(), m, w), "gtsvInterleavedBatch"); }, bytes);
   }
   if (!c.interleaved && c.half_bandwidth == 1) {
     check(cusparseDgtsv2StridedBatch_bufferSizeExt(handle, n, d(0), d(1), d(2), x.data(), m, n, &bytes), "gtsv2StridedBatch");
-    time("cuSPARSE gtsv2StridedBatch", [&](void *w) { check(cusparseDgtsv2StridedBatch(handle, n, d(0), d(1), d(2), x.data(), m, n, w), "gtsv2StridedBatch"); }, bytes);
+    time(
+      "cuSPARSE gtsv2StridedBatch", [&](void *w) { check(cusparseDgtsv2StridedBatch(handle, n, d(0), d(1), d(2), x.data(), m, n, w), "gtsv2StridedBatch"); }, bytes);
   }
   if (c.interleaved && c.half_bandwidth == 2) {
     check(cusparseDgpsvInterleavedBatch_bufferSizeExt(handle, 0, n, d(0), d(1), d(2), d(3), d(4), x.data(), m, &bytes), "gpsvInterleavedBatch");
-    time("cuSPARSE gpsvInterleavedBatch", [&](void *w) { check(cusparseDgpsvInterleavedBatch(handle, 0, n, d(0), d(1), d(2), d(3), d(4), x.data(), m, w), "gpsvInterleavedBatch"); }, bytes);
+    time(
+      "cuSPARSE gpsvInterleavedBatch", [&](void *w) { check(cusparseDgpsvInterleavedBatch(handle, 0, n, d(0), d(1), d(2), d(3), d(4), x.data(), m, w), "gpsvInterleavedBatch"); }, bytes);
   }
   cusparseDestroy(handle);
   return result;

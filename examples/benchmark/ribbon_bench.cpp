@@ -66,7 +66,7 @@ struct Settings {
   std::vector<double>      sigmas{0.4};
   std::vector<int>         periodic{0};
   int                      repeat = 10;
-  bool                     peers  = true, in_place = false;
+  bool                     peers = true, in_place = false;
   int                      rows_per_thread = 0, lines_per_team = 0;
   std::string              json;
   static constexpr bool    is_cpu() { return !ribbon::is_device_space<Exec>; }
@@ -76,18 +76,19 @@ nlohmann::json run(const Settings &s)
 {
   nlohmann::json table = nlohmann::json::array();
   std::printf("%-6s %6s %9s %-12s %-9s %8s %4s | %-34s %9s %12s %7s %9s\n", "system", "rows", "lines", "layout", "matrix", "sigma", "ring", "solver", "ms", "unknowns/s", "% copy", "error");
-  const Exec exec;
-  auto       lines_of = [&](int n) { return s.lines ? s.lines : std::max<std::int64_t>(1, static_cast<std::int64_t>(s.unknowns / n) / 256 * 256); };
-  std::size_t most    = 0;
+  const Exec  exec;
+  auto        lines_of = [&](int n) { return s.lines ? s.lines : std::max<std::int64_t>(1, static_cast<std::int64_t>(s.unknowns / n) / 256 * 256); };
+  std::size_t most     = 0;
   for (int n : s.rows) most = std::max(most, static_cast<std::size_t>(n) * static_cast<std::size_t>(lines_of(n)));
-  const auto arena = [&](const char *label) { return Vector(Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing), most); };
+  const auto   arena = [&](const char *label) { return Vector(Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing), most); };
   const Vector b_all = arena("bench::b"), x_all = arena("bench::x"), expected_all = arena("bench::expected");
   for (int n : s.rows) {
     const std::int64_t lines = lines_of(n);
     const auto         part  = std::make_pair(std::size_t(0), static_cast<std::size_t>(n) * static_cast<std::size_t>(lines));
     const Vector       b = Kokkos::subview(b_all, part), x = Kokkos::subview(x_all, part), expected = Kokkos::subview(expected_all, part);
     fill(b);
-    const double copy = median_ms(s.repeat, 4, [] {}, [&] { Kokkos::deep_copy(exec, x, b); });
+    const double copy = median_ms(
+      s.repeat, 4, [] {}, [&] { Kokkos::deep_copy(exec, x, b); });
     for (const auto &system : s.systems)
       for (const auto &layout : s.layouts)
         for (const auto &matrix : s.matrices)
@@ -106,7 +107,12 @@ nlohmann::json run(const Settings &s)
                     continue;
                   }
                   Kokkos::deep_copy(x, -1.0);
-                  t.milliseconds = median_ms(s.repeat, s.in_place ? 1 : 4, [&] { if (s.in_place) Kokkos::deep_copy(x, b); }, [&] { solver.solve(exec, s.in_place ? x.data() : b.data(), x.data()); });
+                  t.milliseconds = median_ms(
+                    s.repeat, s.in_place ? 1 : 4,
+                    [&] {
+                      if (s.in_place) Kokkos::deep_copy(x, b);
+                    },
+                    [&] { solver.solve(exec, s.in_place ? x.data() : b.data(), x.data()); });
                   if (timings.empty()) Kokkos::deep_copy(expected, x);
                   t.error = difference(x, expected);
                   timings.push_back(t);
@@ -121,8 +127,19 @@ nlohmann::json run(const Settings &s)
                 const double rate = c.unknowns() / t.milliseconds * 1e3, share = 100 * copy / t.milliseconds;
                 std::printf("%-6s %6d %9lld %-12s %-9s %8g %4s | %-34s %9.3f %12.3e %7.1f %9.1e\n", system.c_str(), n, static_cast<long long>(lines), layout.c_str(), matrix.c_str(), sigma, ring ? "yes" : "no",
                             t.solver.c_str(), t.milliseconds, rate, share, t.error);
-                table.push_back({{"system", system}, {"rows", n}, {"lines", lines}, {"layout", layout}, {"matrix", matrix}, {"sigma", sigma}, {"periodic", ring != 0}, {"solver", t.solver},
-                                 {"ms", t.milliseconds}, {"unknowns_per_s", rate}, {"percent_of_copy", share}, {"copy_ms", copy}, {"difference", t.error}});
+                table.push_back({{"system", system},
+                                 {"rows", n},
+                                 {"lines", lines},
+                                 {"layout", layout},
+                                 {"matrix", matrix},
+                                 {"sigma", sigma},
+                                 {"periodic", ring != 0},
+                                 {"solver", t.solver},
+                                 {"ms", t.milliseconds},
+                                 {"unknowns_per_s", rate},
+                                 {"percent_of_copy", share},
+                                 {"copy_ms", copy},
+                                 {"difference", t.error}});
               }
               std::fflush(stdout);
             }

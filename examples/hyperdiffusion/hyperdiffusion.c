@@ -260,11 +260,11 @@ static PetscErrorCode Run(Problem *p, const char *pc_type, const char *amplitude
 
 static PetscErrorCode Refine(Problem p, PetscInt resolutions, const char *pc_type, const char *filename)
 {
-  FILE     *file = NULL;
+  FILE       *file = NULL;
   PetscReal   last = 0;
   PetscInt    r;
   PetscMPIInt size;
-  Result    result;
+  Result      result;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
@@ -289,13 +289,13 @@ static PetscErrorCode Refine(Problem p, PetscInt resolutions, const char *pc_typ
 
 int main(int argc, char **argv)
 {
-  Problem   p = {1024, 256, 20, 1, 2e-4, CONTIGUOUS, 0, 0};
-  char     *solvers[16];
-  char      amplitudes[PETSC_MAX_PATH_LEN] = "", refinement[PETSC_MAX_PATH_LEN] = "";
+  Problem     p = {1024, 256, 20, 1, 2e-4, CONTIGUOUS, 0, 0};
+  char       *solvers[16];
+  char        amplitudes[PETSC_MAX_PATH_LEN] = "", refinement[PETSC_MAX_PATH_LEN] = "";
   PetscInt    count = 16, refine = 0, k;
   PetscMPIInt size;
-  PetscBool listed, has_amplitudes, has_refinement;
-  Result    result;
+  PetscBool   listed, has_amplitudes, has_refinement;
+  Result      result;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -318,8 +318,8 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %12s %12s %14s %14s\n", "pc_type", "set-up s", "solve s", "unknowns/s", "error"));
   for (k = 0; k < count; k++) {
     PetscCall(Run(&p, listed ? solvers[k] : NULL, NULL, (PetscBool)isatty(2), &result));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %12.4f %12.4f %14.3e %14.3e\n", listed ? solvers[k] : "as given", result.setup, result.solve,
-                          (double)p.lines * (double)p.points * (double)p.steps / result.solve, (double)result.error));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %12.4f %12.4f %14.3e %14.3e\n", listed ? solvers[k] : "as given", result.setup, result.solve, (double)p.lines * (double)p.points * (double)p.steps / result.solve,
+                          (double)result.error));
   }
   if (has_amplitudes) {
     Problem few = p;

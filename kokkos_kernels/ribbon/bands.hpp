@@ -13,7 +13,10 @@ enum class Lhs {
   per_line ///< one for every line
 };
 
-inline const char *to_string(Lhs lhs) { return lhs == Lhs::shared ? "shared" : lhs == Lhs::classes ? "classes" : "per_line"; }
+inline const char *to_string(Lhs lhs)
+{
+  return lhs == Lhs::shared ? "shared" : lhs == Lhs::classes ? "classes" : "per_line";
+}
 
 /// Banded matrices of half-bandwidth h (1: tridiagonal, 2: pentadiagonal). Matrix c has the entries
 ///
@@ -26,7 +29,7 @@ struct Bands {
   using values_type  = Kokkos::View<Scalar ***, Kokkos::LayoutLeft, MemorySpace>;
   using classes_type = Kokkos::View<int *, MemorySpace>;
 
-  values_type  values;         ///< (matrices, rows, 2h + 1)
+  values_type  values; ///< (matrices, rows, 2h + 1)
   bool         periodic = false;
   Lhs          lhs      = Lhs::shared;
   classes_type class_of_line; ///< (lines), read for Lhs::classes only

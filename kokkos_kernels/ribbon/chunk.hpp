@@ -18,14 +18,14 @@ namespace ribbon {
 /// Coefficients of one row in the forward sweep. 16-byte aligned: a row is read in two or three wide loads.
 template <class Scalar, int P>
 struct alignas(16) ForwardRow {
-  Scalar inv, L[P], D[P];
+  Scalar               inv, L[P], D[P];
   static constexpr int words = 1 + 2 * P;
 };
 
 /// Coefficients of one row in the backward sweep.
 template <class Scalar, int P>
 struct alignas(16) BackwardRow {
-  Scalar U[P], H[P];
+  Scalar               U[P], H[P];
   static constexpr int words = 2 * P;
 };
 
@@ -54,7 +54,7 @@ struct ChunkBlock {
 /// The last P values of a recurrence, newest first, in registers.
 template <class Scalar, int P>
 struct Window {
-  Scalar v[P] = {};
+  Scalar                      v[P] = {};
   KOKKOS_INLINE_FUNCTION void push(const Scalar &a)
   {
     for (int q = P - 1; q > 0; --q) v[q] = v[q - 1];
@@ -87,8 +87,7 @@ KOKKOS_INLINE_FUNCTION Scalar backward_row(const BackwardRow<Scalar, P> &row, co
 /// Contributions of a finished forward sweep to the reduced right-hand sides: r_own = f_sep - Ls y_last to the chunk's own separators,
 /// r_left = Us y_first to be subtracted from its left neighbour's. `last` is the backward row of the last but one interior row.
 template <class Scalar, int P>
-KOKKOS_INLINE_FUNCTION void reduced_rhs(const ChunkEdge<Scalar, P> &edge, const Window<Scalar, P> &g, const Scalar (&y_first)[P], const Scalar (&f_sep)[P],
-                                        Scalar (&r_own)[P], Scalar (&r_left)[P])
+KOKKOS_INLINE_FUNCTION void reduced_rhs(const ChunkEdge<Scalar, P> &edge, const Window<Scalar, P> &g, const Scalar (&y_first)[P], const Scalar (&f_sep)[P], Scalar (&r_own)[P], Scalar (&r_left)[P])
 {
   Scalar y_last[P];
   y_last[P - 1] = g.v[0];

@@ -126,9 +126,9 @@ struct ChunkElimination {
   ChunkElimination(const HostMatrix<Scalar, P> &A, int begin, int length, int separators, PivotWatch &watch)
   {
     const int m = length - separators;
-    auto      u = [&](int i, int q) -> Wide & { return U[static_cast<std::size_t>(i * P + q)]; };
-    auto      l = [&](int i, int q) -> Wide & { return L[static_cast<std::size_t>(i * P + q)]; };
-    auto      h = [&](int i, int q) -> Wide & { return H[static_cast<std::size_t>(i * P + q)]; };
+    auto      u = [&](int i, int q) -> Wide      &{ return U[static_cast<std::size_t>(i * P + q)]; };
+    auto      l = [&](int i, int q) -> Wide      &{ return L[static_cast<std::size_t>(i * P + q)]; };
+    auto      h = [&](int i, int q) -> Wide      &{ return H[static_cast<std::size_t>(i * P + q)]; };
     inv.assign(static_cast<std::size_t>(m), Wide(0));
     for (auto *v : {&L, &U, &H, &D}) v->assign(static_cast<std::size_t>(m * P), Wide(0));
     // rows are scaled by the pivots: row i reads x_i - U_i0 x_(i+1) - U_i1 x_(i+2) = g_i
@@ -143,7 +143,7 @@ struct ChunkElimination {
         for (int p = 0; p < P; ++p) a[P - 1 - q + 1 + p] += multiplier[q] * u(k, p);
       }
       watch.see(std::abs(a[P]), A.row_max(begin + i), begin + i);
-      const Wide scale                  = Wide(1) / a[P];
+      const Wide scale                 = Wide(1) / a[P];
       inv[static_cast<std::size_t>(i)] = scale;
       for (int q = 0; q < P; ++q) {
         l(i, q) = -multiplier[q] * scale;
@@ -189,9 +189,9 @@ struct ChunkElimination {
     for (int a = 0; a < P; ++a)
       for (int q = 0; q < P; ++q) {
         const int dl = (q - P) - a, dr = q + P - a; // distance to the last interior rows / to the next chunk's first ones
-        Ls(a, q)   = -dl <= P ? A(begin + m + a, dl) : Wide(0);
+        Ls(a, q)      = -dl <= P ? A(begin + m + a, dl) : Wide(0);
         const int row = begin - P + a;
-        Us(a, q)   = dr <= P && (A.periodic || row >= 0) ? A((row + n) % n, dr) : Wide(0);
+        Us(a, q)      = dr <= P && (A.periodic || row >= 0) ? A((row + n) % n, dr) : Wide(0);
       }
   }
 };

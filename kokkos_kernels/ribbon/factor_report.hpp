@@ -16,11 +16,11 @@ enum class FactorStatus {
 };
 
 struct FactorReport {
-  FactorStatus status         = FactorStatus::ok;
-  std::string  algorithm      = "none"; ///< "one_pass", "one_pass with correction" or "thomas"
-  std::string  reason;                  ///< why this algorithm
-  double       smallest_pivot = 1;      ///< smallest |pivot| / max|entry of its row|
-  std::int64_t line           = -1;     ///< line (or class) and row of the smallest pivot, or of the first bad entry
+  FactorStatus status    = FactorStatus::ok;
+  std::string  algorithm = "none";  ///< "one_pass", "one_pass with correction" or "thomas"
+  std::string  reason;              ///< why this algorithm
+  double       smallest_pivot = 1;  ///< smallest |pivot| / max|entry of its row|
+  std::int64_t line           = -1; ///< line (or class) and row of the smallest pivot, or of the first bad entry
   std::int64_t row            = -1;
   double       probe_error    = 0; ///< largest backward error ||r|| / (||A|| ||x|| + ||b||) of the probe right-hand sides
   std::size_t  bytes          = 0; ///< held for factors and tables

@@ -59,7 +59,7 @@ public:
 
   struct Implementation {
     FactorReport report;
-    virtual ~Implementation() = default;
+    virtual ~Implementation()                                                                                     = default;
     virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const = 0;
   };
 

@@ -21,14 +21,14 @@ struct CsrMatrix {
 
 /// What the entries of a matrix say about one set of lines.
 struct LineCouplings {
-  int          half_bandwidth = 0;     ///< largest distance (at most 2) along a line of an entry that is not zero, wrapped ones included
-  int          stored_bandwidth = 0;   ///< the same for stored entries
-  bool         periodic       = false; ///< some entry that is not zero joins the ends of a line
-  bool         stored_periodic = false;
-  std::int64_t entries        = 0;  ///< stored off-diagonal entries along the lines
-  std::int64_t too_far_row    = -1; ///< first row with an entry that is not zero on its own line, more than 2 away
-  std::int64_t no_diagonal    = -1; ///< first row that stores no diagonal entry
-  std::int64_t not_finite     = -1; ///< first row with a NaN or Inf on its line
+  int          half_bandwidth   = 0;     ///< largest distance (at most 2) along a line of an entry that is not zero, wrapped ones included
+  int          stored_bandwidth = 0;     ///< the same for stored entries
+  bool         periodic         = false; ///< some entry that is not zero joins the ends of a line
+  bool         stored_periodic  = false;
+  std::int64_t entries          = 0;  ///< stored off-diagonal entries along the lines
+  std::int64_t too_far_row      = -1; ///< first row with an entry that is not zero on its own line, more than 2 away
+  std::int64_t no_diagonal      = -1; ///< first row that stores no diagonal entry
+  std::int64_t not_finite       = -1; ///< first row with a NaN or Inf on its line
 };
 
 /// Histogram of the strength of coupling of the rows along a line, sum_j |a_ij| / |a_ii| over its neighbours on the line; bins are 64 per
@@ -52,7 +52,7 @@ template <class Scalar, class Index, class Exec>
 Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, int half_bandwidth, bool periodic);
 
 struct SharingResult {
-  std::int64_t classes = 0;               ///< distinct matrices; 0 when there are more than were allowed
+  std::int64_t classes = 0;                ///< distinct matrices; 0 when there are more than were allowed
   std::int64_t first = -1, different = -1; ///< first pair of lines that differ
 };
 

@@ -40,7 +40,7 @@ struct Probe {
     return values(c, i, d + P);
   }
   KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const { return (i % set.rows + set.rows) % set.rows; }
-  KOKKOS_FUNCTION Scalar given(int k, std::int64_t i) const
+  KOKKOS_FUNCTION Scalar       given(int k, std::int64_t i) const
   {
     if (k == 0) return Scalar(1);
     if (k == 1) return Scalar(i % 2 == 0 ? 1 : -1);
@@ -63,7 +63,7 @@ struct Probe {
   KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Largest &worst) const
   {
     const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0)), c = l % matrices;
-    const int          k = kind + static_cast<int>(l / matrices);
+    const int          k      = kind + static_cast<int>(l / matrices);
     Real               norm_r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
     auto               largest = [](Real &m, Real a) {
       if (!(a <= m)) m = a; // keeps NaN
@@ -91,10 +91,10 @@ struct Probe {
 template <class Scalar, int P, class Exec, class Solve>
 typename Probe<Scalar, P, typename Exec::memory_space>::Largest probe(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSet &layout, int kinds, const Solve &solve)
 {
-  using Memory                = typename Exec::memory_space;
-  using Kernel                = Probe<Scalar, P, Memory>;
-  using Index                 = Kokkos::IndexType<std::int64_t>;
-  const std::int64_t matrices = static_cast<std::int64_t>(bands.values.extent(0)), n = static_cast<std::int64_t>(bands.values.extent(1));
+  using Memory                      = typename Exec::memory_space;
+  using Kernel                      = Probe<Scalar, P, Memory>;
+  using Index                       = Kokkos::IndexType<std::int64_t>;
+  const std::int64_t       matrices = static_cast<std::int64_t>(bands.values.extent(0)), n = static_cast<std::int64_t>(bands.values.extent(1));
   typename Kernel::Largest worst;
   worst.val = 0, worst.loc = -1;
   const LineSet set = layout.row_stride < layout.stride0 ? LineSet::contiguous(n, matrices * kinds) : LineSet::interleaved(n, matrices * kinds);

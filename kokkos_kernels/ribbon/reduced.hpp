@@ -15,7 +15,7 @@ namespace ribbon {
 
 template <class Scalar, int P>
 struct ReducedSystem {
-  using Wide = wide_t<Scalar>;
+  using Wide           = wide_t<Scalar>;
   int         chunks   = 0;
   bool        periodic = false;
   Dense<Wide> lower, diag, upper; ///< (chunks * P) x P: the blocks of each block row
@@ -23,13 +23,13 @@ struct ReducedSystem {
 
   ReducedSystem() = default;
   ReducedSystem(const HostMatrix<Scalar, P> &A, const std::vector<ChunkElimination<Scalar, P>> &chunk, const std::function<int(int)> &separator, PivotWatch &watch)
-    : chunks(static_cast<int>(chunk.size())), periodic(A.periodic), lower(chunks * P, P), diag(chunks * P, P), upper(chunks * P, P)
+      : chunks(static_cast<int>(chunk.size())), periodic(A.periodic), lower(chunks * P, P), diag(chunks * P, P), upper(chunks * P, P)
   {
     Dense<Wide> R(chunks * P, chunks * P);
     for (int c = 0; c < chunks; ++c) {
       const auto &own       = chunk[static_cast<std::size_t>(c)];
       const bool  has_right = periodic || c + 1 < chunks, has_left = periodic || c > 0;
-      const auto &right     = chunk[static_cast<std::size_t>((c + 1) % chunks)];
+      const auto &right = chunk[static_cast<std::size_t>((c + 1) % chunks)];
       for (int a = 0; a < P; ++a)
         for (int b = 0; b < P; ++b) {
           Wide l(0), d = A(separator(c) + a, b - a), u(0);

@@ -8,17 +8,17 @@ namespace ribbon {
 
 template <class Values>
 struct TransposeKernel {
-  Values                from, to;
-  std::int64_t          n;
-  int                   h;
-  bool                  periodic;
+  Values               from, to;
+  std::int64_t         n;
+  int                  h;
+  bool                 periodic;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    using Scalar           = typename Values::non_const_value_type;
+    using Scalar         = typename Values::non_const_value_type;
     const std::int64_t c = k % static_cast<std::int64_t>(from.extent(0)), i = k / static_cast<std::int64_t>(from.extent(0));
     for (std::int64_t d = -h; d <= h; ++d) {
       const std::int64_t j = i + d, w = n > 0 ? ((j % n) + n) % n : 0;
-      to(c, i, d + h)      = periodic || w == j ? from(c, w, h - d) : Scalar(0);
+      to(c, i, d + h) = periodic || w == j ? from(c, w, h - d) : Scalar(0);
     }
   }
 };

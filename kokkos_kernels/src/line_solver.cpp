@@ -19,7 +19,7 @@ template <class Scalar, class Memory>
 void validate(const LineSet &lines, const Bands<Scalar, Memory> &bands, const LineSolverOptions &options)
 {
   const auto matrices = static_cast<std::int64_t>(bands.values.extent(0)), rows = static_cast<std::int64_t>(bands.values.extent(1));
-  const auto width    = bands.values.extent(2);
+  const auto width = bands.values.extent(2);
   if (lines.rows < 0 || lines.count0 < 0 || lines.count1 < 0) refuse("negative extent in the line set");
   if (lines.rows > std::numeric_limits<int>::max()) refuse("lines of more than 2^31 - 1 rows");
   if (options.algorithm != "auto" && options.algorithm != "one_pass" && options.algorithm != "thomas") refuse("unknown algorithm '" + options.algorithm + "' (auto, one_pass, thomas)");

@@ -25,13 +25,13 @@ class BandedSolver final : public LineSolver<Scalar, Exec>::Implementation {
 
 public:
   BandedSolver(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
-    : periodic_(bands.periodic && lines.rows >= 2 * P), per_line_(bands.lhs == Lhs::per_line), rows_(lines.rows), matrices_(static_cast<std::int64_t>(bands.values.extent(0))),
-      classified_(lines.lines()), class_of_line_(bands.class_of_line)
+      : periodic_(bands.periodic && lines.rows >= 2 * P), per_line_(bands.lhs == Lhs::per_line), rows_(lines.rows), matrices_(static_cast<std::int64_t>(bands.values.extent(0))), classified_(lines.lines()),
+        class_of_line_(bands.class_of_line)
   {
     if (lines.unknowns() == 0) {
-      empty_                  = true;
-      this->report.algorithm  = "none";
-      this->report.reason     = "no unknowns";
+      empty_                 = true;
+      this->report.algorithm = "none";
+      this->report.reason    = "no unknowns";
       return;
     }
     const Input input = bands.periodic && !periodic_ ? fold(exec, bands) : bands;
@@ -51,8 +51,7 @@ private:
   {
     if (one_pass_) one_pass_->solve(exec, b, in, x, out, class_of_line, classified, correct_);
     else if (per_line_) thomas_solve<Exec, Scalar, P>(exec, PerLineFactors<Scalar, P>{words_.data(), closures_.data(), matrices_, periodic_}, periodic_, b, in, x, out);
-    else
-      thomas_solve<Exec, Scalar, P>(exec, SharedFactors<Scalar, P>{forward_.data(), backward_.data(), ring_.data(), class_of_line, classified, interior()}, periodic_, b, in, x, out);
+    else thomas_solve<Exec, Scalar, P>(exec, SharedFactors<Scalar, P>{forward_.data(), backward_.data(), ring_.data(), class_of_line, classified, interior()}, periodic_, b, in, x, out);
   }
 
   std::int64_t interior() const { return rows_ - (periodic_ ? P : 0); }
@@ -90,12 +89,12 @@ private:
 
   void factor_few(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
   {
-    std::vector<HostMatrix<Scalar, P>>                 matrices;
-    std::vector<ChunkElimination<Scalar, P>>           whole;
+    std::vector<HostMatrix<Scalar, P>>                   matrices;
+    std::vector<ChunkElimination<Scalar, P>>             whole;
     std::vector<std::optional<ReducedSystem<Scalar, P>>> rings;
-    const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands.values);
-    const int  n      = static_cast<int>(rows_);
-    double     smallest = 1e300;
+    const auto                                           values   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands.values);
+    const int                                            n        = static_cast<int>(rows_);
+    double                                               smallest = 1e300;
     for (std::int64_t c = 0; c < matrices_; ++c) {
       HostMatrix<Scalar, P> A;
       A.rows = n, A.periodic = periodic_;
@@ -105,7 +104,9 @@ private:
       PivotWatch watch;
       whole.emplace_back(A, 0, n, periodic_ ? P : 0, watch);
       rings.emplace_back();
-      if (periodic_) rings.back().emplace(A, std::vector<ChunkElimination<Scalar, P>>{whole.back()}, [n](int) { return n - P; }, watch);
+      if (periodic_)
+        rings.back().emplace(
+          A, std::vector<ChunkElimination<Scalar, P>>{whole.back()}, [n](int) { return n - P; }, watch);
       if (watch.not_finite || static_cast<double>(watch.smallest) < smallest) {
         smallest = static_cast<double>(watch.smallest);
         if (!judge_pivot(smallest, watch.not_finite, c, watch.row, options)) return;
@@ -151,9 +152,9 @@ private:
   static bool has_constant_stencil(const std::vector<HostMatrix<Scalar, P>> &matrices)
   {
     if (matrices.size() != 1) return false;
-    const auto       &A     = matrices[0];
-    constexpr int     ends  = 2 * P, width = 2 * P + 1;
-    const Scalar     *first = A.values.data() + ends * width;
+    const auto   &A    = matrices[0];
+    constexpr int ends = 2 * P, width = 2 * P + 1;
+    const Scalar *first = A.values.data() + ends * width;
     for (int i = ends + 1; i < A.rows - ends; ++i)
       if (!std::equal(first, first + width, A.values.data() + static_cast<std::size_t>(i) * width)) return false;
     return true;
@@ -163,8 +164,7 @@ private:
   {
     auto matrix = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::probe::matrix", static_cast<std::size_t>(matrices_));
     Kokkos::parallel_for("ribbon::probe::matrix", Kokkos::RangePolicy<Exec>(exec, 0, matrices_), IotaKernel{matrix.data()});
-    const auto worst = probe<Scalar, P, Exec>(exec, bands, lines, per_line_ ? 1 : probe_kinds,
-                                              [&](Scalar *x, const LineSet &set) { run(exec, x, set, x, set, matrices_ > 1 ? matrix.data() : nullptr, matrices_); });
+    const auto worst = probe<Scalar, P, Exec>(exec, bands, lines, per_line_ ? 1 : probe_kinds, [&](Scalar *x, const LineSet &set) { run(exec, x, set, x, set, matrices_ > 1 ? matrix.data() : nullptr, matrices_); });
     this->report.probe_error = static_cast<double>(worst.val);
     if (worst.val > 450 * unit_roundoff<Scalar>()) this->report.line = worst.loc, this->report.row = -1;
     return worst.val;
@@ -173,10 +173,10 @@ private:
   void store_whole(const Exec &exec, const std::vector<ChunkElimination<Scalar, P>> &whole, const std::vector<std::optional<ReducedSystem<Scalar, P>>> &rings)
   {
     const std::size_t m = static_cast<std::size_t>(interior()), classes = whole.size();
-    forward_  = allocate<decltype(forward_)>(exec, "ribbon::thomas::forward", m * classes);
-    backward_ = allocate<decltype(backward_)>(exec, "ribbon::thomas::backward", m * classes);
-    ring_     = allocate<decltype(ring_)>(exec, "ribbon::thomas::ring", classes);
-    auto forward = Kokkos::create_mirror_view(forward_);
+    forward_      = allocate<decltype(forward_)>(exec, "ribbon::thomas::forward", m * classes);
+    backward_     = allocate<decltype(backward_)>(exec, "ribbon::thomas::backward", m * classes);
+    ring_         = allocate<decltype(ring_)>(exec, "ribbon::thomas::ring", classes);
+    auto forward  = Kokkos::create_mirror_view(forward_);
     auto backward = Kokkos::create_mirror_view(backward_);
     auto ring     = Kokkos::create_mirror_view(ring_);
     for (std::size_t c = 0; c < classes; ++c) {
@@ -194,7 +194,7 @@ private:
       ring(c).edge.U_last = backward(c * m + m - P).U[0];
       for (int a = 0; a < P; ++a)
         for (int b = 0; b < P; ++b) {
-          const int e      = a * P + b;
+          const int e        = a * P + b;
           ring(c).edge.Ls[e] = narrow<Scalar>(whole[c].Ls(a, b));
           ring(c).edge.Us[e] = narrow<Scalar>(whole[c].Us(a, b));
           ring(c).R[e]       = narrow<Scalar>(rings[c]->lower(a, b) + rings[c]->diag(a, b) + rings[c]->upper(a, b));
@@ -216,8 +216,8 @@ private:
     words_    = allocate<decltype(words_)>(exec, "ribbon::per_line::words", static_cast<std::size_t>(interior()) * width * count);
     closures_ = allocate<decltype(closures_)>(exec, "ribbon::per_line::closures", periodic_ ? (4 * P * P + 1) * count : 0);
     typename Kernel::Smallest smallest;
-    Kokkos::parallel_reduce("ribbon::per_line::factor", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, matrices_),
-                            Kernel{bands.values, words_.data(), closures_.data(), matrices_, rows_, periodic_}, Kokkos::MinLoc<Real, std::int64_t>(smallest));
+    Kokkos::parallel_reduce("ribbon::per_line::factor", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, matrices_), Kernel{bands.values, words_.data(), closures_.data(), matrices_, rows_, periodic_},
+                            Kokkos::MinLoc<Real, std::int64_t>(smallest));
     this->report.algorithm = "thomas";
     this->report.reason    = options.algorithm == "thomas" ? "asked for" : "one matrix per line";
     this->report.bytes     = (words_.size() + closures_.size()) * sizeof(Scalar);
@@ -225,15 +225,15 @@ private:
     if (try_probe(exec, bands, lines) > 450 * unit_roundoff<Scalar>()) this->report.status = FactorStatus::unsound;
   }
 
-  bool                      empty_ = false, periodic_, per_line_, correct_ = false;
-  std::int64_t              rows_, matrices_, classified_;
+  bool                        empty_ = false, periodic_, per_line_, correct_ = false;
+  std::int64_t                rows_, matrices_, classified_;
   Kokkos::View<int *, Memory> class_of_line_;
 
-  std::optional<OnePass<Scalar, Exec, P>>             one_pass_;
-  Kokkos::View<ForwardRow<Scalar, P> *, Memory>       forward_;
-  Kokkos::View<BackwardRow<Scalar, P> *, Memory>      backward_;
-  Kokkos::View<RingClosure<Scalar, P> *, Memory>      ring_;
-  Kokkos::View<Scalar *, Memory>                      words_, closures_;
+  std::optional<OnePass<Scalar, Exec, P>>        one_pass_;
+  Kokkos::View<ForwardRow<Scalar, P> *, Memory>  forward_;
+  Kokkos::View<BackwardRow<Scalar, P> *, Memory> backward_;
+  Kokkos::View<RingClosure<Scalar, P> *, Memory> ring_;
+  Kokkos::View<Scalar *, Memory>                 words_, closures_;
 };
 
 template <class Scalar, class Exec, int P>

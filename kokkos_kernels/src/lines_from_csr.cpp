@@ -60,10 +60,10 @@ KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64
 constexpr int look = 8; ///< how far along a line entries are looked for
 
 struct CouplingsReducer {
-  std::int64_t bandwidth = 0, stored = 0, periodic = 0, stored_periodic = 0, entries = 0, too_far = none, no_diagonal = none, not_finite = none;
+  std::int64_t                               bandwidth = 0, stored = 0, periodic = 0, stored_periodic = 0, entries = 0, too_far = none, no_diagonal = none, not_finite = none;
   KOKKOS_INLINE_FUNCTION static std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
   KOKKOS_INLINE_FUNCTION static std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-  KOKKOS_INLINE_FUNCTION CouplingsReducer &operator+=(const CouplingsReducer &o)
+  KOKKOS_INLINE_FUNCTION CouplingsReducer   &operator+=(const CouplingsReducer &o)
   {
     bandwidth       = larger(bandwidth, o.bandwidth);
     stored          = larger(stored, o.stored);
@@ -117,7 +117,7 @@ struct StrengthKernel {
   Kokkos::View<std::int64_t *, Memory> histogram;
   KOKKOS_FUNCTION void                 operator()(const std::int64_t k) const
   {
-    const Place p = place_of(lines, k);
+    const Place p     = place_of(lines, k);
     double      along = 0, diagonal = 0, off = 0;
     for (Index e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
       const double a = static_cast<double>(magnitude(A.value[e]));
@@ -168,10 +168,10 @@ KOKKOS_INLINE_FUNCTION std::uint64_t mix(std::uint64_t h, std::uint64_t k)
 template <class Real>
 KOKKOS_INLINE_FUNCTION std::uint64_t bits_of(Real a)
 {
-  const double        d = static_cast<double>(a + Real(0)); // -0 and 0 are the same number
-  std::uint64_t       u = 0;
-  const char         *from = reinterpret_cast<const char *>(&d);
-  char               *to   = reinterpret_cast<char *>(&u);
+  const double  d    = static_cast<double>(a + Real(0)); // -0 and 0 are the same number
+  std::uint64_t u    = 0;
+  const char   *from = reinterpret_cast<const char *>(&d);
+  char         *to   = reinterpret_cast<char *>(&u);
   for (int k = 0; k < 8; ++k) to[k] = from[k];
   return u;
 }
@@ -312,7 +312,7 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
     if (static_cast<std::int64_t>(first_line.size()) > most && result.first >= 0) return result;
   }
   auto to_device = [&](const std::vector<int> &from, const char *label) {
-    auto       view = allocate<Classes>(exec, label, from.size());
+    auto       view   = allocate<Classes>(exec, label, from.size());
     const auto mirror = Kokkos::create_mirror_view(view);
     for (std::size_t k = 0; k < from.size(); ++k) mirror(k) = from[k];
     Kokkos::deep_copy(view, mirror);
@@ -333,13 +333,13 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   return result;
 }
 
-#define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec) \
-  template LineCouplings                             line_couplings(const Exec &, const CsrMatrix<Scalar, Index> &, const LineSet &, bool); \
-  template std::vector<std::int64_t>                 strength_histogram(const Exec &, const CsrMatrix<Scalar, Index> &, const LineSet &, bool); \
+#define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec)                                                                                                                                                                        \
+  template LineCouplings                              line_couplings(const Exec &, const CsrMatrix<Scalar, Index> &, const LineSet &, bool);                                                                               \
+  template std::vector<std::int64_t>                  strength_histogram(const Exec &, const CsrMatrix<Scalar, Index> &, const LineSet &, bool);                                                                           \
   template Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &, const CsrMatrix<Scalar, Index> &, const LineSet &, int, bool);
-#define RIBBON_INSTANTIATE(Scalar, Exec) \
-  RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec) \
-  RIBBON_INSTANTIATE_CSR(Scalar, std::int64_t, Exec) \
+#define RIBBON_INSTANTIATE(Scalar, Exec)                                                                                                                                                                                   \
+  RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec)                                                                                                                                                                       \
+  RIBBON_INSTANTIATE_CSR(Scalar, std::int64_t, Exec)                                                                                                                                                                       \
   template SharingResult share(const Exec &, Bands<Scalar, typename Exec::memory_space> &, std::int64_t);
 
 RIBBON_INSTANTIATE(float, Kokkos::DefaultHostExecutionSpace)

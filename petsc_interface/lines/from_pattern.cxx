@@ -11,9 +11,9 @@ constexpr PetscInt far = 2; ///< entries further from the diagonal are not along
 
 /// Runs of rows that entries near the diagonal tie together, and what does not fit them.
 struct Runs {
-  std::vector<PetscInt> begin;            ///< first row of each run
+  std::vector<PetscInt> begin;                             ///< first row of each run
   PetscInt              stray_row = -1, stray_column = -1; ///< first entry off the runs that closes no ring
-  bool                  wraps = false;    ///< some entry joins the ends of a run
+  bool                  wraps = false;                     ///< some entry joins the ends of a run
 };
 
 Runs find_runs(PetscInt n, const PetscInt *ia, const PetscInt *ja)
@@ -95,10 +95,10 @@ PetscErrorCode LinesFromPattern(Mat pmat, Mat block, bool strict, LineMap *map)
   PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
 
   LineDirection rows;
-  rows.name              = "rows";
-  rows.processes         = size;
-  const PetscInt lines   = static_cast<PetscInt>(runs.begin.size()) - 1;
-  PetscInt       length  = lines > 0 ? runs.begin[1] : 0;
+  rows.name             = "rows";
+  rows.processes        = size;
+  const PetscInt lines  = static_cast<PetscInt>(runs.begin.size()) - 1;
+  PetscInt       length = lines > 0 ? runs.begin[1] : 0;
   for (PetscInt l = 0; l < lines; ++l)
     if (runs.begin[static_cast<std::size_t>(l) + 1] - runs.begin[static_cast<std::size_t>(l)] != length) length = 0;
   const bool one_length = lines == 0 || length > 0;
@@ -106,14 +106,14 @@ PetscErrorCode LinesFromPattern(Mat pmat, Mat block, bool strict, LineMap *map)
   rows.lines = one_length ? LineSet::contiguous(length, lines) : LineSet::contiguous(local, 1);
   rows.wrap  = runs.wraps && one_length;
   // a rank that holds whole rings beside the piece of a cut one opens them all: lines of one set have one length
-  const bool     opened   = runs.wraps && !one_length;
-  const PetscInt unequal  = opened && size == 1 ? 1 : 0;
-  rows.partial            = !strict || opened;
+  const bool     opened  = runs.wraps && !one_length;
+  const PetscInt unequal = opened && size == 1 ? 1 : 0;
+  rows.partial           = !strict || opened;
   PetscCall(InspectCouplingsToOtherRanks(pmat, runs, &runs.stray_row, &runs.stray_column, &cut));
   counts[0] = lines, counts[1] = opened ? lines : cut ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(counts, sums, 2, MPIU_INT, MPI_SUM, comm));
-  rows.lines_cut = sums[1];
-  rows.lines_all = PetscMax(sums[0] - sums[1], sums[1]);
+  rows.lines_cut         = sums[1];
+  rows.lines_all         = PetscMax(sums[0] - sums[1], sums[1]);
   const PetscInt mine[2] = {runs.stray_row < 0 ? PETSC_MAX_INT : rbegin + runs.stray_row, runs.stray_row < 0 ? 0 : rbegin + runs.stray_column};
   PetscCallMPI(MPI_Allreduce(&mine[0], &stray[0], 1, MPIU_INT, MPI_MIN, comm));
   stray[1] = mine[0] == stray[0] ? mine[1] : -1;

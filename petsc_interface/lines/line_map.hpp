@@ -13,13 +13,13 @@ namespace ribbon::petsc {
 
 /// One way to cut the local rows of a matrix into lines.
 struct LineDirection {
-  std::string  name; ///< "x", "y", "z" or "rows"
-  LineSet      lines;
-  bool         wrap       = false; ///< entries may join the ends of a line
-  PetscMPIInt  processes  = 1;     ///< the partition cuts the lines of this direction among so many ranks
-  PetscInt     lines_cut  = 0;     ///< lines (all ranks) that the partition cuts
-  PetscInt     lines_all  = 0;     ///< lines (all ranks), cut ones counted once
-  bool         partial    = false; ///< other couplings of these rows are left out, even where they lie on the line
+  std::string name; ///< "x", "y", "z" or "rows"
+  LineSet     lines;
+  bool        wrap      = false; ///< entries may join the ends of a line
+  PetscMPIInt processes = 1;     ///< the partition cuts the lines of this direction among so many ranks
+  PetscInt    lines_cut = 0;     ///< lines (all ranks) that the partition cuts
+  PetscInt    lines_all = 0;     ///< lines (all ranks), cut ones counted once
+  bool        partial   = false; ///< other couplings of these rows are left out, even where they lie on the line
 };
 
 /// What was found, and where. An empty list comes with the reason.

@@ -21,8 +21,8 @@ struct PC_Line {
   std::unique_ptr<LineOperator> op;
   LineRequest                   request;
   LineFacts                     facts;
-  std::string                   source; ///< where the lines come from
-  std::string                   why;    ///< why this direction
+  std::string                   source;  ///< where the lines come from
+  std::string                   why;     ///< why this direction
   std::string                   failure; ///< one sentence, empty when the set-up succeeded
 };
 

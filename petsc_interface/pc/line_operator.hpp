@@ -14,21 +14,21 @@ namespace ribbon::petsc {
 
 /// What a set-up asks for.
 struct LineRequest {
-  LineDirection   direction;
-  int             half_bandwidth = 1;
-  bool            periodic       = false;
-  PCLineLhs       lhs            = PC_LINE_LHS_AUTO;
+  LineDirection     direction;
+  int               half_bandwidth = 1;
+  bool              periodic       = false;
+  PCLineLhs         lhs            = PC_LINE_LHS_AUTO;
   LineSolverOptions solver;
 };
 
 /// What it got.
 struct LineFacts {
-  std::int64_t matrices = 0;                  ///< distinct matrices kept
+  std::int64_t matrices = 0; ///< distinct matrices kept
   Lhs          lhs      = Lhs::shared;
-  std::int64_t first = -1, different = -1;    ///< first pair of lines that differ, where it was looked for
-  std::size_t  bytes    = 0;                  ///< factors, tables and bands
+  std::int64_t first = -1, different = -1; ///< first pair of lines that differ, where it was looked for
+  std::size_t  bytes = 0;                  ///< factors, tables and bands
   FactorReport report;
-  std::string  refusal;    ///< why the kernels do not take these lines; empty when they do
+  std::string  refusal; ///< why the kernels do not take these lines; empty when they do
   const char  *space = "";
 };
 
@@ -39,13 +39,13 @@ public:
   /// `on_device`: the space PETSc's device matrices live in.
   static std::unique_ptr<LineOperator> create(bool on_device);
 
-  virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes)       = 0;
-  virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)           = 0;
+  virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) = 0;
+  virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)     = 0;
   /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.
-  virtual PetscErrorCode build(Mat block, const LineRequest &request, LineFacts *facts)                           = 0;
-  virtual PetscErrorCode solve(Vec b, Vec x, bool transposed)                                                     = 0;
+  virtual PetscErrorCode build(Mat block, const LineRequest &request, LineFacts *facts) = 0;
+  virtual PetscErrorCode solve(Vec b, Vec x, bool transposed)                           = 0;
   /// Every column of B is a right-hand side.
-  virtual PetscErrorCode solve(Mat B, Mat X)                                                                      = 0;
+  virtual PetscErrorCode solve(Mat B, Mat X) = 0;
 };
 
 /// Whether PETSc keeps this local block on a device that the kernels can use.

@@ -114,22 +114,22 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
 
 // The public functions: each does nothing, or raises an error where a result is asked for, on a PC of another type.
 
-#define RIBBON_ENUM_OPTION(Name, Type, first, last) \
-  PetscErrorCode PCLineSet##Name(PC pc, Type value) \
-  { \
-    PetscFunctionBegin; \
-    PetscValidHeaderSpecific(pc, PC_CLASSID, 1); \
-    PetscValidLogicalCollectiveEnum(pc, value, 2); \
-    PetscCheck(value >= first && value <= last, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PCLineSet" #Name ": %d is no " #Type, (int)value); \
-    PetscTryMethod(pc, "PCLineSet" #Name "_C", (PC, Type), (pc, value)); \
-    PetscFunctionReturn(PETSC_SUCCESS); \
-  } \
-  PetscErrorCode PCLineGet##Name(PC pc, Type *value) \
-  { \
-    PetscFunctionBegin; \
-    PetscValidHeaderSpecific(pc, PC_CLASSID, 1); \
-    PetscUseMethod(pc, "PCLineGet" #Name "_C", (PC, Type *), (pc, value)); \
-    PetscFunctionReturn(PETSC_SUCCESS); \
+#define RIBBON_ENUM_OPTION(Name, Type, first, last)                                                                                                                                                                        \
+  PetscErrorCode PCLineSet##Name(PC pc, Type value)                                                                                                                                                                        \
+  {                                                                                                                                                                                                                        \
+    PetscFunctionBegin;                                                                                                                                                                                                    \
+    PetscValidHeaderSpecific(pc, PC_CLASSID, 1);                                                                                                                                                                           \
+    PetscValidLogicalCollectiveEnum(pc, value, 2);                                                                                                                                                                         \
+    PetscCheck(value >= first && value <= last, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PCLineSet" #Name ": %d is no " #Type, (int)value);                                                            \
+    PetscTryMethod(pc, "PCLineSet" #Name "_C", (PC, Type), (pc, value));                                                                                                                                                   \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                                                                                                                    \
+  }                                                                                                                                                                                                                        \
+  PetscErrorCode PCLineGet##Name(PC pc, Type *value)                                                                                                                                                                       \
+  {                                                                                                                                                                                                                        \
+    PetscFunctionBegin;                                                                                                                                                                                                    \
+    PetscValidHeaderSpecific(pc, PC_CLASSID, 1);                                                                                                                                                                           \
+    PetscUseMethod(pc, "PCLineGet" #Name "_C", (PC, Type *), (pc, value));                                                                                                                                                 \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                                                                                                                    \
   }
 
 RIBBON_ENUM_OPTION(Direction, PCLineDirection, PC_LINE_DIRECTION_AUTO, PC_LINE_DIRECTION_ROWS)

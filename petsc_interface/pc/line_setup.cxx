@@ -27,7 +27,7 @@ struct LocalBlock {
 
 PetscErrorCode GetLocalBlock(Mat pmat, LocalBlock *block)
 {
-  PetscBool has_block, is_aij;
+  PetscBool   has_block, is_aij;
   PetscMPIInt size;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pmat), &size));
@@ -60,8 +60,9 @@ PetscErrorCode FindLines(PC pc, PC_Line *line, Mat block, LineMap *map)
   if (line->direction == PC_LINE_DIRECTION_AUTO) {
     const std::string no_dm = map->why_not;
     if (map->directions.empty()) PetscCall(LinesFromPattern(pc->pmat, block, true, map));
-    PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP, "PC line: the matrix has no lines: %s, and %s; give the PC a DMDA with dof 1 that fits (PCSetDM), or take the couplings of consecutive rows alone with -pc_line_direction rows",
-               no_dm.c_str(), map->why_not.c_str());
+    PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP,
+               "PC line: the matrix has no lines: %s, and %s; give the PC a DMDA with dof 1 that fits (PCSetDM), or take the couplings of consecutive rows alone with -pc_line_direction rows", no_dm.c_str(),
+               map->why_not.c_str());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP, "PC line: -pc_line_direction %s needs a DMDA, but %s; use auto or rows", name, map->why_not.c_str());
@@ -141,10 +142,14 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
     matrix = format("line %lld (first row %lld)", which, global_row(rbegin, request, r.line, 0));
   }
   switch (r.status) {
-  case FactorStatus::zero_pivot: return format("PC line: zero pivot in %s: its size is %.2g of the largest entry of the row, -pc_line_zeropivot sets the limit", place.c_str(), r.smallest_pivot);
-  case FactorStatus::not_finite: return format("PC line: %s has an entry or a pivot that is not a finite number", place.c_str());
-  case FactorStatus::unsound: return format("PC line: %s loses its digits in an elimination without pivoting (backward error %.1e)", matrix.c_str(), r.probe_error);
-  case FactorStatus::ok: break;
+  case FactorStatus::zero_pivot:
+    return format("PC line: zero pivot in %s: its size is %.2g of the largest entry of the row, -pc_line_zeropivot sets the limit", place.c_str(), r.smallest_pivot);
+  case FactorStatus::not_finite:
+    return format("PC line: %s has an entry or a pivot that is not a finite number", place.c_str());
+  case FactorStatus::unsound:
+    return format("PC line: %s loses its digits in an elimination without pivoting (backward error %.1e)", matrix.c_str(), r.probe_error);
+  case FactorStatus::ok:
+    break;
   }
   return "";
 }

@@ -35,7 +35,7 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> random_bands(std::mt19937_64 &g, std::i
   ribbon::Bands<Scalar, Kokkos::HostSpace> bands;
   bands.periodic = periodic;
   bands.values   = decltype(bands.values)("test::bands", static_cast<std::size_t>(matrices), static_cast<std::size_t>(n), static_cast<std::size_t>(2 * h + 1));
-  auto at = [&](std::int64_t c, std::int64_t i, int d) -> Scalar & { return bands.values(static_cast<std::size_t>(c), static_cast<std::size_t>(i), static_cast<std::size_t>(d + h)); };
+  auto at        = [&](std::int64_t c, std::int64_t i, int d) -> Scalar        &{ return bands.values(static_cast<std::size_t>(c), static_cast<std::size_t>(i), static_cast<std::size_t>(d + h)); };
   for (std::int64_t c = 0; c < matrices; ++c) {
     if (kind == Kind::dominant)
       for (std::int64_t i = 0; i < n; ++i) {
@@ -53,7 +53,7 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> random_bands(std::mt19937_64 &g, std::i
       std::vector<Scalar> L(static_cast<std::size_t>(n * (h + 1)));
       for (std::int64_t i = 0; i < n; ++i)
         for (int d = 0; d <= h; ++d) L[static_cast<std::size_t>(i * (h + 1) + d)] = i - d < 0 && !periodic ? Scalar(0) : random_scalar<Scalar>(g);
-      auto l = [&](std::int64_t i, std::int64_t d) { return d < 0 || d > h ? Scalar(0) : L[static_cast<std::size_t>(((i % n + n) % n) * (h + 1) + d)]; };
+      auto l    = [&](std::int64_t i, std::int64_t d) { return d < 0 || d > h ? Scalar(0) : L[static_cast<std::size_t>(((i % n + n) % n) * (h + 1) + d)]; };
       auto conj = [](const Scalar &a) {
         if constexpr (std::is_floating_point_v<Scalar>) return a;
         else return Kokkos::conj(a);

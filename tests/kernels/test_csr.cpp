@@ -23,9 +23,9 @@ struct Sparse {
 
   ribbon::CsrMatrix<double, std::int32_t> csr()
   {
-    row_begin = decltype(row_begin)("row_begin", static_cast<std::size_t>(rows) + 1);
-    column    = decltype(column)("column", entries.size());
-    value     = decltype(value)("value", entries.size());
+    row_begin    = decltype(row_begin)("row_begin", static_cast<std::size_t>(rows) + 1);
+    column       = decltype(column)("column", entries.size());
+    value        = decltype(value)("value", entries.size());
     const auto r = Kokkos::create_mirror_view(row_begin), c = Kokkos::create_mirror_view(column);
     const auto v = Kokkos::create_mirror_view(value);
     Kokkos::deep_copy(r, 0);
@@ -87,7 +87,7 @@ TEST(Csr, BandsOfABoxInEveryDirection)
       for (std::int64_t l = 0; l < set.lines(); ++l)
         for (std::int64_t i = 0; i < set.rows; ++i)
           for (int e = -1; e <= 1; ++e) {
-            std::int64_t j = i + e;
+            std::int64_t j        = i + e;
             double       expected = 0;
             if (ring) j = (j + set.rows) % set.rows;
             if (j >= 0 && j < set.rows) expected = A.entries[{static_cast<int>(set(l, i)), static_cast<int>(set(l, j))}];
@@ -103,8 +103,8 @@ TEST(Csr, TheStrongestDirectionHasTheLargestMedian)
   for (std::size_t strong = 0; strong < 3; ++strong) {
     std::array<double, 3> s = {1, 1, 1};
     s[strong]               = 50;
-    Sparse     A   = stencil(n, s);
-    const auto csr = A.csr();
+    Sparse     A            = stencil(n, s);
+    const auto csr          = A.csr();
     int        best = -1, best_bin = -1;
     for (int d = 0; d < 3; ++d) {
       const int bin = ribbon::median_bin(ribbon::strength_histogram<double, std::int32_t, Exec>(Exec(), csr, ribbon::LineSet::box(n, d), false));
@@ -120,7 +120,7 @@ TEST(Csr, DiagonalRowsDoNotVote)
   Sparse A;
   A.rows = 10;
   for (int i = 0; i < 10; ++i) A.entries[{i, i}] = 1;
-  A.entries[{4, 5}] = 0; // stored, but zero
+  A.entries[{4, 5}]    = 0; // stored, but zero
   const auto histogram = ribbon::strength_histogram<double, std::int32_t, Exec>(Exec(), A.csr(), ribbon::LineSet::contiguous(10, 1), false);
   EXPECT_EQ(ribbon::median_bin(histogram), -1);
 }
@@ -143,7 +143,7 @@ TEST(Csr, StoredZerosAreNotInUse)
   const std::int64_t n[3] = {9, 1, 1};
   Sparse             A    = stencil(n, {1, 0, 0});
   A.entries[{3, 5}] = A.entries[{0, 8}] = 0;
-  const auto found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), ribbon::LineSet::box(n, 0), true);
+  const auto found                      = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), ribbon::LineSet::box(n, 0), true);
   EXPECT_EQ(found.half_bandwidth, 1);
   EXPECT_EQ(found.stored_bandwidth, 2);
   EXPECT_FALSE(found.periodic);
@@ -189,7 +189,7 @@ TEST(Transpose, SolvesWithTheTransposedMatrices)
         const auto      t     = ribbon::transpose<double>(Exec(), to_device(bands));
         Kokkos::fence();
         ribbon::Bands<double, Kokkos::HostSpace> host = bands;
-        host.values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, t.values);
+        host.values                                   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, t.values);
         const auto A = ribbon::reference::dense(bands, 0), B = ribbon::reference::dense(host, 0);
         for (std::int64_t i = 0; i < n; ++i)
           for (std::int64_t j = 0; j < n; ++j) EXPECT_NEAR(A[static_cast<std::size_t>(i * n + j)], B[static_cast<std::size_t>(j * n + i)], 1e-15) << h << periodic << n;

@@ -46,9 +46,9 @@ void expect_honest(const ribbon::Bands<double, Kokkos::HostSpace> &bands, const 
 
 TEST(Report, NamesTheZeroPivot)
 {
-  auto bands                = toeplitz(50, {-1, 4, -1}, false);
-  bands.values(0, 0, 1)     = 0;
-  const auto report         = factor(bands, "thomas");
+  auto bands            = toeplitz(50, {-1, 4, -1}, false);
+  bands.values(0, 0, 1) = 0;
+  const auto report     = factor(bands, "thomas");
   EXPECT_EQ(report.status, FactorStatus::zero_pivot);
   EXPECT_EQ(report.row, 0);
   EXPECT_EQ(report.smallest_pivot, 0);
@@ -63,7 +63,7 @@ TEST(Report, ARoundingSizePivotIsZero)
       EXPECT_EQ(report.status, FactorStatus::zero_pivot) << algorithm << " " << report.smallest_pivot;
       EXPECT_EQ(report.row, 59);
     }
-  auto equal = toeplitz(20, {0, 1, 0}, false); // rows 4 and 5 agree up to rounding
+  auto equal            = toeplitz(20, {0, 1, 0}, false); // rows 4 and 5 agree up to rounding
   equal.values(0, 4, 1) = 0.1, equal.values(0, 4, 2) = 0.3;
   equal.values(0, 5, 0) = 0.1 * 3, equal.values(0, 5, 1) = 0.3 * 3 * (1 + 1e-16);
   EXPECT_EQ(factor(equal, "thomas").status, FactorStatus::zero_pivot);
@@ -117,8 +117,8 @@ TEST(Report, RandomMatricesAreNeverSilentlyWrong)
 
 TEST(Report, AFailedFactorSolvesNothing)
 {
-  auto bands = toeplitz(30, {-1, 0, -1}, false);
-  bands.values(0, 0, 2) = 0;
+  auto bands                                 = toeplitz(30, {-1, 0, -1}, false);
+  bands.values(0, 0, 2)                      = 0;
   const auto                             set = ribbon::LineSet::interleaved(30, 2);
   const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
   ASSERT_FALSE(solver.report().ok());

@@ -147,8 +147,8 @@ TEST(SolveShapes, LinesOfABoxInEveryDirection)
 TEST(SolveShapes, SeveralRightHandSidesPerMatrix)
 {
   std::mt19937_64 g(4);
-  auto            bands = random_bands<double>(g, 3, 20, 2, false, Kind::dominant);
-  bands.lhs             = ribbon::Lhs::per_line;
+  auto            bands                      = random_bands<double>(g, 3, 20, 2, false, Kind::dominant);
+  bands.lhs                                  = ribbon::Lhs::per_line;
   const auto                             set = ribbon::LineSet::contiguous(20, 3);
   const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
   const ribbon::LineSet                  many{20, 3, 4, 1, 20, 70, 0}; // four right-hand sides, 70 apart

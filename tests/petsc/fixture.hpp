@@ -40,7 +40,7 @@ protected:
     MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
     MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   }
-  void TearDown() override { PetscPopErrorHandler(); }
+  void        TearDown() override { PetscPopErrorHandler(); }
   PetscMPIInt ranks = 1, rank = 0;
 };
 
@@ -102,7 +102,7 @@ struct Grid {
               const PetscInt to     = at[d] + step;
               if (!periodic && (to < 0 || to >= n[d])) continue;
               (d == 0 ? column.i : d == 1 ? column.j : column.k) = to;
-              const PetscScalar v = c[std::abs(step)] * strength[d];
+              const PetscScalar v                                = c[std::abs(step)] * strength[d];
               MatSetValuesStencil(A, 1, &row, 1, &column, &v, ADD_VALUES);
             }
           }

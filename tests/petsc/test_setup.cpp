@@ -21,13 +21,13 @@ bool contains(const std::string &text, const std::string &part)
 
 TEST_F(PCLineSetUp, EveryOptionHasASetAndAGet)
 {
-  Grid             grid({8, 8}, {1, 2});
-  Line             line(grid.A, grid.da);
-  PCLineDirection  direction;
-  PCLineLhs        lhs;
-  PCLineCut        cut;
-  PCLineAlgorithm  algorithm;
-  PetscReal        tol;
+  Grid            grid({8, 8}, {1, 2});
+  Line            line(grid.A, grid.da);
+  PCLineDirection direction;
+  PCLineLhs       lhs;
+  PCLineCut       cut;
+  PCLineAlgorithm algorithm;
+  PetscReal       tol;
   OK(PetscOptionsInsertString(nullptr, "-pc_line_direction x -pc_line_lhs per_line -pc_line_cut local -pc_line_algorithm thomas -pc_line_zeropivot 1e-9"));
   OK(PCSetFromOptions(line.pc));
   OK(PCLineGetDirection(line.pc, &direction));
@@ -223,9 +223,9 @@ TEST_F(PCLineSetUp, AnApplyAllocatesNothing)
 #if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
 TEST_F(PCLineSetUp, ADeviceApplyCrossesTheBusZeroTimes)
 {
-  Grid        grid({64, 64}, {0, 2}, 1, false, {ranks, 1});
-  Line        line(grid.A, grid.da);
-  PetscMemType where;
+  Grid               grid({64, 64}, {0, 2}, 1, false, {ranks, 1});
+  Line               line(grid.A, grid.da);
+  PetscMemType       where;
   const PetscScalar *a;
   OK(PCSetUp(line.pc));
   OK(PCApply(line.pc, line.b, line.x));
@@ -256,7 +256,7 @@ TEST_F(PCLineErrors, RowsTakesTheCouplingsOfConsecutiveRowsAlone) // one rank: o
 {
   const PetscInt n = 6; // 5-point operator on a 6 x 6 grid, no DM
   Mat            A = matrix(
-    n * n, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; }, [&](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n); });
+               n * n, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; }, [&](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n); });
   {
     Line     line(A);
     PetscInt lines, rows;
@@ -288,7 +288,7 @@ TEST_F(PCLineErrors, RingsCutByThePartitionAreSolvedPieceByPiece)
   const PetscInt n = 9, lines = 7; // 7 rings on 2 and 4 ranks: some are cut, others lie whole beside a piece
   auto           distance = [&](PetscInt r, PetscInt c) -> PetscInt { return r / n != c / n ? 99 : std::min(std::abs(r - c), n - std::abs(r - c)); };
   Mat            A        = matrix(
-    n * lines, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [&](PetscInt r, PetscInt c) { return distance(r, c) <= 1; });
+                      n * lines, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [&](PetscInt r, PetscInt c) { return distance(r, c) <= 1; });
   {
     Line line(A);
     OK(PCSetUp(line.pc));
@@ -304,7 +304,7 @@ TEST_F(PCLineErrors, RingsCutByThePartitionAreSolvedPieceByPiece)
 
 TEST_F(PCLineErrors, OnePassTakesClassesAndSaysWhatItDoesNotTake)
 {
-  Grid grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
+  Grid     grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
   PetscInt begin;
   OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
   OK(MatSetValue(grid.A, begin, begin, 99, INSERT_VALUES)); // 2 matrices for 3 lines
@@ -491,7 +491,9 @@ TEST_F(PCLineFailures, ARoundingSizePivotDependsOnTheTolerance)
 TEST_F(PCLineFailures, AMatrixThatNeedsPivotingIsRefused) // one rank: one rank shows it
 {
   Mat A = matrix(
-    256, [](PetscInt r, PetscInt c) { return r == c ? 1 : r > c ? -1e4 : 1e4; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
+    256, [](PetscInt r, PetscInt c) { return r == c  ? 1
+                                             : r > c ? -1e4
+                                                     : 1e4; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
   {
     Line line(A);
     OK(PCSetUp(line.pc));

@@ -16,7 +16,7 @@ TEST_F(PCLineSolve, BatchesInEveryDirectionOfA3DGrid)
       for (PetscInt width : {1, 2}) {
         std::vector<PetscReal> s(3, 0);
         std::vector<PetscInt>  processes(3, 1);
-        s[d]                 = 3;
+        s[d]                      = 3;
         processes[d == 0 ? 1 : 0] = ranks;
         Grid grid({9, 8, 10}, s, 1, periodic, processes, false, width);
         Line line(grid.A, grid.da);
@@ -51,7 +51,8 @@ TEST_F(PCLineSolve, BatchesWithoutADM)
         return ring ? std::min(d, n - d) : d;
       };
       Mat A = matrix(
-        lines * n, [&](PetscInt r, PetscInt c) { return r == c ? 5.0 + static_cast<double>(r % n) : -1.0 / static_cast<double>(distance(r, c)); }, [&](PetscInt r, PetscInt c) { return distance(r, c) <= h; }, lines / ranks * n);
+        lines * n, [&](PetscInt r, PetscInt c) { return r == c ? 5.0 + static_cast<double>(r % n) : -1.0 / static_cast<double>(distance(r, c)); }, [&](PetscInt r, PetscInt c) { return distance(r, c) <= h; },
+        lines / ranks * n);
       Line     line(A);
       PetscInt count, rows, bandwidth;
       OK(PCSetUp(line.pc));
@@ -72,7 +73,7 @@ TEST_F(PCLineSolve, LinesOfDifferentLengthsWithoutADM) // one rank: one rank sho
   const std::vector<PetscInt> begin = {0, 3, 10, 11, 25};
   auto                        run   = [&](PetscInt r) { return std::upper_bound(begin.begin(), begin.end(), r) - begin.begin(); };
   Mat                         A     = matrix(
-    25, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [&](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && run(r) == run(c); });
+                                25, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [&](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && run(r) == run(c); });
   Line line(A);
   OK(PCSetUp(line.pc));
   EXPECT_LT(line.residual(A), 1e-14);
@@ -84,7 +85,7 @@ TEST_F(PCLineSolve, ManyRightHandSidesEqualOneByOne)
   for (int dimension : {1, 3}) {
     if (dimension == 1 && ranks > 1) continue;
     Grid           grid(dimension == 1 ? std::vector<PetscInt>{23} : std::vector<PetscInt>{7, 8, 6}, dimension == 1 ? std::vector<PetscReal>{2} : std::vector<PetscReal>{0, 2, 0}, 1, false,
-                        dimension == 1 ? std::vector<PetscInt>{} : std::vector<PetscInt>{ranks, 1, 1});
+              dimension == 1 ? std::vector<PetscInt>{} : std::vector<PetscInt>{ranks, 1, 1});
     Line           line(grid.A, grid.da);
     const PetscInt columns = 5;
     PetscInt       rows;

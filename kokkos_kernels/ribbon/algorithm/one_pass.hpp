@@ -79,9 +79,9 @@ template <class Scalar, int P, int MR, int MS, CoefficientSource source, bool St
 struct OnePassKernel {
   static constexpr int slots       = MR + MS;
   static constexpr int interior    = slots - P;
-  static constexpr int group       = 8; ///< rows per group of asynchronous copies
+  static constexpr int group       = 8;                                                   ///< rows per group of asynchronous copies
   static constexpr int max_threads = slots > 32 ? 512 : slots > 16 || P > 1 ? 768 : 1024; ///< bounds the registers: 128, 80 or 64
-  static constexpr int side        = 32; ///< virtual threads whose slots lie side by side in scratch (interleaved)
+  static constexpr int side        = 32;                                                  ///< virtual threads whose slots lie side by side in scratch (interleaved)
   using Block                      = ChunkBlock<Scalar, P, slots>;
   using Square                     = SquareBlock<Scalar, P>;
 
@@ -91,15 +91,15 @@ struct OnePassKernel {
   Scalar       *x;
   LineSet       in, out;
   OnePassShape  shape;
-  const Block  *blocks;         ///< (class, chunk)
-  const Square *inverse;        ///< (class, chunk, window): blocks of the reduced inverse
-  const Square *reduced;        ///< (class, chunk, 3): lower, diag, upper
-  const int    *class_of_line;  ///< null where all lines are of class 0
-  std::int64_t  classified;     ///< lines in that table; line l is of class_of_line[l % classified]
+  const Block  *blocks;        ///< (class, chunk)
+  const Square *inverse;       ///< (class, chunk, window): blocks of the reduced inverse
+  const Square *reduced;       ///< (class, chunk, 3): lower, diag, upper
+  const int    *class_of_line; ///< null where all lines are of class 0
+  std::int64_t  classified;    ///< lines in that table; line l is of class_of_line[l % classified]
   int           regular_begin = 0, regular_end = 0;
-  std::int64_t  lines         = 0;
-  int           shift         = 0; ///< lanes of the first team that lie before line 0, so that tiles begin at multiples of their width in memory
-  bool          correct       = false; ///< one step of iterative refinement of the reduced system
+  std::int64_t  lines   = 0;
+  int           shift   = 0;     ///< lanes of the first team that lie before line 0, so that tiles begin at multiples of their width in memory
+  bool          correct = false; ///< one step of iterative refinement of the reduced system
 
   struct State {
     Scalar g[MR > 0 ? MR : 1];
@@ -116,7 +116,7 @@ struct OnePassKernel {
   static std::size_t scratch(const OnePassShape &s, bool is_virtual, int regular_chunks)
   {
     const std::size_t threads = static_cast<std::size_t>(s.threads()), tile = tile_words(s);
-    const std::size_t extra   = is_virtual ? threads * sizeof(State) : source == CoefficientSource::classes ? 0 : static_cast<std::size_t>(s.split.chunks - regular_chunks) * fetched_bytes;
+    const std::size_t extra = is_virtual ? threads * sizeof(State) : source == CoefficientSource::classes ? 0 : static_cast<std::size_t>(s.split.chunks - regular_chunks) * fetched_bytes;
     return device::align16(tile * sizeof(Scalar)) + device::align16(3 * P * threads * sizeof(Scalar)) + extra;
   }
 
@@ -125,7 +125,7 @@ struct OnePassKernel {
     int          lane, chunk, pad, cls; ///< pad: empty slots before the first row
     bool         active;                ///< false before the first and beyond the last line: reads that one, writes nothing
     std::int64_t line;
-    Scalar      *tile;                  ///< scratch of slot MR (interleaved) or of slot 0 (staged)
+    Scalar      *tile; ///< scratch of slot MR (interleaved) or of slot 0 (staged)
 
     /// Scratch of slot k.
     KOKKOS_FUNCTION Scalar &slot(int k) const { return Staged ? tile[k] : tile[(k - MR) * side]; }
@@ -153,13 +153,13 @@ struct OnePassKernel {
     static constexpr bool full  = true; ///< every slot holds a row
     static constexpr int  ahead = 0;    ///< rows of coefficients to read ahead
     const Block          &block;
-    KOKKOS_FUNCTION const ForwardRow<Scalar, P>  &forward(int k) const { return block.forward.row[k]; }
+    KOKKOS_FUNCTION const ForwardRow<Scalar, P> &forward(int k) const { return block.forward.row[k]; }
     KOKKOS_FUNCTION const BackwardRow<Scalar, P> &backward(int k) const { return block.backward.row[k]; }
-    KOKKOS_FUNCTION const ChunkEdge<Scalar, P>   &edge() const { return block.forward.edge; }
-    KOKKOS_FUNCTION void fetch_forward() const { }
-    KOKKOS_FUNCTION void await_forward() const { }
-    KOKKOS_FUNCTION void fetch_backward() const { }
-    KOKKOS_FUNCTION void await_backward() const { }
+    KOKKOS_FUNCTION const ChunkEdge<Scalar, P> &edge() const { return block.forward.edge; }
+    KOKKOS_FUNCTION void                        fetch_forward() const { }
+    KOKKOS_FUNCTION void                        await_forward() const { }
+    KOKKOS_FUNCTION void                        fetch_backward() const { }
+    KOKKOS_FUNCTION void                        await_backward() const { }
   };
 
   /// A block read where it lies.
@@ -167,13 +167,13 @@ struct OnePassKernel {
     static constexpr bool full  = false;
     static constexpr int  ahead = 0;
     const Block          *block;
-    KOKKOS_FUNCTION ForwardRow<Scalar, P>  forward(int k) const { return read_only(&block->forward.row[k]); }
+    KOKKOS_FUNCTION ForwardRow<Scalar, P> forward(int k) const { return read_only(&block->forward.row[k]); }
     KOKKOS_FUNCTION BackwardRow<Scalar, P> backward(int k) const { return read_only(&block->backward.row[k]); }
-    KOKKOS_FUNCTION ChunkEdge<Scalar, P>   edge() const { return read_only(&block->forward.edge); }
-    KOKKOS_FUNCTION void fetch_forward() const { }
-    KOKKOS_FUNCTION void await_forward() const { }
-    KOKKOS_FUNCTION void fetch_backward() const { }
-    KOKKOS_FUNCTION void await_backward() const { }
+    KOKKOS_FUNCTION ChunkEdge<Scalar, P> edge() const { return read_only(&block->forward.edge); }
+    KOKKOS_FUNCTION void                 fetch_forward() const { }
+    KOKKOS_FUNCTION void                 await_forward() const { }
+    KOKKOS_FUNCTION void                 fetch_backward() const { }
+    KOKKOS_FUNCTION void                 await_backward() const { }
   };
 
   /// A block that the lanes of its chunk bring to scratch, first the forward half, then, into the same place, the backward half.
@@ -183,10 +183,10 @@ struct OnePassKernel {
     const Block          *block;
     char                 *scratch;
     int                   lane, lanes;
-    KOKKOS_FUNCTION const ForwardRow<Scalar, P>  &forward(int k) const { return reinterpret_cast<const typename Block::Forward *>(scratch)->row[k]; }
+    KOKKOS_FUNCTION const ForwardRow<Scalar, P> &forward(int k) const { return reinterpret_cast<const typename Block::Forward *>(scratch)->row[k]; }
     KOKKOS_FUNCTION const BackwardRow<Scalar, P> &backward(int k) const { return reinterpret_cast<const typename Block::Backward *>(scratch)->row[k]; }
-    KOKKOS_FUNCTION const ChunkEdge<Scalar, P>   &edge() const { return reinterpret_cast<const typename Block::Forward *>(scratch)->edge; }
-    KOKKOS_FUNCTION void fetch_forward() const
+    KOKKOS_FUNCTION const ChunkEdge<Scalar, P> &edge() const { return reinterpret_cast<const typename Block::Forward *>(scratch)->edge; }
+    KOKKOS_FUNCTION void                        fetch_forward() const
     {
       device::async_copy_block(scratch, &block->forward, sizeof(typename Block::Forward), lane, lanes);
       device::async_commit();
@@ -212,7 +212,7 @@ struct OnePassKernel {
   static constexpr std::size_t fetched_bytes = sizeof(typename Block::Forward) > sizeof(typename Block::Backward) ? sizeof(typename Block::Forward) : sizeof(typename Block::Backward);
   /// Lanes of different classes would need different blocks in scratch; hosts gain nothing from a copy.
   template <class Team>
-  static constexpr bool fetches = source != CoefficientSource::classes && device::copies_blocks<Team>;
+  static constexpr bool fetches = source != CoefficientSource::classes &&device::copies_blocks<Team>;
 
   template <class Team, class F>
   KOKKOS_FUNCTION void with_block(const Piece &p, [[maybe_unused]] char *fetched, const F &f) const
@@ -280,9 +280,9 @@ struct OnePassKernel {
   template <class Coefficients>
   KOKKOS_FUNCTION void forward(const Piece &p, State &s, const Coefficients &block, Scalar *r_own, Scalar *r_left) const
   {
-    constexpr int     groups = (MS + group - 1) / group;
-    Window<Scalar, P> g;
-    Scalar            y_first[P] = {}, f_sep[P] = {};
+    constexpr int                                         groups = (MS + group - 1) / group;
+    Window<Scalar, P>                                     g;
+    Scalar                                                y_first[P] = {}, f_sep[P] = {};
     ReadAhead<ForwardRow<Scalar, P>, Coefficients::ahead> rows;
     block.await_forward();
     RIBBON_UNROLL
@@ -315,7 +315,7 @@ struct OnePassKernel {
   KOKKOS_FUNCTION void apply_inverse(const Piece &p, int c, int q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[P]) const
   {
     const int     T = shape.split.chunks, W = shape.window;
-    const Square *G = inverse + static_cast<std::int64_t>(p.cls * T + c) * W;
+    const Square *G        = inverse + static_cast<std::int64_t>(p.cls * T + c) * W;
     const int     previous = c > 0 ? -W : (T - 1) * W;
 #ifdef __CUDA_ARCH__
   #pragma unroll 4
@@ -344,7 +344,7 @@ struct OnePassKernel {
   KOKKOS_FUNCTION void reduced_residual(const Piece &p, const Scalar *z, Scalar *r_own, const Scalar *r_left) const
   {
     const int  T = shape.split.chunks, c = p.chunk, right = c + 1 == T ? 0 : c + 1, left = c == 0 ? T - 1 : c - 1;
-    const auto R = reduced + static_cast<std::int64_t>(p.cls * T + c) * 3;
+    const auto R     = reduced + static_cast<std::int64_t>(p.cls * T + c) * 3;
     const auto lower = read_only(&R[0]), diag = read_only(&R[1]), upper = read_only(&R[2]);
     for (int a = 0; a < P; ++a) {
       Scalar r = r_own[((c * P + a) << shape.lane_bits) + p.lane];
@@ -364,13 +364,16 @@ struct OnePassKernel {
   }
 
   /// The chunk whose separators lie left of chunk c; -1 at the end of a line that is not periodic.
-  KOKKOS_FUNCTION int left_of(int c) const { return c > 0 ? c - 1 : shape.periodic ? shape.split.chunks - 1 : -1; }
+  KOKKOS_FUNCTION int left_of(int c) const
+  {
+    return c > 0 ? c - 1 : shape.periodic ? shape.split.chunks - 1 : -1;
+  }
 
   template <class Coefficients>
   KOKKOS_FUNCTION void backward(const Piece &p, const State &s, const Coefficients &block) const
   {
     const int         first_stored = p.active ? (Coefficients::full ? 0 : p.pad) : slots;
-    Scalar           *to = nullptr; // runs from the last row to the first
+    Scalar           *to           = nullptr; // runs from the last row to the first
     Window<Scalar, P> w;
     if constexpr (!Staged) to = x + out.begin(p.line) + (shape.split.begin(p.chunk) + shape.split.size(p.chunk) - 1) * out.row_stride;
     ReadAhead<BackwardRow<Scalar, P>, Coefficients::ahead> rows;
@@ -400,7 +403,7 @@ struct OnePassKernel {
   {
     const int          n = static_cast<int>(set.rows), width = team.size() < 32 ? team.size() : 32, groups = team.size() / width;
     const std::int64_t first = team.league_rank() * shape.lanes(), left = lines - first;
-    const int          end = left < shape.lanes() ? static_cast<int>(left) : shape.lanes();
+    const int          end        = left < shape.lanes() ? static_cast<int>(left) : shape.lanes();
     const int          group_rank = v / width, lane = v - group_rank * width;
     if (group_rank >= groups) return;
     std::int64_t at = set.begin(first + group_rank);
@@ -422,12 +425,12 @@ struct OnePassKernel {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const int         size   = team.size();
-    const std::size_t words  = tile_words(shape);
-    Scalar           *tile   = reinterpret_cast<Scalar *>(team.scratch());
-    Scalar           *r_own  = reinterpret_cast<Scalar *>(team.scratch() + (words * sizeof(Scalar) + 15) / 16 * 16);
-    Scalar           *r_left = r_own + P * size, *z = r_left + P * size;
-    char             *fetched = reinterpret_cast<char *>(r_own) + (3 * P * sizeof(Scalar) * static_cast<std::size_t>(size) + 15) / 16 * 16; // or virtual states
+    const int                    size   = team.size();
+    const std::size_t            words  = tile_words(shape);
+    Scalar                      *tile   = reinterpret_cast<Scalar *>(team.scratch());
+    Scalar                      *r_own  = reinterpret_cast<Scalar *>(team.scratch() + (words * sizeof(Scalar) + 15) / 16 * 16);
+    Scalar                      *r_left = r_own + P * size, *z = r_left + P * size;
+    char                        *fetched = reinterpret_cast<char *>(r_own) + (3 * P * sizeof(Scalar) * static_cast<std::size_t>(size) + 15) / 16 * 16; // or virtual states
     device::Threads<State, Team> threads(team, fetched);
 
     if constexpr (Staged) {
@@ -449,8 +452,8 @@ struct OnePassKernel {
     team.barrier();
     const bool share = correct || (Staged && shape.window > 8);
     threads.for_each([&](int v, State &s) {
-      const Piece p    = piece(team, v, tile);
-      const int   left = left_of(p.chunk);
+      const Piece p     = piece(team, v, tile);
+      const int   left  = left_of(p.chunk);
       const int   begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
       for (int a = 0; a < P; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
       // Every chunk forms its left neighbour's separators once more, both at once where the registers suffice: mostly cheaper than a second

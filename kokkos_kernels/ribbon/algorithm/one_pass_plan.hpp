@@ -29,8 +29,8 @@ public:
   static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, bool constant, int rows_per_thread = 0, int lines_per_team = 0)
   {
     OnePassShape s;
-    s.periodic  = periodic;
-    s.staged    = lines.lines() == 1 || std::abs(lines.row_stride) < std::abs(lines.stride0);
+    s.periodic = periodic;
+    s.staged   = lines.lines() == 1 || std::abs(lines.row_stride) < std::abs(lines.stride0);
     if (lines.rows > 16384) return s;
     const bool known = rows_per_thread == 0 || rows_per_thread == 16 || rows_per_thread == 32 || rows_per_thread == (s.staged ? 31 : 64) || (s.staged && rows_per_thread == 63);
     if (!known) throw std::invalid_argument("ribbon: rows_per_thread " + std::to_string(rows_per_thread) + (s.staged ? " (contiguous lines take 16, 31, 32, 63)" : " (interleaved lines take 16, 32, 64)"));
@@ -47,7 +47,7 @@ public:
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
       // lines l and chunks c of a half-warp must fall on different banks of 8 bytes: l * pitch + c * slots mod 16
       const int spread = s.lanes() >= 16 ? 1 : 16 / s.lanes() * s.split.slots % 16, modulus = s.lanes() >= 16 ? 2 : 16;
-      s.pitch          = n;
+      s.pitch = n;
       while (s.pitch % modulus != spread % modulus) ++s.pitch;
     } else {
       // measured on an H200: coefficients that differ from chunk to chunk want longer chunks
@@ -65,7 +65,7 @@ public:
   /// Factors the matrices (all of one size) for the kernel. `watch` sees every pivot. The shape is completed.
   OnePass(const Exec &exec, const std::vector<HostMatrix<Scalar, P>> &matrices, OnePassShape shape, PivotWatch &watch) : shape_(shape)
   {
-    using Elimination = ChunkElimination<Scalar, P>;
+    using Elimination                       = ChunkElimination<Scalar, P>;
     const int                             T = shape.split.chunks, classes = static_cast<int>(matrices.size());
     std::vector<ReducedSystem<Scalar, P>> systems;
     block_words_ = block_words(shape.split.slots);
@@ -78,7 +78,8 @@ public:
         chunks.emplace_back(A, shape.split.begin(c), shape.split.size(c), P, watch);
         store_block(shape.split.slots, blocks.data() + static_cast<std::size_t>(m * T + c) * block_words_, chunks.back(), shape.split.slots - shape.split.size(c));
       }
-      systems.emplace_back(A, chunks, [&](int c) { return shape.split.begin(c) + shape.split.size(c) - P; }, watch);
+      systems.emplace_back(
+        A, chunks, [&](int c) { return shape.split.begin(c) + shape.split.size(c) - P; }, watch);
       shape_.reach = std::max(shape_.reach, systems.back().reach(static_cast<long double>(unit_roundoff<Scalar>()) / 32));
     }
     shape_.window = std::min(T, 2 * shape_.reach + 1);
@@ -118,15 +119,22 @@ private:
   {
     constexpr bool tri = P == 1;
     if (s.staged) switch (s.split.slots) {
-      case 16: return f(TypeTag<OnePassKernel<Scalar, P, tri ? 16 : 0, tri ? 0 : 16, source, true>>{});
-      case 31: return f(TypeTag<OnePassKernel<Scalar, P, 0, 31, source, true>>{});
-      case 32: return f(TypeTag<OnePassKernel<Scalar, P, tri ? 16 : 8, tri ? 16 : 24, source, true>>{});
-      default: return f(TypeTag<OnePassKernel<Scalar, P, 0, 63, source, true>>{});
+      case 16:
+        return f(TypeTag<OnePassKernel<Scalar, P, tri ? 16 : 0, tri ? 0 : 16, source, true>>{});
+      case 31:
+        return f(TypeTag<OnePassKernel<Scalar, P, 0, 31, source, true>>{});
+      case 32:
+        return f(TypeTag<OnePassKernel<Scalar, P, tri ? 16 : 8, tri ? 16 : 24, source, true>>{});
+      default:
+        return f(TypeTag<OnePassKernel<Scalar, P, 0, 63, source, true>>{});
       }
     switch (s.split.slots) {
-    case 16: return f(TypeTag<OnePassKernel<Scalar, P, 8, 8, source, false>>{});
-    case 32: return f(TypeTag<OnePassKernel<Scalar, P, 4, 28, source, false>>{});
-    default: return f(TypeTag<OnePassKernel<Scalar, P, 24, 40, source, false>>{});
+    case 16:
+      return f(TypeTag<OnePassKernel<Scalar, P, 8, 8, source, false>>{});
+    case 32:
+      return f(TypeTag<OnePassKernel<Scalar, P, 4, 28, source, false>>{});
+    default:
+      return f(TypeTag<OnePassKernel<Scalar, P, 24, 40, source, false>>{});
     }
   }
 
@@ -143,11 +151,16 @@ private:
   static void with_slots(int slots, const F &f)
   {
     switch (slots) {
-    case 16: return f(std::integral_constant<int, 16>{});
-    case 31: return f(std::integral_constant<int, 31>{});
-    case 32: return f(std::integral_constant<int, 32>{});
-    case 63: return f(std::integral_constant<int, 63>{});
-    default: return f(std::integral_constant<int, 64>{});
+    case 16:
+      return f(std::integral_constant<int, 16>{});
+    case 31:
+      return f(std::integral_constant<int, 31>{});
+    case 32:
+      return f(std::integral_constant<int, 32>{});
+    case 63:
+      return f(std::integral_constant<int, 63>{});
+    default:
+      return f(std::integral_constant<int, 64>{});
     }
   }
 
@@ -235,9 +248,9 @@ private:
   void store_reduced(const Exec &exec, const std::vector<ReducedSystem<Scalar, P>> &systems)
   {
     const int  T = shape_.split.chunks, W = shape_.window, classes = static_cast<int>(systems.size());
-    const auto count = static_cast<std::size_t>(classes) * static_cast<std::size_t>(T);
-    inverse_         = allocate<Squares>(exec, "ribbon::one_pass::inverse", count * static_cast<std::size_t>(W));
-    reduced_         = allocate<Squares>(exec, "ribbon::one_pass::reduced", count * 3);
+    const auto count   = static_cast<std::size_t>(classes) * static_cast<std::size_t>(T);
+    inverse_           = allocate<Squares>(exec, "ribbon::one_pass::inverse", count * static_cast<std::size_t>(W));
+    reduced_           = allocate<Squares>(exec, "ribbon::one_pass::reduced", count * 3);
     const auto inverse = Kokkos::create_mirror_view(inverse_);
     const auto reduced = Kokkos::create_mirror_view(reduced_);
     Square    *g = inverse.data(), *r = reduced.data();
@@ -279,9 +292,9 @@ private:
     k.class_of_line = a.class_of_line;
     k.classified    = a.classified;
     k.regular_begin = regular_begin_, k.regular_end = regular_end_;
-    k.correct       = a.correct;
-    k.lines         = a.in.lines();
-    k.shift         = shift(a.x, a.out);
+    k.correct                = a.correct;
+    k.lines                  = a.in.lines();
+    k.shift                  = shift(a.x, a.out);
     const std::int64_t teams = (k.lines + k.shift + shape_.lanes() - 1) / shape_.lanes();
     device::launch(exec, "ribbon::one_pass", {teams, shape_.threads(), Kernel::scratch(shape_, !is_device_space<Exec>, regular_end_ - regular_begin_)}, k);
   }

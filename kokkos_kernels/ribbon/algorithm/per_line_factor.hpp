@@ -44,9 +44,9 @@ struct PerLineFactorKernel {
   {
     const std::int64_t m     = rows - (periodic ? P : 0);
     const int          width = periodic ? 1 + 4 * P : 1 + 2 * P;
-    auto word = [&](std::int64_t i, int j) -> Scalar & { return words[(i * width + j) * count + l]; };
-    Window<Scalar, P> h[P];            // last rows of H
-    Scalar            u[P][P] = {};    // u[q]: U of row i - 1 - q
+    auto               word  = [&](std::int64_t i, int j) -> Scalar                &{ return words[(i * width + j) * count + l]; };
+    Window<Scalar, P>  h[P];         // last rows of H
+    Scalar             u[P][P] = {}; // u[q]: U of row i - 1 - q
     for (std::int64_t i = 0; i < m; ++i) {
       Scalar a[2 * P + 1], multiplier[P] = {};
       for (int d = -P; d <= P; ++d) a[d + P] = i + d < 0 ? Scalar(0) : entry(l, i, d);
@@ -77,7 +77,7 @@ struct PerLineFactorKernel {
   /// D, the couplings of the separators and their Schur complement with its inverse.
   KOKKOS_FUNCTION void close(std::int64_t l, std::int64_t m, Smallest &smallest) const
   {
-    auto   word = [&](std::int64_t i, int j) -> Scalar & { return words[(i * (1 + 4 * P) + j) * count + l]; };
+    auto   word           = [&](std::int64_t i, int j) -> Scalar             &{ return words[(i * (1 + 4 * P) + j) * count + l]; };
     Scalar first[2][P][P] = {}, last[2][P][P] = {}; // [left, right][row][separator] of A^-1 times the couplings
     for (int q = 0; q < P; ++q) {
       Window<Scalar, P> y, v;
@@ -106,10 +106,10 @@ struct PerLineFactorKernel {
         }
       }
     }
-    Scalar *c              = closures + l;
+    Scalar *c            = closures + l;
     c[4 * P * P * count] = word(m - P, 1 + P);
-    Scalar  S[P][P];
-    Real    scale = 0;
+    Scalar S[P][P];
+    Real   scale = 0;
     for (int a = 0; a < P; ++a) {
       const Real r = row_max(l, m + a);
       if (!(r <= scale)) scale = r;
@@ -120,7 +120,7 @@ struct PerLineFactorKernel {
           s -= Ls * (last[0][q][b] + last[1][q][b]) + Us * (first[0][q][b] + first[1][q][b]);
           if (b == 0) c[(a * P + q) * count] = Ls, c[(P * P + a * P + q) * count] = Us;
         }
-        S[a][b]                                = s;
+        S[a][b]                            = s;
         c[(2 * P * P + a * P + b) * count] = s;
       }
     }

@@ -68,13 +68,13 @@ template <class Scalar, int P>
 struct PerLineFactors {
   const Scalar *words;
   const Scalar *closures; ///< (line fastest, word of RingClosure)
-  std::int64_t  count = 0;
+  std::int64_t  count    = 0;
   bool          periodic = false;
 
   struct Line {
-    const Scalar *at, *closure_at;
-    std::int64_t  count;
-    bool          periodic;
+    const Scalar                        *at, *closure_at;
+    std::int64_t                         count;
+    bool                                 periodic;
     KOKKOS_INLINE_FUNCTION const Scalar &word(std::int64_t i, int j) const { return at[(i * (periodic ? 1 + 4 * P : 1 + 2 * P) + j) * count]; }
     KOKKOS_INLINE_FUNCTION ForwardRow<Scalar, P> forward(std::int64_t i) const
     {
@@ -203,10 +203,10 @@ struct ThomasTileKernel {
     Scalar w[P][Lanes] = {};
     if (periodic)
       for (int l = 0; l < lanes; ++l) {
-        const auto        &at      = line[Uniform ? 0 : l];
-        const auto         closure = at.closure();
-        Window<Scalar, P>  last;
-        Scalar             first[P], f_sep[P], own[P], left[P], zl[P];
+        const auto       &at      = line[Uniform ? 0 : l];
+        const auto        closure = at.closure();
+        Window<Scalar, P> last;
+        Scalar            first[P], f_sep[P], own[P], left[P], zl[P];
         for (int a = 0; a < P; ++a) last.v[a] = g[a][l], first[a] = y_first[a][l], f_sep[a] = tile[(m + a) * Lanes + l];
         reduced_rhs(closure.edge, last, first, f_sep, own, left);
         for (int a = 0; a < P; ++a) own[a] -= left[a];
@@ -260,18 +260,16 @@ void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, const
 {
   if (in.unknowns() == 0) return;
   auto per_thread = [&](int shift) {
-    Kokkos::parallel_for("ribbon::thomas", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, in.lines() + shift),
-                         ThomasLineKernel<Scalar, P, Factors>{factors, b, x, in, out, periodic, shift});
+    Kokkos::parallel_for("ribbon::thomas", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, in.lines() + shift), ThomasLineKernel<Scalar, P, Factors>{factors, b, x, in, out, periodic, shift});
   };
   if constexpr (is_device_space<Exec>) {
     per_thread(out.stride0 == 1 ? static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % 32) : 0);
   } else {
-    constexpr int lanes = 16;
-    using Wide          = ThomasTileKernel<Scalar, P, lanes, Factors>;
-    using Single        = ThomasTileKernel<Scalar, P, 1, Factors>;
+    constexpr int lanes        = 16;
+    using Wide                 = ThomasTileKernel<Scalar, P, lanes, Factors>;
+    using Single               = ThomasTileKernel<Scalar, P, 1, Factors>;
     constexpr std::size_t most = std::size_t(64) << 20; // longer lines go one by one
-    if (in.lines() > 1 && Wide::scratch(in.rows) <= most)
-      device::launch(exec, "ribbon::thomas", {(in.lines() + lanes - 1) / lanes, 1, Wide::scratch(in.rows)}, Wide{factors, b, x, in, out, periodic});
+    if (in.lines() > 1 && Wide::scratch(in.rows) <= most) device::launch(exec, "ribbon::thomas", {(in.lines() + lanes - 1) / lanes, 1, Wide::scratch(in.rows)}, Wide{factors, b, x, in, out, periodic});
     else if (Single::scratch(in.rows) <= most) device::launch(exec, "ribbon::thomas", {in.lines(), 1, Single::scratch(in.rows)}, Single{factors, b, x, in, out, periodic});
     else per_thread(0);
   }

@@ -69,8 +69,10 @@ KOKKOS_INLINE_FUNCTION void async_commit()
 KOKKOS_INLINE_FUNCTION void async_wait([[maybe_unused]] int pending)
 {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  #define RIBBON_WAIT(N) \
-    case N: asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); break;
+  #define RIBBON_WAIT(N)                                                                                                                                                                                                   \
+  case N:                                                                                                                                                                                                                  \
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");                                                                                                                                                           \
+    break;
   switch (pending) {
     RIBBON_WAIT(7)
     RIBBON_WAIT(6)
@@ -79,7 +81,8 @@ KOKKOS_INLINE_FUNCTION void async_wait([[maybe_unused]] int pending)
     RIBBON_WAIT(3)
     RIBBON_WAIT(2)
     RIBBON_WAIT(1)
-  default: asm volatile("cp.async.wait_group 0;" ::: "memory");
+  default:
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
   }
   #undef RIBBON_WAIT
 #endif

@@ -27,15 +27,18 @@ struct League {
   std::size_t  scratch = 0; ///< bytes of team scratch the kernel asked for (16-byte aligned pieces)
 };
 
-inline constexpr std::size_t align16(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+inline constexpr std::size_t align16(std::size_t bytes)
+{
+  return (bytes + 15) / 16 * 16;
+}
 
 /// A team of a Kokkos::TeamPolicy. With Virtual, one thread stands for all.
 template <class Member, bool Virtual>
 struct KokkosTeam {
-  static constexpr bool is_virtual = Virtual;
-  const Member         &member;
-  char                 *memory;
-  int                   threads;
+  static constexpr bool  is_virtual = Virtual;
+  const Member          &member;
+  char                  *memory;
+  int                    threads;
   KOKKOS_INLINE_FUNCTION std::int64_t league_rank() const { return member.league_rank(); }
   KOKKOS_INLINE_FUNCTION int          rank() const { return member.team_rank(); }
   KOKKOS_INLINE_FUNCTION int          size() const { return threads; }
@@ -61,10 +64,10 @@ public:
   }
 
 private:
-  struct Nothing {};
-  const Team                                              &team_;
-  std::conditional_t<Team::is_virtual, Nothing, State>     state_;
-  std::conditional_t<Team::is_virtual, State *, Nothing>   states_{};
+  struct Nothing { };
+  const Team                                            &team_;
+  std::conditional_t<Team::is_virtual, Nothing, State>   state_;
+  std::conditional_t<Team::is_virtual, State *, Nothing> states_{};
 };
 
 /// Whether lanes of a warp bring blocks of coefficients to scratch together (async_copy_block).

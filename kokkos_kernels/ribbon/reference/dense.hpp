@@ -29,7 +29,7 @@ template <class Scalar>
 std::vector<Scalar> solve(std::vector<Scalar> A, std::vector<Scalar> b)
 {
   const std::size_t n  = b.size();
-  auto              at = [&](std::size_t i, std::size_t j) -> Scalar & { return A[i * n + j]; };
+  auto              at = [&](std::size_t i, std::size_t j) -> Scalar              &{ return A[i * n + j]; };
   for (std::size_t k = 0; k < n; ++k) {
     std::size_t p = k;
     for (std::size_t i = k + 1; i < n; ++i)
