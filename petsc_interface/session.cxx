@@ -6,15 +6,27 @@
 
 namespace ribbon::petsc {
 
+static bool events_are_registered = false; // until PetscFinalize() drops PETSc's registry of log events
+
+static PetscErrorCode ForgetEvents()
+{
+  events_are_registered = false;
+  return PETSC_SUCCESS;
+}
+
 PetscErrorCode GetEvents(const Events **events)
 {
-  static Events       e;
-  static PetscClassId id = 0; // PETSc's registry of log events outlives nothing but itself: names are looked up again after PetscFinalize
+  static Events e;
   PetscFunctionBegin;
-  PetscCall(PetscClassIdRegister("Ribbon", &id));
-  PetscCall(PetscLogEventRegister("PCLineExtract", id, &e.extract));
-  PetscCall(PetscLogEventRegister("PCLineFactor", id, &e.factor));
-  PetscCall(PetscLogEventRegister("PCLineSolve", id, &e.solve));
+  if (!events_are_registered) { // once: every PetscClassIdRegister() makes a new class
+    PetscClassId id = 0;
+    PetscCall(PetscClassIdRegister("Ribbon", &id));
+    PetscCall(PetscLogEventRegister("PCLineExtract", id, &e.extract));
+    PetscCall(PetscLogEventRegister("PCLineFactor", id, &e.factor));
+    PetscCall(PetscLogEventRegister("PCLineSolve", id, &e.solve));
+    PetscCall(PetscRegisterFinalize(ForgetEvents));
+    events_are_registered = true;
+  }
   *events = &e;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file one_pass.hpp  The kernel that reads every line once and writes it once: two sweeps with one barrier between them.
+/// @file one_pass.hpp  The kernel that reads every line once and writes it once: two sweeps and, mostly, one barrier between them.
 ///
 /// A team holds a tile of `lanes` lines, cut in chunks of rows; one virtual thread per (line, chunk). The forward sweep runs while rows
 /// arrive, chunks exchange 2 P numbers per line, and the backward sweep runs while rows leave (chunk.hpp, reduced.hpp). Rows wait in
-/// registers and team scratch (interleaved lines) or in scratch alone (Staged: contiguous lines, which pass through scratch so that
-/// neighbouring threads touch neighbouring memory). The team's work grows neither with the batch nor with the kind of matrix.
+/// registers and team scratch; contiguous lines (Staged) pass through scratch on their way in and out, so that neighbouring threads touch
+/// neighbouring memory. The team's work grows neither with the batch nor with the kind of matrix.
 #pragma once
 
 #include <ribbon/chunk.hpp>
