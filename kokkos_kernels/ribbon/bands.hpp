@@ -18,9 +18,13 @@ inline const char *to_string(Lhs lhs)
   return lhs == Lhs::shared ? "shared" : lhs == Lhs::classes ? "classes" : "per_line";
 }
 
-/// Banded matrices of half-bandwidth h (1: tridiagonal, 2: pentadiagonal). Matrix c has the entries
+/// Banded matrices with kl sub- and ku superdiagonals, 0 <= kl, ku <= 8. Matrix c has the entries
 ///
-///     A_c(i, i + d - h) = values(c, i, d),    0 <= d <= 2h.
+///     A_c(i, i + d - kl) = values(c, i, d),    0 <= d <= kl + ku.
+///
+/// With block = B > 1 the matrices are block tridiagonal (kl = ku = 1): row i stands for B unknowns, 2 <= B <= 8, and
+///
+///     A_c(i, i + d - 1)(a, b) = values(c, i, (d B + a) B + b),    0 <= d <= 2,  0 <= a, b < B.
 ///
 /// A periodic matrix takes the column index modulo n (entries that fall on one place add up); otherwise entries outside the matrix are
 /// ignored, whatever their value. `values` runs fastest over c, so that lines that lie side by side read side by side.
@@ -29,12 +33,18 @@ struct Bands {
   using values_type  = Kokkos::View<Scalar ***, Kokkos::LayoutLeft, MemorySpace>;
   using classes_type = Kokkos::View<int *, MemorySpace>;
 
-  values_type  values; ///< (matrices, rows, 2h + 1)
+  values_type  values; ///< (matrices, rows, (kl + ku + 1) B^2)
   bool         periodic = false;
   Lhs          lhs      = Lhs::shared;
   classes_type class_of_line; ///< (lines), read for Lhs::classes only
+  int          lower = -1;    ///< kl; -1 stands for half of the diagonals beside the main one
+  int          upper = -1;    ///< ku, likewise
+  int          block = 1;     ///< B
 
-  int half_bandwidth() const { return (static_cast<int>(values.extent(2)) - 1) / 2; }
+  int diagonals() const { return static_cast<int>(values.extent(2)) / (block * block); }
+  int kl() const { return lower < 0 ? (diagonals() - 1) / 2 : lower; }
+  int ku() const { return upper < 0 ? (diagonals() - 1) / 2 : upper; }
+  int half_bandwidth() const { return kl() > ku() ? kl() : ku(); }
 };
 
 } // namespace ribbon

@@ -1,105 +1,133 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chunk.hpp  The two sweeps over a chunk of rows, shared by every algorithm, and the table of numbers that they read.
+/// @file chunk.hpp  The two sweeps over a chunk of rows, shared by every algorithm, and the numbers that they read: plain elimination.
 ///
-/// A chunk is a run of consecutive rows of one line. Its last P rows (P the half-bandwidth) are its separators, the rows before them its
-/// interior A. zl are the separators to the left of the chunk, zr its own. With the elimination A = (L^-1)^-1 U of the interior,
+/// A chunk is a run of consecutive rows of one line; a row holds B unknowns (1 for band matrices) and couples with K rows on either side.
+/// The last K rows of a chunk are its separators (S = K B unknowns), the rows before them its interior A. zl are the separators to the left
+/// of the chunk, zr its own. With the elimination A = (L^-1)^-1 U of the interior,
 ///
 ///     forward    g_k = inv_k f_k + sum_q L_kq g_(k-1-q)                    while f arrives,
-///                y_first = sum_k D_k f_k                                   (D: first P rows of A^-1),
-///     backward   x_k = g_k - sum_q H_kq zl_q + sum_q U_kq x_(k+1+q)        started from x = zr, while x leaves.
+///                y_first = sum_k D_k f_k                                   (D: first K rows of A^-1),
+///     backward   x_k = g_k - H_k zl + sum_q U_kq x_(k+1+q)                 started from x = zr, while x leaves.
 ///
-/// The separators of all chunks of a line form the reduced system R z = r (see reduced.hpp).
+/// The separators of all chunks of a line form the reduced system R z = r (see reduced.hpp). A scheme is a way to eliminate a chunk; the
+/// other one is orthogonal.hpp.
 #pragma once
 
 #include <ribbon/compat.hpp>
 
 namespace ribbon {
 
-/// Coefficients of one row in the forward sweep. 16-byte aligned: a row is read in two or three wide loads.
-template <class Scalar, int P>
-struct alignas(16) ForwardRow {
-  Scalar               inv, L[P], D[P];
-  static constexpr int words = 1 + 2 * P;
+/// Elimination without pivoting between rows (within the B x B pivots there is). All tables are row-major; coefficients are stored in the
+/// order of the members.
+template <class Scalar_, int K, int B = 1>
+struct PlainScheme {
+  using Scalar                         = Scalar_;
+  static constexpr int  block          = B;     ///< unknowns of a row
+  static constexpr int  separators     = K * B; ///< unknowns between two chunks
+  static constexpr int  separator_rows = K;     ///< rows at the end of a chunk whose unknowns are separators
+  static constexpr int  delay          = 0;     ///< rows between the arrival of f_k and the row whose g it completes
+  static constexpr int  shift          = 0;     ///< row k of the chunk's unknowns is row k + shift of the line
+  static constexpr bool couples_left   = true;  ///< chunks contribute to the equations of their left neighbour
+  static constexpr bool always_ring    = false; ///< the reduced system is a ring for lines that are none, too
+  static constexpr int  S              = separators;
+
+  /// Rows of a chunk of `rows` rows that have forward coefficients.
+  KOKKOS_INLINE_FUNCTION static constexpr int forward_rows(int rows) { return rows - K; }
+
+  /// Coefficients of one row in the forward sweep. 16-byte aligned: a row is read in wide loads.
+  struct alignas(16) Forward {
+    Scalar               inv[B * B], L[K * B * B], D[S * B];
+    static constexpr int words = B * B + K * B * B + S * B;
+  };
+  /// Coefficients of one row in the backward sweep.
+  struct alignas(16) Backward {
+    Scalar               U[K * B * B], H[B * S];
+    static constexpr int words = 2 * B * S;
+  };
+  /// Couplings of separators to interiors.
+  struct alignas(16) Edge {
+    Scalar               Lg[S * S]; ///< own separators <- last K values of g, the last row first
+    Scalar               Us[S * S]; ///< separators of the chunk to the left <- first K interior rows of this chunk
+    static constexpr int words = 2 * S * S;
+  };
+
+  /// The last K rows of a recurrence, newest first, in registers.
+  struct Window {
+    Scalar                      v[S] = {};
+    KOKKOS_INLINE_FUNCTION void push(const Scalar (&a)[B])
+    {
+      for (int q = S - 1; q >= B; --q) v[q] = v[q - B];
+      for (int c = 0; c < B; ++c) v[c] = a[c];
+    }
+  };
+  /// What the forward sweep carries along.
+  struct Sweep {
+    Window g;
+    Scalar y_first[S] = {};
+  };
+
+  /// One row of the forward sweep: g = g_k, and the sweep goes on by a row.
+  KOKKOS_INLINE_FUNCTION static void forward(const Forward &row, const Scalar (&f)[B], Sweep &s, Scalar (&g)[B])
+  {
+    for (int a = 0; a < B; ++a) {
+      g[a] = row.inv[a * B] * f[0];
+      for (int b = 1; b < B; ++b) g[a] += row.inv[a * B + b] * f[b];
+    }
+    for (int e = 0; e < S; ++e)
+      for (int b = 0; b < B; ++b) s.y_first[e] += row.D[e * B + b] * f[b];
+    for (int q = K - 1; q >= 0; --q) // the newest last: the next row waits for one operation only
+      for (int a = 0; a < B; ++a)
+        for (int b = 0; b < B; ++b) g[a] += row.L[(q * B + a) * B + b] * s.g.v[q * B + b];
+    s.g.push(g);
+  }
+
+  /// Contributions of a finished forward sweep to the reduced right-hand sides: own = f_sep - Lg g to the chunk's own separators,
+  /// left = Us y_first to be subtracted from its left neighbour's.
+  KOKKOS_INLINE_FUNCTION static void finish(const Edge &edge, const Sweep &s, const Scalar (&f_sep)[S], Scalar (&own)[S], Scalar (&left)[S])
+  {
+    for (int a = 0; a < S; ++a) {
+      own[a]  = f_sep[a];
+      left[a] = Scalar(0);
+      for (int q = 0; q < S; ++q) {
+        own[a] -= edge.Lg[a * S + q] * s.g.v[q];
+        left[a] += edge.Us[a * S + q] * s.y_first[q];
+      }
+    }
+  }
+
+  /// One row of the backward sweep: x = x_k, and the window of x goes on by a row.
+  KOKKOS_INLINE_FUNCTION static void backward(const Backward &row, const Scalar (&g)[B], const Scalar (&zl)[S], Window &w, Scalar (&x)[B])
+  {
+    for (int a = 0; a < B; ++a) {
+      x[a] = g[a];
+      for (int q = 0; q < S; ++q) x[a] -= row.H[a * S + q] * zl[q];
+    }
+    for (int q = K - 1; q >= 0; --q)
+      for (int a = 0; a < B; ++a)
+        for (int b = 0; b < B; ++b) x[a] += row.U[(q * B + a) * B + b] * w.v[q * B + b];
+    w.push(x);
+  }
+
+  /// The window that a backward sweep starts with: the separators right of the interior.
+  KOKKOS_INLINE_FUNCTION static void start(const Scalar (&zr)[S], Window &w)
+  {
+    for (int e = 0; e < S; ++e) w.v[e] = zr[e];
+  }
 };
 
-/// Coefficients of one row in the backward sweep.
-template <class Scalar, int P>
-struct alignas(16) BackwardRow {
-  Scalar               U[P], H[P];
-  static constexpr int words = 2 * P;
-};
-
-/// Couplings of a chunk's separators to interiors, row-major P x P.
-template <class Scalar, int P>
-struct alignas(16) ChunkEdge {
-  Scalar Ls[P * P]; ///< own separators <- last P interior rows of this chunk
-  Scalar Us[P * P]; ///< separators of the chunk to the left <- first P interior rows of this chunk
-  Scalar U_last;    ///< first U of the last but one interior row
-};
-
-/// All coefficients of a chunk of Slots rows. Shorter chunks leave their first slots empty (all zero).
-template <class Scalar, int P, int Slots>
+/// All coefficients of a chunk of Slots unknowns. Shorter chunks leave their first rows empty (all zero).
+template <class Scheme, int Slots>
 struct ChunkBlock {
+  static constexpr int rows = Slots / Scheme::block;
   struct Forward {
-    ForwardRow<Scalar, P> row[Slots - P];
-    ChunkEdge<Scalar, P>  edge;
+    typename Scheme::Forward row[Scheme::forward_rows(rows)];
+    typename Scheme::Edge    edge;
   };
   struct Backward {
-    BackwardRow<Scalar, P> row[Slots - P];
+    typename Scheme::Backward row[rows - Scheme::separator_rows];
   };
   Forward  forward;
   Backward backward;
 };
-
-/// The last P values of a recurrence, newest first, in registers.
-template <class Scalar, int P>
-struct Window {
-  Scalar                      v[P] = {};
-  KOKKOS_INLINE_FUNCTION void push(const Scalar &a)
-  {
-    for (int q = P - 1; q > 0; --q) v[q] = v[q - 1];
-    v[0] = a;
-  }
-};
-
-/// One row of the forward sweep: returns g_k, updates the window of g and y_first.
-template <class Scalar, int P>
-KOKKOS_INLINE_FUNCTION Scalar forward_row(const ForwardRow<Scalar, P> &row, const Scalar &f, Window<Scalar, P> &g, Scalar (&y_first)[P])
-{
-  Scalar v = row.inv * f;
-  for (int q = 0; q < P; ++q) y_first[q] += row.D[q] * f;
-  for (int q = P - 1; q >= 0; --q) v += row.L[q] * g.v[q]; // the newest last: the next row waits for one operation only
-  g.push(v);
-  return v;
-}
-
-/// One row of the backward sweep: returns x_k, updates the window of x.
-template <class Scalar, int P>
-KOKKOS_INLINE_FUNCTION Scalar backward_row(const BackwardRow<Scalar, P> &row, const Scalar &g, const Scalar (&zl)[P], Window<Scalar, P> &x)
-{
-  Scalar v = g;
-  for (int q = 0; q < P; ++q) v -= row.H[q] * zl[q];
-  for (int q = P - 1; q >= 0; --q) v += row.U[q] * x.v[q]; // the newest last: the next row waits for one operation only
-  x.push(v);
-  return v;
-}
-
-/// Contributions of a finished forward sweep to the reduced right-hand sides: r_own = f_sep - Ls y_last to the chunk's own separators,
-/// r_left = Us y_first to be subtracted from its left neighbour's. `last` is the backward row of the last but one interior row.
-template <class Scalar, int P>
-KOKKOS_INLINE_FUNCTION void reduced_rhs(const ChunkEdge<Scalar, P> &edge, const Window<Scalar, P> &g, const Scalar (&y_first)[P], const Scalar (&f_sep)[P], Scalar (&r_own)[P], Scalar (&r_left)[P])
-{
-  Scalar y_last[P];
-  y_last[P - 1] = g.v[0];
-  if constexpr (P == 2) y_last[0] = g.v[1] + edge.U_last * g.v[0];
-  for (int a = 0; a < P; ++a) {
-    r_own[a]  = f_sep[a];
-    r_left[a] = Scalar(0);
-    for (int q = 0; q < P; ++q) {
-      r_own[a] -= edge.Ls[a * P + q] * y_last[q];
-      r_left[a] += edge.Us[a * P + q] * y_first[q];
-    }
-  }
-}
 
 } // namespace ribbon

@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <cmath>
 #include <string>
 #include <type_traits>
 
@@ -29,11 +30,25 @@ KOKKOS_INLINE_FUNCTION real_t<Scalar> magnitude(const Scalar &a)
   else return Kokkos::abs(a);
 }
 
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar conjugate(const Scalar &a)
+{
+  if constexpr (std::is_floating_point_v<Scalar>) return a;
+  else return Kokkos::conj(a);
+}
+
 /// False for NaN and both infinities (independent of -ffast-math style flags being absent).
 template <class Real>
 KOKKOS_INLINE_FUNCTION bool is_finite(Real a)
 {
   return a - a == Real(0);
+}
+
+template <class Real>
+KOKKOS_INLINE_FUNCTION Real square_root(Real a)
+{
+  using std::sqrt;
+  return sqrt(a);
 }
 
 /// Rounding unit of the real type behind Scalar.

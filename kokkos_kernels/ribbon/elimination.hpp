@@ -3,9 +3,9 @@
 #pragma once
 
 #include <ribbon/bands.hpp>
-#include <ribbon/chunk.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <limits>
 #include <vector>
@@ -31,30 +31,84 @@ Scalar narrow(const Wide &a)
   else return Scalar(static_cast<real_t<Scalar>>(a.real()), static_cast<real_t<Scalar>>(a.imag()));
 }
 
-/// One banded matrix on the host, as an entry function with the conventions of Bands.
-template <class Scalar, int P>
+template <class Scalar>
+wide_t<Scalar> widen(const Scalar &a)
+{
+  if constexpr (std::is_floating_point_v<Scalar>) return wide_t<Scalar>(a);
+  else return wide_t<Scalar>(a.real(), a.imag());
+}
+
+/// One band or block tridiagonal matrix on the host, as an entry function with the conventions of Bands.
+template <class Scalar>
 struct HostMatrix {
   using Wide = wide_t<Scalar>;
-  std::vector<Scalar> values; ///< (row, diagonal), diagonal fastest
-  int                 rows     = 0;
+  std::vector<Scalar> values; ///< (row, diagonal, a, b), b fastest
+  int                 rows = 0, lower = 0, upper = 0, block = 1;
   bool                periodic = false;
 
-  /// Entry (i, i + d), |d| <= P, zero outside a matrix that is not periodic.
-  Wide operator()(int i, int d) const
+  int         reach() const { return std::max(lower, upper); }
+  std::size_t at(int i, int d, int a = 0, int b = 0) const
   {
-    if (!periodic && (i + d < 0 || i + d >= rows)) return Wide(0);
-    const Scalar a = values[static_cast<std::size_t>(i) * (2 * P + 1) + static_cast<std::size_t>(d + P)];
-    if constexpr (std::is_floating_point_v<Scalar>) return Wide(a);
-    else return Wide(a.real(), a.imag());
+    const std::size_t B = static_cast<std::size_t>(block), width = static_cast<std::size_t>(lower + upper + 1);
+    return ((static_cast<std::size_t>(i) * width + static_cast<std::size_t>(d + lower)) * B + static_cast<std::size_t>(a)) * B + static_cast<std::size_t>(b);
   }
-  long double row_max(int i) const
+  /// Entry (i, i + d), zero beyond the bands and outside a matrix that is not periodic.
+  Wide operator()(int i, int d, int a = 0, int b = 0) const
+  {
+    if (d < -lower || d > upper || (!periodic && (i + d < 0 || i + d >= rows))) return Wide(0);
+    return widen(values[at(i, d, a, b)]);
+  }
+  long double row_max(int i, int a = 0) const
   {
     long double m = 0;
-    for (int d = -P; d <= P; ++d) {
-      const long double a = std::abs((*this)(i, d));
-      if (!(a <= m)) m = a; // keeps NaN
-    }
+    for (int d = -lower; d <= upper; ++d)
+      for (int b = 0; b < block; ++b) {
+        const long double v = std::abs((*this)(i, d, a, b));
+        if (!(v <= m)) m = v; // keeps NaN
+      }
     return m;
+  }
+
+  /// The same matrix with rows of one unknown.
+  HostMatrix scalar_band() const
+  {
+    if (block == 1) return *this;
+    HostMatrix S;
+    S.rows = rows * block, S.lower = (lower + 1) * block - 1, S.upper = (upper + 1) * block - 1, S.periodic = periodic;
+    S.values.assign(static_cast<std::size_t>(S.rows) * static_cast<std::size_t>(S.lower + S.upper + 1), Scalar(0));
+    for (int i = 0; i < rows; ++i)
+      for (int a = 0; a < block; ++a)
+        for (int d = -lower; d <= upper; ++d)
+          for (int b = 0; b < block; ++b) S.values[S.at(i * block + a, d * block + b - a)] = values[at(i, d, a, b)];
+    return S;
+  }
+
+  /// The same matrix with at least `reach` diagonals on either side.
+  HostMatrix padded(int reach) const
+  {
+    if (lower == reach && upper == reach) return *this;
+    HostMatrix S = *this;
+    S.lower = S.upper = reach;
+    S.values.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>((2 * reach + 1) * block * block), Scalar(0));
+    for (int i = 0; i < rows; ++i) std::copy(&values[at(i, -lower)], &values[at(i, -lower)] + (lower + upper + 1) * block * block, &S.values[S.at(i, -lower)]);
+    return S;
+  }
+
+  /// A matrix of at most kl + ku rows as a ring that stores every entry once: kl + ku + 1 = rows.
+  HostMatrix folded() const
+  {
+    HostMatrix S;
+    S.rows = rows, S.lower = (rows - 1) / 2, S.upper = rows - 1 - S.lower, S.periodic = true;
+    S.values.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>(rows), Scalar(0));
+    for (int i = 0; i < rows; ++i)
+      for (int d = -lower; d <= upper; ++d) {
+        if (!periodic && (i + d < 0 || i + d >= rows)) continue;
+        int e = ((i + d) % rows + rows) % rows - i; // distance, brought into [-lower, upper]
+        if (e < -S.lower) e += rows;
+        if (e > S.upper) e -= rows;
+        S.values[S.at(i, e)] += values[at(i, d)];
+      }
+    return S;
   }
 };
 
@@ -62,18 +116,23 @@ struct HostMatrix {
 struct PivotWatch {
   long double smallest   = std::numeric_limits<long double>::infinity();
   int         row        = -1;
+  int         matrix     = -1; ///< of that pivot
+  int         current    = 0;  ///< matrix that is being eliminated
   bool        not_finite = false;
+  long double log_det    = 0; ///< sum of the logarithms of |pivots|
+  long double growth     = 1; ///< largest entry met during elimination relative to the largest of its row
 
   void see(long double pivot, long double scale, int at)
   {
+    if (pivot > 0) log_det += std::log(pivot);
     if (smallest == 0) return; // what follows a zero pivot is infinite because of it
     if (!(pivot - pivot == 0) || !(scale - scale == 0)) {
-      if (!not_finite) row = at;
+      if (!not_finite) row = at, matrix = current;
       not_finite = true;
       return;
     }
     const long double relative = scale > 0 ? pivot / scale : 0;
-    if (!not_finite && relative < smallest) smallest = relative, row = at;
+    if (!not_finite && relative < smallest) smallest = relative, row = at, matrix = current;
   }
 };
 
@@ -112,88 +171,201 @@ struct Dense {
   }
 };
 
-/// Elimination of the chunk of rows [begin, begin + length) of a matrix, `separators` (0 or P) of them at its end.
-template <class Scalar, int P>
-struct ChunkElimination {
-  using Wide = wide_t<Scalar>;
-  using Edge = Dense<Wide>;
-  std::vector<Wide> inv, L, U, H, D; ///< per interior row: 1, P, P, P, P numbers (see chunk.hpp)
-  Edge              Ls{P, P}, Us{P, P};
-  Edge              left_first{P, P}, left_last{P, P};   ///< first and last P rows of A^-1 (left couplings)
-  Edge              right_first{P, P}, right_last{P, P}; ///< first and last P rows of A^-1 (couplings to the own separators)
-
-  /// `at` maps a row that may lie outside [0, rows) of a periodic matrix into it.
-  ChunkElimination(const HostMatrix<Scalar, P> &A, int begin, int length, int separators, PivotWatch &watch)
-  {
-    const int m = length - separators;
-    auto      u = [&](int i, int q) -> Wide      &{ return U[static_cast<std::size_t>(i * P + q)]; };
-    auto      l = [&](int i, int q) -> Wide      &{ return L[static_cast<std::size_t>(i * P + q)]; };
-    auto      h = [&](int i, int q) -> Wide      &{ return H[static_cast<std::size_t>(i * P + q)]; };
-    inv.assign(static_cast<std::size_t>(m), Wide(0));
-    for (auto *v : {&L, &U, &H, &D}) v->assign(static_cast<std::size_t>(m * P), Wide(0));
-    // rows are scaled by the pivots: row i reads x_i - U_i0 x_(i+1) - U_i1 x_(i+2) = g_i
-    for (int i = 0; i < m; ++i) {
-      Wide a[2 * P + 1]; // entries i-P .. i+P of the row being eliminated
-      for (int d = -P; d <= P; ++d) a[d + P] = i + d < 0 || i + d >= length ? Wide(0) : A(begin + i, d);
-      Wide multiplier[P] = {}; // multiplier[q] belongs to row i - 1 - q
-      for (int q = P - 1; q >= 0; --q) {
-        const int k = i - 1 - q;
-        if (k < 0) continue;
-        multiplier[q] = a[P - 1 - q];
-        for (int p = 0; p < P; ++p) a[P - 1 - q + 1 + p] += multiplier[q] * u(k, p);
-      }
-      watch.see(std::abs(a[P]), A.row_max(begin + i), begin + i);
-      const Wide scale                 = Wide(1) / a[P];
-      inv[static_cast<std::size_t>(i)] = scale;
-      for (int q = 0; q < P; ++q) {
-        l(i, q) = -multiplier[q] * scale;
-        u(i, q) = -a[P + 1 + q] * scale;
-      }
-    }
-    // H = L^-1 (couplings to the left separators): entry (i, q) sits at distance q - P - i
-    for (int q = 0; q < P; ++q)
-      for (int i = 0; i < m; ++i) {
-        Wide v = i <= q ? inv[static_cast<std::size_t>(i)] * A(begin + i, q - P - i) : Wide(0);
-        for (int p = 0; p < P && i - 1 - p >= 0; ++p) v += l(i, p) * h(i - 1 - p, q);
-        h(i, q) = v;
-      }
-    // D: rows 0..P-1 of A^-1, by solving with the transpose of the factors
-    std::vector<Wide> y(static_cast<std::size_t>(m));
-    for (int q = 0; q < P && q < m; ++q) {
-      for (int i = 0; i < m; ++i) {
-        Wide v = i == q ? Wide(1) : Wide(0);
-        for (int p = 0; p < P && i - 1 - p >= 0; ++p) v += u(i - 1 - p, p) * y[static_cast<std::size_t>(i - 1 - p)];
-        y[static_cast<std::size_t>(i)] = v;
-      }
-      for (int i = m - 1; i >= 0; --i)
-        for (int p = 0; p < P && i + 1 + p < m; ++p) y[static_cast<std::size_t>(i)] += l(i + 1 + p, p) * y[static_cast<std::size_t>(i + 1 + p)];
-      for (int i = 0; i < m; ++i) D[static_cast<std::size_t>(i * P + q)] = inv[static_cast<std::size_t>(i)] * y[static_cast<std::size_t>(i)];
-    }
-    if (separators == 0) return;
-    // W = A^-1 (left couplings, couplings to the own separators)
-    for (int side = 0; side < 2; ++side)
-      for (int q = 0; q < P; ++q) {
-        Window<Wide, P> x; // columns m, m + 1: the unit separator on the right side
-        if (side == 1)
-          for (int p = 0; p < P; ++p) x.v[p] = Wide(p == q ? 1 : 0);
-        for (int i = m - 1; i >= 0; --i) {
-          Wide v = side == 0 ? h(i, q) : Wide(0);
-          for (int p = 0; p < P; ++p) v += u(i, p) * x.v[p];
-          x.push(v);
-          const Wide w = side == 0 ? v : -v;
-          if (i < P) (side == 0 ? left_first : right_first)(i, q) = w;
-          if (i >= m - P) (side == 0 ? left_last : right_last)(i - (m - P), q) = w;
-        }
-      }
-    const int n = A.rows;
-    for (int a = 0; a < P; ++a)
-      for (int q = 0; q < P; ++q) {
-        const int dl = (q - P) - a, dr = q + P - a; // distance to the last interior rows / to the next chunk's first ones
-        Ls(a, q)      = -dl <= P ? A(begin + m + a, dl) : Wide(0);
-        const int row = begin - P + a;
-        Us(a, q)      = dr <= P && (A.periodic || row >= 0) ? A((row + n) % n, dr) : Wide(0);
-      }
-  }
+/// A chunk after elimination: the numbers of a scheme (its Forward, Backward and Edge in the order of their members) and what the chunk
+/// contributes to the reduced system. S separators on either side: zl left of the chunk, zr its own.
+template <class Wide>
+struct ChunkTables {
+  int               forward_words = 0, backward_words = 0; ///< per row
+  std::vector<Wide> forward, backward, edge;
+  Dense<Wide>       own_left, own_self;    ///< coefficients of zl and zr in the chunk's own equations
+  Dense<Wide>       left_self, left_right; ///< coefficients of zl and zr in the equations of the left neighbour
 };
+
+/// Plain elimination of the chunk of rows [begin, begin + length) of a matrix, the last K = A.reach() of them separators, or none of them
+/// (the whole line). Tables of PlainScheme<Scalar, K, A.block>.
+template <class Scalar>
+ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int begin, int length, bool has_separators, PivotWatch &watch)
+{
+  using Wide          = wide_t<Scalar>;
+  const int         K = A.reach(), B = A.block, S = K * B, BB = B * B, m = length - (has_separators ? K : 0), n = A.rows;
+  const int         forward_words = BB + K * BB + S * B, backward_words = 2 * B * S;
+  ChunkTables<Wide> t;
+  t.forward_words = forward_words, t.backward_words = backward_words;
+  t.forward.assign(static_cast<std::size_t>(m) * static_cast<std::size_t>(forward_words), Wide(0));
+  t.backward.assign(static_cast<std::size_t>(m) * static_cast<std::size_t>(backward_words), Wide(0));
+  t.edge.assign(static_cast<std::size_t>(2 * S * S), Wide(0));
+  auto inv = [&](int i) { return &t.forward[static_cast<std::size_t>(i) * static_cast<std::size_t>(forward_words)]; };
+  auto L   = [&](int i, int q) { return inv(i) + BB + q * BB; };
+  auto D   = [&](int i) { return inv(i) + BB + K * BB; }; // S x B
+  auto U   = [&](int i, int q) { return &t.backward[static_cast<std::size_t>(i) * static_cast<std::size_t>(backward_words)] + q * BB; };
+  auto H   = [&](int i) { return U(i, K); }; // B x S
+  // C (r x c) += f A (r x k) B (k x c)
+  auto add_product = [](Wide *C, int ldc, const Wide *X, int ldx, const Wide *Y, int ldy, int r, int k, int c, int f) {
+    for (int a = 0; a < r; ++a)
+      for (int b = 0; b < k; ++b) {
+        const Wide x = X[a * ldx + b] * static_cast<long double>(f);
+        if (x == Wide(0)) continue;
+        for (int d = 0; d < c; ++d) C[a * ldc + d] += x * Y[b * ldy + d];
+      }
+  };
+  std::vector<Wide> row(static_cast<std::size_t>((2 * K + 1) * BB)), coupling(static_cast<std::size_t>(BB));
+  // rows are scaled by the pivots: row i reads x_i - U_i0 x_(i+1) - U_i1 x_(i+2) = g_i
+  for (int i = 0; i < m; ++i) {
+    auto entry = [&](int d) { return &row[static_cast<std::size_t>((d + K) * BB)]; };
+    for (int d = -K; d <= K; ++d)
+      for (int a = 0; a < B; ++a)
+        for (int b = 0; b < B; ++b) entry(d)[a * B + b] = i + d < 0 || i + d >= length ? Wide(0) : A(begin + i, d, a, b);
+    for (int q = K - 1; q >= 0; --q) { // eliminates the coupling to row i - 1 - q
+      const int k = i - 1 - q;
+      if (k < 0) continue;
+      for (int p = 0; p < K; ++p) add_product(entry(p - q), B, entry(-1 - q), B, U(k, p), B, B, B, B, 1);
+    }
+    long double scale = 0, largest = 0;
+    for (int a = 0; a < B; ++a) {
+      const long double r = A.row_max(begin + i, a);
+      if (!(r <= scale)) scale = r;
+      for (int e = 0; e <= K; ++e)
+        for (int b = 0; b < B; ++b) largest = std::max(largest, std::abs(entry(e)[a * B + b]));
+    }
+    if (scale > 0 && largest > watch.growth * scale) watch.growth = largest / scale;
+    Dense<Wide> pivot(B, B);
+    std::copy(entry(0), entry(0) + BB, pivot.a.begin());
+    if (B == 1) {
+      watch.see(std::abs(pivot.a[0]), scale, begin + i);
+      inv(i)[0] = Wide(1) / pivot.a[0];
+    } else {
+      const auto inverse = pivot.inverse([&](long double p, int) { watch.see(p, scale, begin + i); });
+      std::copy(inverse.a.begin(), inverse.a.end(), inv(i));
+    }
+    for (int q = 0; q < K; ++q) {
+      add_product(L(i, q), B, inv(i), B, entry(-1 - q), B, B, B, B, -1);
+      add_product(U(i, q), B, inv(i), B, entry(1 + q), B, B, B, B, -1);
+    }
+  }
+  // H = L^-1 (couplings to the left separators): block (i, q) sits at distance q - K - i
+  for (int i = 0; i < m; ++i) {
+    for (int q = i; q < K; ++q) {
+      for (int a = 0; a < B; ++a)
+        for (int b = 0; b < B; ++b) coupling[static_cast<std::size_t>(a * B + b)] = A(begin + i, q - K - i, a, b);
+      add_product(H(i) + q * B, S, inv(i), B, coupling.data(), B, B, B, B, 1);
+    }
+    for (int p = 0; p < K && i - 1 - p >= 0; ++p) add_product(H(i), S, L(i, p), B, H(i - 1 - p), S, B, B, S, 1);
+  }
+  // D: the first K rows of A^-1, by solving with the transpose of the factors
+  std::vector<Wide> y(static_cast<std::size_t>(m * B));
+  for (int e = 0; e < S && e < m * B; ++e) {
+    auto part = [&](int i) { return &y[static_cast<std::size_t>(i * B)]; };
+    for (int i = 0; i < m; ++i) {
+      for (int b = 0; b < B; ++b) part(i)[b] = Wide(i * B + b == e ? 1 : 0);
+      for (int p = 0; p < K && i - 1 - p >= 0; ++p) add_product(part(i), B, part(i - 1 - p), B, U(i - 1 - p, p), B, 1, B, B, 1);
+    }
+    for (int i = m - 1; i >= 0; --i)
+      for (int p = 0; p < K && i + 1 + p < m; ++p) add_product(part(i), B, part(i + 1 + p), B, L(i + 1 + p, p), B, 1, B, B, 1);
+    for (int i = 0; i < m; ++i) add_product(D(i) + e * B, B, part(i), B, inv(i), B, 1, B, B, 1);
+  }
+  if (!has_separators) return t;
+  // first and last K rows of A^-1 (left couplings) and of A^-1 (couplings to the own separators)
+  Dense<Wide>       first[2] = {Dense<Wide>(S, S), Dense<Wide>(S, S)}, last[2] = {Dense<Wide>(S, S), Dense<Wide>(S, S)};
+  std::vector<Wide> x(static_cast<std::size_t>((m + K) * B * S));
+  for (int side = 0; side < 2; ++side) {
+    auto part = [&](int i) { return &x[static_cast<std::size_t>(i * B * S)]; }; // B x S
+    std::fill(x.begin(), x.end(), Wide(0));
+    for (int e = 0; side == 1 && e < S; ++e) part(m)[e * S + e] = Wide(1);
+    for (int i = m - 1; i >= 0; --i) {
+      if (side == 0) std::copy(H(i), H(i) + B * S, part(i));
+      for (int p = 0; p < K; ++p) add_product(part(i), S, U(i, p), B, part(i + 1 + p), S, B, B, S, 1);
+    }
+    const Wide sign(side == 0 ? 1 : -1);
+    for (int e = 0; e < S * S; ++e) first[side].a[static_cast<std::size_t>(e)] = sign * part(0)[e], last[side].a[static_cast<std::size_t>(e)] = sign * part(m - K)[e];
+  }
+  // couplings of the own separators to the last K interior rows, of the left neighbour's separators to the first K
+  Dense<Wide> Ls(S, S), back(S, S);
+  t.own_left = t.own_self = t.left_self = t.left_right = Dense<Wide>(S, S);
+  Wide *Lg = t.edge.data(), *Us = Lg + S * S;
+  for (int i = 0; i < K; ++i)
+    for (int q = 0; q < K; ++q)
+      for (int a = 0; a < B; ++a)
+        for (int b = 0; b < B; ++b) {
+          const int r                      = begin - K + i;
+          Ls(i * B + a, q * B + b)         = A(begin + m + i, q - K - i, a, b);
+          Us[(i * B + a) * S + q * B + b]  = A.periodic || r >= 0 ? A((r + n) % n, q + K - i, a, b) : Wide(0);
+          t.own_self(i * B + a, q * B + b) = A(begin + m + i, q - i, a, b);
+        }
+  // the last K rows of the solution from the last K values of g, newest first: y_(m-1-j) = g_(m-1-j) + sum_(q<j) U y
+  for (int e = 0; e < S; ++e)
+    for (int j = 0; j < K; ++j)
+      for (int a = 0; a < B; ++a) {
+        Wide v(j * B + a == e ? 1 : 0);
+        for (int q = 0; q < j; ++q)
+          for (int b = 0; b < B; ++b) v += U(m - 1 - j, q)[a * B + b] * back((K - j + q) * B + b, e);
+        back((K - 1 - j) * B + a, e) = v;
+      }
+  add_product(Lg, S, Ls.a.data(), S, back.a.data(), S, S, S, S, 1);
+  add_product(t.own_left.a.data(), S, Ls.a.data(), S, last[0].a.data(), S, S, S, S, -1);
+  add_product(t.own_self.a.data(), S, Ls.a.data(), S, last[1].a.data(), S, S, S, S, -1);
+  add_product(t.left_self.a.data(), S, Us, S, first[0].a.data(), S, S, S, S, -1);
+  add_product(t.left_right.a.data(), S, Us, S, first[1].a.data(), S, S, S, S, -1);
+  return t;
+}
+
+/// Orthogonal elimination of the chunk of rows [begin, begin + length) of a band matrix (block 1), length >= kl + ku. Tables of
+/// OrthogonalScheme (orthogonal.hpp).
+template <class Scalar>
+ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, int begin, int length, PivotWatch &watch)
+{
+  using Wide           = wide_t<Scalar>;
+  const int         kl = A.lower, ku = A.upper, W = kl + ku, width = 2 * W + 1; // a row: columns j .. j + W of the window, then zl
+  ChunkTables<Wide> t;
+  t.forward_words = W + 3, t.backward_words = 2 * W;
+  t.forward.assign(static_cast<std::size_t>(length) * static_cast<std::size_t>(t.forward_words), Wide(0));
+  t.backward.assign(static_cast<std::size_t>(length - W) * static_cast<std::size_t>(t.backward_words), Wide(0));
+  auto conj = [](const Wide &a) {
+    if constexpr (std::is_floating_point_v<Scalar>) return a;
+    else return std::conj(a);
+  };
+  Dense<Wide> window(W + 1, width);
+  for (int r = 0; r < length; ++r) {
+    Wide             *f       = &t.forward[static_cast<std::size_t>(r) * static_cast<std::size_t>(t.forward_words)];
+    const int         place   = std::min(r, W); // the window fills, then one row leaves for each that arrives
+    const long double largest = A.row_max(begin + r);
+    if (!(largest - largest == 0)) watch.see(largest, largest, begin + r);
+    const long double scale = largest > 0 && largest - largest == 0 ? std::ldexp(1.0L, -std::ilogb(largest)) : 1.0L;
+    f[W + 2]                = Wide(scale);
+    watch.log_det -= std::log(scale);
+    for (int e = 0; e < width; ++e) window(place, e) = Wide(0);
+    const int column = r < W ? ku : r - kl; // of the window's first entry, relative to `begin`
+    for (int d = -kl; d <= ku; ++d) {
+      const int j = r + d; // columns left of ku are zl
+      window(place, j < ku ? W + 1 + kl + j : j - column) += A(begin + r, d) * scale;
+    }
+    if (r < W) continue;
+    long double norm = 0;
+    for (int i = 0; i <= W; ++i) norm += std::norm(window(i, 0));
+    norm = std::sqrt(norm);
+    watch.see(norm, 1, begin + r - W + ku < A.rows ? begin + r - W + ku : begin + r - W + ku - A.rows);
+    const Wide        x0    = window(0, 0);
+    const Wide        phase = x0 == Wide(0) ? Wide(1) : x0 / std::abs(x0);
+    const Wide        alpha = -phase * norm;
+    const long double size  = std::sqrt(norm * (norm + std::abs(x0))); // |v| / sqrt 2
+    for (int i = 0; i <= W; ++i) f[i] = norm > 0 ? (window(i, 0) - (i == 0 ? alpha : Wide(0))) / size : Wide(0);
+    for (int e = 0; e < width; ++e) {
+      Wide dot(0);
+      for (int i = 0; i <= W; ++i) dot += conj(f[i]) * window(i, e);
+      for (int i = 0; i <= W; ++i) window(i, e) -= f[i] * dot;
+    }
+    f[W + 1] = Wide(1) / alpha;
+    Wide *U = &t.backward[static_cast<std::size_t>(r - W) * static_cast<std::size_t>(t.backward_words)], *H = U + W;
+    for (int q = 0; q < W; ++q) U[q] = -window(0, 1 + q) / alpha, H[q] = window(0, W + 1 + q) / alpha;
+    for (int i = 0; i < W; ++i) {
+      for (int e = 0; e < W; ++e) window(i, e) = window(i + 1, e + 1);
+      window(i, W) = Wide(0);
+      for (int e = W + 1; e < width; ++e) window(i, e) = window(i + 1, e);
+    }
+  }
+  t.own_left = t.own_self = t.left_self = t.left_right = Dense<Wide>(W, W);
+  for (int i = 0; i < W; ++i)
+    for (int q = 0; q < W; ++q) t.own_left(i, q) = window(i, W + 1 + q), t.own_self(i, q) = window(i, q);
+  return t;
+}
 
 } // namespace ribbon

@@ -12,19 +12,22 @@ namespace ribbon {
 ///
 ///     offset + i * row_stride + (s % count0) * stride0 + (s / count0) * stride1,    0 <= i < rows, 0 <= s < count0 * count1
 ///
+/// and where an element stands for several unknowns (block matrices), unknown c of it lies c * component_stride further.
 /// An interleaved batch of M lines has row_stride = M, stride0 = 1; a contiguous one row_stride = 1, stride0 = rows.
 /// On an nx x ny x nz grid the x-lines have row_stride 1, the y-lines nx, the z-lines nx * ny. Offsets are 64-bit.
 struct LineSet {
-  std::int64_t rows       = 0; ///< unknowns per line (n)
-  std::int64_t count0     = 0; ///< lines along the first free direction
-  std::int64_t count1     = 1; ///< lines along the second free direction
-  std::int64_t row_stride = 1;
-  std::int64_t stride0    = 0;
-  std::int64_t stride1    = 0;
-  std::int64_t offset     = 0;
+  std::int64_t rows             = 0; ///< unknowns per line (n)
+  std::int64_t count0           = 0; ///< lines along the first free direction
+  std::int64_t count1           = 1; ///< lines along the second free direction
+  std::int64_t row_stride       = 1;
+  std::int64_t stride0          = 0;
+  std::int64_t stride1          = 0;
+  std::int64_t offset           = 0;
+  int          components       = 1; ///< unknowns of an element
+  std::int64_t component_stride = 1;
 
   KOKKOS_INLINE_FUNCTION std::int64_t lines() const { return count0 * count1; }
-  KOKKOS_INLINE_FUNCTION std::int64_t unknowns() const { return rows * lines(); }
+  KOKKOS_INLINE_FUNCTION std::int64_t unknowns() const { return rows * lines() * components; }
 
   /// Position of the first row of a line.
   KOKKOS_INLINE_FUNCTION std::int64_t begin(std::int64_t line) const
@@ -33,6 +36,14 @@ struct LineSet {
     return offset + (line - s1 * count0) * stride0 + s1 * stride1;
   }
   KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t line, std::int64_t row) const { return begin(line) + row * row_stride; }
+
+  /// Every element split into `count` unknowns that lie side by side; all strides grow by that factor.
+  LineSet with_components(int count) const
+  {
+    LineSet s = *this;
+    s.row_stride *= count, s.stride0 *= count, s.stride1 *= count, s.offset *= count, s.components = count;
+    return s;
+  }
 
   /// M lines of n rows, neighbours in memory being the same row of neighbouring lines.
   static LineSet interleaved(std::int64_t n, std::int64_t M) { return {n, M, 1, M, 1, 0, 0}; }

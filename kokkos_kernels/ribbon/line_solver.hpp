@@ -11,25 +11,27 @@
 namespace ribbon {
 
 struct LineSolverOptions {
-  /// "auto", "one_pass" or "thomas". auto takes one_pass on a device where a tile of lines fits the scratch of a team and the probe finds
-  /// it sound, thomas otherwise.
+  /// "auto", "one_pass", "thomas" or "pivoted". auto takes one_pass on a device where a tile of lines fits the scratch of a team and thomas
+  /// otherwise, and pivoted where the probe finds that unsound.
   std::string algorithm = "auto";
   /// A pivot this small relative to the largest entry of its row counts as zero; 0 stands for 100 units of roundoff.
   double zero_pivot = 0;
-  /// Shape of one_pass: rows a thread holds (interleaved lines: 16, 32, 64; contiguous ones: 16, 31, 32, 63) and lines a team holds (a power
+  /// Shape of one_pass: rows a thread holds (tridiagonal and pentadiagonal, interleaved
+  /// lines: 16, 32, 64; contiguous ones: 16, 31, 32, 63; others 32) and lines a team holds (a power
   /// of two, at most 32); 0 leaves the choice to the solver.
   int rows_per_thread = 0, lines_per_team = 0;
 };
 
-/// Solver for all lines of a LineSet, for tridiagonal and pentadiagonal matrices, periodic or not.
+/// Solver for all lines of a LineSet, for band matrices with up to 8 diagonals on either side and block tridiagonal matrices with blocks up
+/// to 8, periodic or not.
 ///
 ///     ribbon::LineSolver<double> solver(exec, ribbon::LineSet::interleaved(n, M), bands);
 ///     if (!solver.report().ok()) ...
 ///     solver.solve(exec, b.data(), x.data());
 ///
 /// Scalars: float, double, Kokkos::complex<double>. Spaces: Kokkos' default execution space and default host execution space.
-/// Copies share the factors. Elimination is not pivoted: matrices that lose their digits this way are found when they are factored
-/// (FactorStatus::unsound), never solved.
+/// Copies share the factors. Matrices that lose their digits in one_pass or thomas are found when they are factored and, with
+/// algorithm auto, eliminated by orthogonal transformations (pivoted); otherwise they are reported (FactorStatus::unsound), never solved.
 template <class Scalar, class Exec = Kokkos::DefaultExecutionSpace>
 class LineSolver {
 public:
@@ -42,7 +44,7 @@ public:
 
   /// Factors. Allocates everything that solve() needs and returns when the factors are complete.
   /// @param lines  layout of the lines to be solved; lines.rows == bands.values.extent(1)
-  /// @param bands  half-bandwidth 1 or 2; extent(0) is 1 (shared), the number of classes, or lines.lines() (per_line)
+  /// @param bands  see Bands; lines.components == bands.block; extent(0) is 1 (shared), the number of classes, or lines.lines() (per_line)
   /// @throws std::invalid_argument where the extents do not fit each other, the algorithm is unknown or cannot take these lines
   LineSolver(const Exec &exec, const LineSet &lines, const bands_type &bands, const LineSolverOptions &options = {});
 

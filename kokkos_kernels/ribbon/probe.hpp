@@ -13,14 +13,15 @@ namespace ribbon {
 
 inline constexpr int probe_kinds = 6;
 
-template <class Scalar, int P, class Memory>
+template <class Scalar, class Memory>
 struct Probe {
-  using Real    = real_t<Scalar>;
-  using Largest = typename Kokkos::MaxLoc<Real, std::int64_t>::value_type;
+  using Real  = real_t<Scalar>;
+  using Found = typename Kokkos::MinMaxLoc<Real, std::int64_t>::value_type; ///< max: backward error and its matrix; min: reciprocal condition
   struct Fill { };
   struct Measure { };
 
   Kokkos::View<const Scalar ***, Kokkos::LayoutLeft, Memory> values;
+  int                                                        lower, upper, block;
   bool                                                       periodic;
   LineSet                                                    set; ///< line l: matrix l % matrices, right-hand side kind + l / matrices
   int                                                        kind;
@@ -34,10 +35,10 @@ struct Probe {
     key = (key ^ (key >> 27)) * 0x94d049bb133111ebull;
     return static_cast<Real>(static_cast<double>((key ^ (key >> 31)) >> 11) * (2.0 / 9007199254740992.0) - 1.0);
   }
-  KOKKOS_FUNCTION Scalar entry(std::int64_t c, std::int64_t i, int d) const
+  KOKKOS_FUNCTION Scalar entry(std::int64_t c, std::int64_t i, int d, int a, int b) const
   {
     if (!periodic && (i + d < 0 || i + d >= set.rows)) return Scalar(0);
-    return values(c, i, d + P);
+    return values(c, i, ((d + lower) * block + a) * block + b);
   }
   KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const { return (i % set.rows + set.rows) % set.rows; }
   KOKKOS_FUNCTION Scalar       given(int k, std::int64_t i) const
@@ -48,19 +49,22 @@ struct Probe {
     if constexpr (std::is_floating_point_v<Scalar>) return noise(key);
     else return Scalar(noise(key), noise(key + 1));
   }
-  KOKKOS_FUNCTION Scalar right_hand_side(std::int64_t c, int k, std::int64_t i) const
+  /// Unknowns are numbered through: i * block + component.
+  KOKKOS_FUNCTION Scalar right_hand_side(std::int64_t c, int k, std::int64_t i, int a) const
   {
-    if (k >= 4) return given(k, i);
-    Scalar b(0);
-    for (int d = -P; d <= P; ++d) b += entry(c, i, d) * given(k, wrap(i + d));
-    return b;
+    if (k >= 4) return given(k, i * block + a);
+    Scalar f(0);
+    for (int d = -lower; d <= upper; ++d)
+      for (int b = 0; b < block; ++b) f += entry(c, i, d, a, b) * given(k, wrap(i + d) * block + b);
+    return f;
   }
   KOKKOS_FUNCTION void operator()(Fill, const std::int64_t l) const
   {
     const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0));
-    for (std::int64_t i = 0; i < set.rows; ++i) x[set(l, i)] = right_hand_side(l % matrices, kind + static_cast<int>(l / matrices), i);
+    for (std::int64_t i = 0; i < set.rows; ++i)
+      for (int a = 0; a < block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(l % matrices, kind + static_cast<int>(l / matrices), i, a);
   }
-  KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Largest &worst) const
+  KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Found &found) const
   {
     const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0)), c = l % matrices;
     const int          k      = kind + static_cast<int>(l / matrices);
@@ -68,46 +72,58 @@ struct Probe {
     auto               largest = [](Real &m, Real a) {
       if (!(a <= m)) m = a; // keeps NaN
     };
-    for (std::int64_t i = 0; i < set.rows; ++i) {
-      const Scalar b = right_hand_side(c, k, i);
-      Scalar       r = b;
-      Real         a = 0;
-      for (int d = -P; d <= P; ++d) {
-        const Scalar e = entry(c, i, d);
-        a += magnitude(e);
-        if (e != Scalar(0)) r -= e * x[set(l, wrap(i + d))];
+    for (std::int64_t i = 0; i < set.rows; ++i)
+      for (int a = 0; a < block; ++a) {
+        const Scalar f   = right_hand_side(c, k, i, a);
+        Scalar       r   = f;
+        Real         sum = 0;
+        for (int d = -lower; d <= upper; ++d)
+          for (int b = 0; b < block; ++b) {
+            const Scalar e = entry(c, i, d, a, b);
+            sum += magnitude(e);
+            if (e != Scalar(0)) r -= e * x[set(l, wrap(i + d)) + b * set.component_stride];
+          }
+        largest(norm_r, magnitude(r)), largest(norm_a, sum), largest(norm_x, magnitude(x[set(l, i) + a * set.component_stride])), largest(norm_b, magnitude(f));
       }
-      largest(norm_r, magnitude(r)), largest(norm_a, a), largest(norm_x, magnitude(x[set(l, i)])), largest(norm_b, magnitude(b));
-    }
     Real error = norm_r == 0 ? Real(0) : norm_r / (norm_a * norm_x + norm_b);
     if (!is_finite(error)) error = Real(1) / unit_roundoff<Scalar>();
-    if (error > worst.val) worst.val = error, worst.loc = c;
+    if (error > found.max_val) found.max_val = error, found.max_loc = c;
+    const Real rcond = norm_b / (norm_a * norm_x);
+    if (rcond < found.min_val) found.min_val = rcond, found.min_loc = c;
   }
 };
 
-/// Solves the probe right-hand sides with solve(x, set) and returns the largest backward error with the matrix it belongs to.
+/// What the probe found.
+template <class Scalar>
+struct ProbeResult {
+  real_t<Scalar> error  = 0;  ///< largest backward error
+  std::int64_t   matrix = -1; ///< the matrix it belongs to
+  real_t<Scalar> rcond  = 1;  ///< smallest ||b|| / (||A|| ||x||) met: the reciprocal condition number is at most that
+};
+
+/// Solves the probe right-hand sides with solve(x, set).
 /// @param layout  of the lines to be solved later: tells interleaved from contiguous
 /// @param kinds   right-hand sides solved together, so many times the memory of `matrices` lines
-template <class Scalar, int P, class Exec, class Solve>
-typename Probe<Scalar, P, typename Exec::memory_space>::Largest probe(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSet &layout, int kinds, const Solve &solve)
+template <class Scalar, class Exec, class Solve>
+ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSet &layout, int kinds, const Solve &solve)
 {
-  using Memory                      = typename Exec::memory_space;
-  using Kernel                      = Probe<Scalar, P, Memory>;
-  using Index                       = Kokkos::IndexType<std::int64_t>;
-  const std::int64_t       matrices = static_cast<std::int64_t>(bands.values.extent(0)), n = static_cast<std::int64_t>(bands.values.extent(1));
-  typename Kernel::Largest worst;
-  worst.val = 0, worst.loc = -1;
-  const LineSet set = layout.row_stride < layout.stride0 ? LineSet::contiguous(n, matrices * kinds) : LineSet::interleaved(n, matrices * kinds);
-  auto          x   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
+  using Memory                 = typename Exec::memory_space;
+  using Kernel                 = Probe<Scalar, Memory>;
+  using Index                  = Kokkos::IndexType<std::int64_t>;
+  const std::int64_t  matrices = static_cast<std::int64_t>(bands.values.extent(0)), n = static_cast<std::int64_t>(bands.values.extent(1));
+  ProbeResult<Scalar> result;
+  const LineSet       set = (layout.row_stride < layout.stride0 ? LineSet::contiguous(n, matrices * kinds) : LineSet::interleaved(n, matrices * kinds)).with_components(bands.block);
+  auto                x   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
   for (int kind = 0; kind < probe_kinds; kind += kinds) {
-    const Kernel kernel{bands.values, bands.periodic, set, kind, x.data()};
+    const Kernel kernel{bands.values, bands.kl(), bands.ku(), bands.block, bands.periodic, set, kind, x.data()};
     Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, set.lines()), kernel);
     solve(x.data(), set);
-    typename Kernel::Largest found;
-    Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::Measure>(exec, 0, set.lines()), kernel, Kokkos::MaxLoc<typename Kernel::Real, std::int64_t>(found));
-    if (found.val > worst.val) worst = found;
+    typename Kernel::Found found;
+    Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::Measure>(exec, 0, set.lines()), kernel, Kokkos::MinMaxLoc<typename Kernel::Real, std::int64_t>(found));
+    if (found.max_val > result.error) result.error = found.max_val, result.matrix = found.max_loc;
+    if (found.min_val < result.rcond) result.rcond = found.min_val;
   }
-  return worst;
+  return result;
 }
 
 } // namespace ribbon

@@ -10,28 +10,33 @@ template <class Values>
 struct TransposeKernel {
   Values               from, to;
   std::int64_t         n;
-  int                  h;
-  bool                 periodic;
+  int                  kl, ku, block; ///< of `from`; `to` has ku sub- and kl superdiagonals
+  bool                 periodic, conjugated;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
     using Scalar         = typename Values::non_const_value_type;
     const std::int64_t c = k % static_cast<std::int64_t>(from.extent(0)), i = k / static_cast<std::int64_t>(from.extent(0));
-    for (std::int64_t d = -h; d <= h; ++d) {
+    for (std::int64_t d = -ku; d <= kl; ++d) {
       const std::int64_t j = i + d, w = n > 0 ? ((j % n) + n) % n : 0;
-      to(c, i, d + h) = periodic || w == j ? from(c, w, h - d) : Scalar(0);
+      for (int a = 0; a < block; ++a)
+        for (int b = 0; b < block; ++b) {
+          const Scalar v                               = periodic || w == j ? from(c, w, ((kl - d) * block + b) * block + a) : Scalar(0);
+          to(c, i, ((d + ku) * block + a) * block + b) = conjugated ? conjugate(v) : v;
+        }
     }
   }
 };
 
-/// Bands of the transposes; everything else as in `bands`. Asynchronous on exec.
+/// Bands of the transposes, or of the conjugate transposes; everything else as in `bands`. Asynchronous on exec.
 template <class Scalar, class Exec>
-Bands<Scalar, typename Exec::memory_space> transpose(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands)
+Bands<Scalar, typename Exec::memory_space> transpose(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool conjugated = false)
 {
-  auto result   = bands;
-  using Values  = typename decltype(result)::values_type;
+  auto result  = bands;
+  using Values = typename decltype(result)::values_type;
+  result.lower = bands.ku(), result.upper = bands.kl();
   result.values = allocate<Values>(exec, "ribbon::transposed bands", bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
   Kokkos::parallel_for("ribbon::transpose", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, static_cast<std::int64_t>(bands.values.extent(0) * bands.values.extent(1))),
-                       TransposeKernel<Values>{bands.values, result.values, static_cast<std::int64_t>(bands.values.extent(1)), bands.half_bandwidth(), bands.periodic});
+                       TransposeKernel<Values>{bands.values, result.values, static_cast<std::int64_t>(bands.values.extent(1)), bands.kl(), bands.ku(), bands.block, bands.periodic, conjugated});
   return result;
 }
 

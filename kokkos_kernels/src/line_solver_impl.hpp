@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file line_solver_impl.hpp  LineSolver for one half-bandwidth; included by the files that instantiate it.
+/// @file line_solver_impl.hpp  Chooses, factors and judges the algorithm of a LineSolver; included by the files that instantiate it.
 #pragma once
 
-#include <ribbon/algorithm/one_pass_plan.hpp>
-#include <ribbon/algorithm/per_line_factor.hpp>
-#include <ribbon/algorithm/thomas.hpp>
-#include <ribbon/line_solver.hpp>
+#include "algorithms.hpp"
+
+#include <ribbon/algorithm/looped_factor.hpp>
 #include <ribbon/probe.hpp>
 
-#include <optional>
+#include <functional>
 
 namespace ribbon::detail {
 
@@ -17,230 +16,287 @@ struct IotaKernel {
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const { to[i] = static_cast<int>(i); }
 };
 
-template <class Scalar, class Exec, int P>
-class BandedSolver final : public LineSolver<Scalar, Exec>::Implementation {
+/// Whole lines, run-time widths.
+template <class Scalar, class Exec>
+struct LoopedAlgorithm final : Algorithm<Scalar, Exec> {
+  Looped<Scalar, Exec> plan;
+  LoopedAlgorithm(Looped<Scalar, Exec> from, bool orthogonal) : plan(std::move(from))
+  {
+    this->name  = orthogonal ? "pivoted" : "thomas";
+    this->bytes = plan.bytes();
+  }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const override
+  {
+    plan.solve(exec, b, in, x, out, class_of_line, classified);
+  }
+};
+
+/// Calls f(K, B) for the systems that have a one-pass kernel.
+template <class F>
+bool with_system(int K, int B, const F &f)
+{
+  using std::integral_constant;
+  if (B == 1 && K == 1) return f(integral_constant<int, 1>{}, integral_constant<int, 1>{}), true;
+  if (B == 1 && K == 2) return f(integral_constant<int, 2>{}, integral_constant<int, 1>{}), true;
+  if (B == 1 && K == 3) return f(integral_constant<int, 3>{}, integral_constant<int, 1>{}), true;
+  if (B == 1 && K == 4) return f(integral_constant<int, 4>{}, integral_constant<int, 1>{}), true;
+  if (B == 2 && K == 1) return f(integral_constant<int, 1>{}, integral_constant<int, 2>{}), true;
+  if (B == 4 && K == 1) return f(integral_constant<int, 1>{}, integral_constant<int, 4>{}), true;
+  return false;
+}
+
+template <class Scalar, class Exec>
+class Solver final : public LineSolver<Scalar, Exec>::Implementation {
   using Real   = real_t<Scalar>;
   using Memory = typename Exec::memory_space;
   using Input  = Bands<Scalar, Memory>;
 
 public:
-  BandedSolver(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
-      : periodic_(bands.periodic && lines.rows >= 2 * P), per_line_(bands.lhs == Lhs::per_line), rows_(lines.rows), matrices_(static_cast<std::int64_t>(bands.values.extent(0))), classified_(lines.lines()),
-        class_of_line_(bands.class_of_line)
+  Solver(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
+      : exec_(exec), lines_(lines), bands_(bands), options_(options), matrices_(static_cast<std::int64_t>(bands.values.extent(0))), classified_(lines.lines()), class_of_line_(bands.class_of_line)
   {
     if (lines.unknowns() == 0) {
-      empty_                 = true;
-      this->report.algorithm = "none";
-      this->report.reason    = "no unknowns";
+      this->report.reason = "no unknowns";
       return;
     }
-    const Input input = bands.periodic && !periodic_ ? fold(exec, bands) : bands;
-    if (per_line_) factor_per_line(exec, lines, input, options);
-    else factor_few(exec, lines, input, options);
-    this->report.bytes += class_of_line_.size() * sizeof(int);
+    unknowns_ = lines.rows * bands.block;
+    reach_    = std::max(1, bands.half_bandwidth());
+    if (bands.half_bandwidth() == 0) bands_.periodic = false;
+    if (bands.lhs == Lhs::per_line) factor_per_line();
+    else factor_few();
+    if (algorithm_) this->report.bytes = algorithm_->bytes + class_of_line_.size() * sizeof(int);
+    bands_ = Input(); // factored: nothing of the input is kept
   }
 
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
   {
-    if (empty_ || !this->report.ok()) return;
-    run(exec, b, in, x, out, class_of_line_.size() ? class_of_line_.data() : nullptr, classified_);
+    if (algorithm_ && this->report.ok()) algorithm_->solve(exec, b, in, x, out, class_of_line_.size() ? class_of_line_.data() : nullptr, classified_);
   }
 
 private:
-  void run(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const
+  /// What the elimination of a candidate met.
+  struct Pivots {
+    double       smallest   = 1e300;
+    bool         not_finite = false;
+    std::int64_t line = -1, row = -1;
+    double       growth = 1, log_abs_det = std::nan("");
+  };
+  /// Makes an algorithm and fills in its pivots; empty, with a reason, where it does not take these lines.
+  using Make = std::function<Made<Scalar, Exec>(Pivots &, std::string &why)>;
+
+  static constexpr Real eps          = unit_roundoff<Scalar>();
+  static constexpr Real sound        = 45 * eps;  ///< backward error of the probe that asks for no more
+  static constexpr Real most_unsound = 450 * eps; ///< that is accepted where there is nothing better
+
+  bool asked_for(const char *name) const { return options_.algorithm == name; }
+  bool automatic() const { return asked_for("auto"); }
+
+  /// Tries an algorithm. True: it is taken. Otherwise the report says what was wrong.
+  bool attempt(const Make &make, Real limit, const std::string &reason)
   {
-    if (one_pass_) one_pass_->solve(exec, b, in, x, out, class_of_line, classified, correct_);
-    else if (per_line_) thomas_solve<Exec, Scalar, P>(exec, PerLineFactors<Scalar, P>{words_.data(), closures_.data(), matrices_, periodic_}, periodic_, b, in, x, out);
-    else thomas_solve<Exec, Scalar, P>(exec, SharedFactors<Scalar, P>{forward_.data(), backward_.data(), ring_.data(), class_of_line, classified, interior()}, periodic_, b, in, x, out);
+    FactorReport &r = this->report;
+    Pivots        pivots;
+    std::string   why;
+    auto          made = make(pivots, why);
+    if (!made) {
+      failure_ = why;
+      return false;
+    }
+    algorithm_  = std::move(made);
+    r           = FactorReport();
+    r.algorithm = algorithm_->name, r.reason = reason;
+    r.growth = pivots.growth, r.log_abs_det = pivots.log_abs_det;
+    r.smallest_pivot = pivots.not_finite ? 0 : pivots.smallest;
+    r.line = pivots.line, r.row = pivots.row;
+    const double tolerance = options_.zero_pivot > 0 ? options_.zero_pivot : 100.0 * static_cast<double>(eps);
+    r.status               = pivots.not_finite ? FactorStatus::not_finite : pivots.smallest <= tolerance ? FactorStatus::zero_pivot : FactorStatus::ok;
+    if (!r.ok()) {
+      failure_ = algorithm_->name + (pivots.not_finite ? " met a pivot that is not finite" : " met a zero pivot") + " in row " + std::to_string(r.row);
+      return false;
+    }
+    bool passed = try_probe() <= limit;
+    if (!passed && algorithm_->refine()) {
+      r.algorithm = algorithm_->name;
+      passed      = try_probe() <= limit;
+    }
+    if (passed) return true;
+    r.status = FactorStatus::unsound;
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1e", r.probe_error);
+    failure_ = "the probe found " + algorithm_->name + " unsound (backward error " + text + ")";
+    return false;
   }
 
-  std::int64_t interior() const { return rows_ - (periodic_ ? P : 0); }
-
-  /// A ring of fewer than 2 P rows as a matrix without corners: every column is within P of every row.
-  static Input fold(const Exec &exec, const Input &bands)
+  Real try_probe()
   {
-    const std::int64_t n      = static_cast<std::int64_t>(bands.values.extent(1));
-    const auto         from   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands.values);
-    Input              folded = bands;
-    folded.periodic           = false;
-    folded.values             = allocate<typename Input::values_type>(exec, "ribbon::folded bands", bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
-    const auto to             = Kokkos::create_mirror_view(folded.values);
-    for (std::size_t c = 0; c < to.extent(0); ++c)
-      for (std::int64_t i = 0; i < n; ++i) {
-        Scalar row[2 * P + 1] = {};
-        for (std::int64_t d = -P; d <= P; ++d) row[((i + d) % n + n) % n - i + P] += from(c, static_cast<std::size_t>(i), static_cast<std::size_t>(d + P));
-        for (int d = 0; d <= 2 * P; ++d) to(c, static_cast<std::size_t>(i), static_cast<std::size_t>(d)) = row[d];
-      }
-    Kokkos::deep_copy(folded.values, to);
-    return folded;
+    if (!matrix_.size() && matrices_ > 1) {
+      matrix_ = allocate<Kokkos::View<int *, Memory>>(exec_, "ribbon::probe::matrix", static_cast<std::size_t>(matrices_));
+      Kokkos::parallel_for("ribbon::probe::matrix", Kokkos::RangePolicy<Exec>(exec_, 0, matrices_), IotaKernel{matrix_.data()});
+    }
+    const bool per_line      = bands_.lhs == Lhs::per_line;
+    const auto found         = probe<Scalar, Exec>(exec_, bands_, lines_, per_line ? 1 : probe_kinds,
+                                           [&](Scalar *x, const LineSet &set) { algorithm_->solve(exec_, x, set, x, set, per_line || matrices_ == 1 ? nullptr : matrix_.data(), matrices_); });
+    this->report.probe_error = static_cast<double>(found.error);
+    this->report.rcond       = static_cast<double>(found.rcond);
+    if (found.error > most_unsound) this->report.line = found.matrix, this->report.row = -1;
+    return found.error;
   }
 
-  double tolerance(const LineSolverOptions &options) const { return options.zero_pivot > 0 ? options.zero_pivot : 100.0 * static_cast<double>(unit_roundoff<Scalar>()); }
-
-  /// Fills in status and place from the smallest pivot; false where there is no going on.
-  bool judge_pivot(double smallest, bool not_finite, std::int64_t line, std::int64_t row, const LineSolverOptions &options)
+  /// The few matrices on the host.
+  std::vector<HostMatrix<Scalar>> read_matrices() const
   {
-    FactorReport &r  = this->report;
-    r.smallest_pivot = not_finite ? 0 : smallest;
-    r.line = line, r.row = row;
-    r.status = not_finite ? FactorStatus::not_finite : smallest <= tolerance(options) ? FactorStatus::zero_pivot : FactorStatus::ok;
-    return r.ok();
+    const auto                      values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands_.values);
+    std::vector<HostMatrix<Scalar>> all;
+    for (std::size_t c = 0; c < values.extent(0); ++c) {
+      HostMatrix<Scalar> A;
+      A.rows = static_cast<int>(lines_.rows), A.lower = bands_.kl(), A.upper = bands_.ku(), A.block = bands_.block, A.periodic = bands_.periodic;
+      A.values.resize(values.extent(1) * values.extent(2));
+      for (std::size_t i = 0; i < values.extent(1); ++i)
+        for (std::size_t d = 0; d < values.extent(2); ++d) A.values[i * values.extent(2) + d] = values(c, i, d);
+      all.push_back(A.reach() == 0 ? A.padded(1) : A);
+    }
+    return all;
   }
 
-  void factor_few(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
+  void factor_few()
   {
-    std::vector<HostMatrix<Scalar, P>>                   matrices;
-    std::vector<ChunkElimination<Scalar, P>>             whole;
-    std::vector<std::optional<ReducedSystem<Scalar, P>>> rings;
-    const auto                                           values   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands.values);
-    const int                                            n        = static_cast<int>(rows_);
-    double                                               smallest = 1e300;
-    for (std::int64_t c = 0; c < matrices_; ++c) {
-      HostMatrix<Scalar, P> A;
-      A.rows = n, A.periodic = periodic_;
-      A.values.resize(static_cast<std::size_t>(n) * (2 * P + 1));
-      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
-        for (std::size_t d = 0; d <= 2 * P; ++d) A.values[i * (2 * P + 1) + d] = values(static_cast<std::size_t>(c), i, d);
+    const auto matrices = read_matrices();
+    const auto watched  = [this](Pivots &p, const auto &make) {
       PivotWatch watch;
-      whole.emplace_back(A, 0, n, periodic_ ? P : 0, watch);
-      rings.emplace_back();
-      if (periodic_)
-        rings.back().emplace(
-          A, std::vector<ChunkElimination<Scalar, P>>{whole.back()}, [n](int) { return n - P; }, watch);
-      if (watch.not_finite || static_cast<double>(watch.smallest) < smallest) {
-        smallest = static_cast<double>(watch.smallest);
-        if (!judge_pivot(smallest, watch.not_finite, c, watch.row, options)) return;
+      auto       made = make(watch);
+      p.smallest = static_cast<double>(watch.smallest), p.not_finite = watch.not_finite, p.line = watch.matrix, p.row = watch.row;
+      p.growth = static_cast<double>(watch.growth), p.log_abs_det = static_cast<double>(watch.log_det);
+      return made;
+    };
+    const auto looped = [&](Pivots &p, const std::vector<HostMatrix<Scalar>> &from, bool orthogonal) -> Made<Scalar, Exec> {
+      return watched(p, [&](PivotWatch &watch) { return std::make_unique<LoopedAlgorithm<Scalar, Exec>>(Looped<Scalar, Exec>(exec_, from, orthogonal, watch), orthogonal); });
+    };
+    const Make one_pass = [&](Pivots &p, std::string &why) {
+      Made<Scalar, Exec> made;
+      const bool         known =
+        with_system(reach_, bands_.block, [&](auto K, auto B) { made = watched(p, [&](PivotWatch &watch) { return make_one_pass<Scalar, Exec, K(), B()>(exec_, lines_, matrices, options_, watch, why); }); });
+      if (!known) why = "no kernel for " + system();
+      return made;
+    };
+    const Make pivoted_one_pass = [&](Pivots &p, std::string &why) {
+      Made<Scalar, Exec> made;
+      if (reach_ > 2 || bands_.block > 1) {
+        why = "no kernel for " + system();
+        return made;
       }
-      matrices.push_back(std::move(A));
+      std::vector<HostMatrix<Scalar>> padded;
+      for (const auto &A : matrices) padded.push_back(A.padded(reach_));
+      return watched(p, [&](PivotWatch &watch) {
+        return reach_ == 1 ? make_pivoted_one_pass<Scalar, Exec, 1>(exec_, lines_, padded, options_, watch, why) : make_pivoted_one_pass<Scalar, Exec, 2>(exec_, lines_, padded, options_, watch, why);
+      });
+    };
+    const Make thomas = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {
+      if (bands_.block > 1 || reach_ > 2) return looped(p, matrices, false);
+      return watched(p, [&](PivotWatch &watch) { return reach_ == 1 ? make_thomas<Scalar, Exec, 1>(exec_, matrices, watch) : make_thomas<Scalar, Exec, 2>(exec_, matrices, watch); });
+    };
+    const Make pivoted = [&](Pivots &p, std::string &) {
+      std::vector<HostMatrix<Scalar>> bands;
+      for (const auto &A : matrices) bands.push_back(is_short(A.lower, A.upper) ? A.scalar_band().folded() : A.scalar_band());
+      return looped(p, bands, true);
+    };
+    const bool ring_too_short = bands_.periodic && lines_.rows < 2 * reach_;
+    const auto none           = [&](const char *name) { return std::invalid_argument("ribbon: algorithm " + std::string(name) + ": " + failure_); };
+
+    if (asked_for("one_pass")) {
+      if (!attempt(one_pass, most_unsound, "asked for") && !algorithm_) throw none("one_pass");
+      return;
     }
-    OnePassShape shape;
-    std::string  why;
-    if (options.algorithm != "thomas") {
-      shape = OnePass<Scalar, Exec, P>::choose(exec, lines, periodic_, has_constant_stencil(matrices), options.rows_per_thread, options.lines_per_team);
-      if (n < 2 * P) why = "lines of " + std::to_string(n) + " rows are too short";
-      else if (shape.split.chunks == 0) why = "lines of " + std::to_string(n) + " rows do not fit the scratch of a team";
-      else if (options.algorithm == "auto" && !is_device_space<Exec>) shape.split.chunks = 0, why = "lanes of a tile of lines are the SIMD direction of a host";
-      if (options.algorithm == "one_pass" && shape.split.chunks == 0) throw std::invalid_argument("ribbon: algorithm one_pass: " + why);
-    } else why = "asked for";
-    const Real sound = 45 * unit_roundoff<Scalar>(), limit = 10 * sound;
-    if (shape.split.chunks > 0) {
-      PivotWatch watch;
-      one_pass_.emplace(exec, matrices, shape, watch);
-      this->report.algorithm = "one_pass";
-      this->report.reason    = options.algorithm == "auto" ? "a tile of lines fits the scratch of a team" : "asked for";
-      this->report.bytes     = one_pass_->bytes();
-      if (watch.not_finite || try_probe(exec, bands, lines) > sound) {
-        correct_               = true;
-        this->report.algorithm = "one_pass with correction";
-        if (watch.not_finite || try_probe(exec, bands, lines) > sound) {
-          const double error = this->report.probe_error;
-          if (options.algorithm == "auto") {
-            why = "the probe found one_pass unsound (backward error " + std::to_string(error) + ")";
-            one_pass_.reset();
-          } else if (watch.not_finite || static_cast<Real>(error) > limit) this->report.status = FactorStatus::unsound;
-        }
+    if (asked_for("thomas") && !ring_too_short) {
+      attempt(thomas, most_unsound, "asked for");
+      return;
+    }
+    if (asked_for("pivoted")) {
+      if (!attempt(pivoted_one_pass, most_unsound, "asked for") && !algorithm_) attempt(pivoted, most_unsound, "asked for; " + failure_);
+      return;
+    }
+    if (ring_too_short) {
+      attempt(pivoted, most_unsound, "a ring of " + std::to_string(lines_.rows) + " rows");
+      return;
+    }
+    std::string reason = "lanes of a tile of lines are the SIMD direction of a host";
+    if (is_device_space<Exec>) {
+      if (attempt(one_pass, sound, "a tile of lines fits the scratch of a team")) return;
+      reason = failure_;
+    }
+    if (!algorithm_ && attempt(thomas, sound, reason)) return; // where a tile fits, pivoted elimination in one pass is faster
+    reason = failure_;
+    if (this->report.status == FactorStatus::not_finite && this->report.growth < 1e10) return; // entries that are not finite
+    const auto first = this->report;
+    if (is_device_space<Exec>) {
+      algorithm_.reset();
+      if (attempt(pivoted_one_pass, most_unsound, reason) || algorithm_) return;
+    }
+    attempt(pivoted, most_unsound, reason);
+  }
+
+  void factor_per_line()
+  {
+    const auto placed = [](Pivots &p, double smallest, std::int64_t line, std::int64_t row) { p.smallest = smallest, p.not_finite = smallest < 0, p.line = line, p.row = row; };
+    const Make thomas = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {
+      if (bands_.block == 1 && reach_ <= 2 && bands_.diagonals() == 2 * reach_ + 1 && bands_.kl() == reach_) {
+        DevicePivot found;
+        auto        made = reach_ == 1 ? make_thomas_per_line<Scalar, Exec, 1>(exec_, bands_, found) : make_thomas_per_line<Scalar, Exec, 2>(exec_, bands_, found);
+        placed(p, found.smallest, found.line, found.row);
+        return made;
       }
-      if (one_pass_) return;
+      return looped<false>(p, bands_);
+    };
+    const Make pivoted        = [&](Pivots &p, std::string &) { return looped<true>(p, is_short(bands_.kl(), bands_.ku()) ? folded() : bands_); };
+    const bool ring_too_short = bands_.periodic && lines_.rows < 2 * reach_;
+    if (asked_for("one_pass")) throw std::invalid_argument("ribbon: algorithm one_pass takes shared matrices and classes, not one matrix per line");
+    const std::string reason = automatic() ? "one matrix per line" : "asked for";
+    if (asked_for("pivoted") || ring_too_short) attempt(pivoted, most_unsound, ring_too_short ? "a ring of " + std::to_string(lines_.rows) + " rows" : reason);
+    else if (!attempt(thomas, automatic() ? sound : most_unsound, reason) && automatic()) attempt(pivoted, most_unsound, failure_);
+  }
+
+  template <bool orthogonal>
+  Made<Scalar, Exec> looped(Pivots &p, const Input &from) const
+  {
+    typename LoopedFactorKernel<Scalar, Memory, orthogonal>::Smallest found;
+    auto                                                              plan = factor_lines<Scalar, Exec, orthogonal>(exec_, from, found);
+    const std::int64_t                                                rows = static_cast<std::int64_t>(from.values.extent(1));
+    p.smallest = static_cast<double>(found.val), p.not_finite = found.val < 0, p.line = found.loc / rows, p.row = found.loc % rows;
+    return std::make_unique<LoopedAlgorithm<Scalar, Exec>>(std::move(plan), orthogonal);
+  }
+
+  /// Bands of lines with at most kl + ku unknowns, as rings that store every entry once.
+  Input folded() const
+  {
+    const auto matrices = read_matrices();
+    Input      result   = bands_;
+    result.block = 1, result.periodic = true;
+    const auto n  = static_cast<std::size_t>(unknowns_);
+    result.values = allocate<typename Input::values_type>(exec_, "ribbon::folded bands", matrices.size(), n, n);
+    const auto to = Kokkos::create_mirror_view(result.values);
+    for (std::size_t c = 0; c < matrices.size(); ++c) {
+      const auto A = matrices[c].scalar_band().folded();
+      result.lower = A.lower, result.upper = A.upper;
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t d = 0; d < n; ++d) to(c, i, d) = A.values[i * n + d];
     }
-    store_whole(exec, whole, rings);
-    this->report.algorithm = "thomas";
-    this->report.reason    = why;
-    if (try_probe(exec, bands, lines) > limit) this->report.status = FactorStatus::unsound;
+    Kokkos::deep_copy(result.values, to);
+    return result;
   }
 
-  /// One matrix whose rows agree but for a few at its ends.
-  static bool has_constant_stencil(const std::vector<HostMatrix<Scalar, P>> &matrices)
-  {
-    if (matrices.size() != 1) return false;
-    const auto   &A    = matrices[0];
-    constexpr int ends = 2 * P, width = 2 * P + 1;
-    const Scalar *first = A.values.data() + ends * width;
-    for (int i = ends + 1; i < A.rows - ends; ++i)
-      if (!std::equal(first, first + width, A.values.data() + static_cast<std::size_t>(i) * width)) return false;
-    return true;
-  }
+  /// Fewer unknowns than separators of a chunk of a scalar band.
+  bool is_short(int kl, int ku) const { return unknowns_ < (kl + ku + 2) * bands_.block - 2; }
 
-  Real try_probe(const Exec &exec, const Input &bands, const LineSet &lines)
-  {
-    auto matrix = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::probe::matrix", static_cast<std::size_t>(matrices_));
-    Kokkos::parallel_for("ribbon::probe::matrix", Kokkos::RangePolicy<Exec>(exec, 0, matrices_), IotaKernel{matrix.data()});
-    const auto worst = probe<Scalar, P, Exec>(exec, bands, lines, per_line_ ? 1 : probe_kinds, [&](Scalar *x, const LineSet &set) { run(exec, x, set, x, set, matrices_ > 1 ? matrix.data() : nullptr, matrices_); });
-    this->report.probe_error = static_cast<double>(worst.val);
-    if (worst.val > 450 * unit_roundoff<Scalar>()) this->report.line = worst.loc, this->report.row = -1;
-    return worst.val;
-  }
+  std::string system() const { return bands_.block > 1 ? "blocks of " + std::to_string(bands_.block) : "half-bandwidth " + std::to_string(reach_); }
 
-  void store_whole(const Exec &exec, const std::vector<ChunkElimination<Scalar, P>> &whole, const std::vector<std::optional<ReducedSystem<Scalar, P>>> &rings)
-  {
-    const std::size_t m = static_cast<std::size_t>(interior()), classes = whole.size();
-    forward_      = allocate<decltype(forward_)>(exec, "ribbon::thomas::forward", m * classes);
-    backward_     = allocate<decltype(backward_)>(exec, "ribbon::thomas::backward", m * classes);
-    ring_         = allocate<decltype(ring_)>(exec, "ribbon::thomas::ring", classes);
-    auto forward  = Kokkos::create_mirror_view(forward_);
-    auto backward = Kokkos::create_mirror_view(backward_);
-    auto ring     = Kokkos::create_mirror_view(ring_);
-    for (std::size_t c = 0; c < classes; ++c) {
-      for (std::size_t i = 0; i < m; ++i) {
-        auto &f = forward(c * m + i);
-        auto &w = backward(c * m + i);
-        f.inv   = narrow<Scalar>(whole[c].inv[i]);
-        for (std::size_t q = 0; q < P; ++q) {
-          f.L[q] = narrow<Scalar>(whole[c].L[i * P + q]), f.D[q] = narrow<Scalar>(whole[c].D[i * P + q]);
-          w.U[q] = narrow<Scalar>(whole[c].U[i * P + q]), w.H[q] = narrow<Scalar>(whole[c].H[i * P + q]);
-        }
-      }
-      ring(c) = RingClosure<Scalar, P>{};
-      if (!rings[c]) continue;
-      ring(c).edge.U_last = backward(c * m + m - P).U[0];
-      for (int a = 0; a < P; ++a)
-        for (int b = 0; b < P; ++b) {
-          const int e        = a * P + b;
-          ring(c).edge.Ls[e] = narrow<Scalar>(whole[c].Ls(a, b));
-          ring(c).edge.Us[e] = narrow<Scalar>(whole[c].Us(a, b));
-          ring(c).R[e]       = narrow<Scalar>(rings[c]->lower(a, b) + rings[c]->diag(a, b) + rings[c]->upper(a, b));
-          ring(c).G[e]       = narrow<Scalar>(rings[c]->inverse(a, b));
-        }
-    }
-    Kokkos::deep_copy(exec, forward_, forward);
-    Kokkos::deep_copy(exec, backward_, backward);
-    Kokkos::deep_copy(exec, ring_, ring);
-    exec.fence();
-    this->report.bytes = m * classes * (sizeof(ForwardRow<Scalar, P>) + sizeof(BackwardRow<Scalar, P>)) + classes * sizeof(RingClosure<Scalar, P>);
-  }
-
-  void factor_per_line(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
-  {
-    using Kernel = PerLineFactorKernel<Scalar, P, Memory>;
-    if (options.algorithm == "one_pass") throw std::invalid_argument("ribbon: algorithm one_pass takes shared matrices and classes, not one matrix per line");
-    const std::size_t count = static_cast<std::size_t>(matrices_), width = periodic_ ? 1 + 4 * P : 1 + 2 * P;
-    words_    = allocate<decltype(words_)>(exec, "ribbon::per_line::words", static_cast<std::size_t>(interior()) * width * count);
-    closures_ = allocate<decltype(closures_)>(exec, "ribbon::per_line::closures", periodic_ ? (4 * P * P + 1) * count : 0);
-    typename Kernel::Smallest smallest;
-    Kokkos::parallel_reduce("ribbon::per_line::factor", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, matrices_), Kernel{bands.values, words_.data(), closures_.data(), matrices_, rows_, periodic_},
-                            Kokkos::MinLoc<Real, std::int64_t>(smallest));
-    this->report.algorithm = "thomas";
-    this->report.reason    = options.algorithm == "thomas" ? "asked for" : "one matrix per line";
-    this->report.bytes     = (words_.size() + closures_.size()) * sizeof(Scalar);
-    if (!judge_pivot(static_cast<double>(smallest.val), smallest.val < 0, smallest.loc / rows_, smallest.loc % rows_, options)) return;
-    if (try_probe(exec, bands, lines) > 450 * unit_roundoff<Scalar>()) this->report.status = FactorStatus::unsound;
-  }
-
-  bool                        empty_ = false, periodic_, per_line_, correct_ = false;
-  std::int64_t                rows_, matrices_, classified_;
-  Kokkos::View<int *, Memory> class_of_line_;
-
-  std::optional<OnePass<Scalar, Exec, P>>        one_pass_;
-  Kokkos::View<ForwardRow<Scalar, P> *, Memory>  forward_;
-  Kokkos::View<BackwardRow<Scalar, P> *, Memory> backward_;
-  Kokkos::View<RingClosure<Scalar, P> *, Memory> ring_;
-  Kokkos::View<Scalar *, Memory>                 words_, closures_;
+  Exec                        exec_;
+  LineSet                     lines_;
+  Input                       bands_;
+  LineSolverOptions           options_;
+  std::int64_t                matrices_, classified_, unknowns_ = 0;
+  int                         reach_ = 1;
+  std::string                 failure_;
+  Kokkos::View<int *, Memory> class_of_line_, matrix_;
+  Made<Scalar, Exec>          algorithm_;
 };
-
-template <class Scalar, class Exec, int P>
-std::shared_ptr<const typename LineSolver<Scalar, Exec>::Implementation> make_banded_solver(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands,
-                                                                                            const LineSolverOptions &options)
-{
-  return std::make_shared<BandedSolver<Scalar, Exec, P>>(exec, lines, bands, options);
-}
 
 } // namespace ribbon::detail

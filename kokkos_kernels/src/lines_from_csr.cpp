@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <ribbon/lines_from_csr.hpp>
 
-#include "make_banded_solver.hpp"
+#include "algorithms.hpp"
 
 #include <cmath>
 #include <limits>

@@ -4,7 +4,7 @@
 const char *const PCLineDirections[] = {"auto", "x", "y", "z", "rows", "PCLineDirection", "PC_LINE_DIRECTION_", nullptr};
 const char *const PCLineLhsTypes[]   = {"auto", "shared", "classes", "per_line", "PCLineLhs", "PC_LINE_LHS_", nullptr};
 const char *const PCLineCuts[]       = {"local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
-const char *const PCLineAlgorithms[] = {"auto", "one_pass", "thomas", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
+const char *const PCLineAlgorithms[] = {"auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
 
 namespace ribbon::petsc {
 
@@ -135,7 +135,7 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
 RIBBON_ENUM_OPTION(Direction, PCLineDirection, PC_LINE_DIRECTION_AUTO, PC_LINE_DIRECTION_ROWS)
 RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)
 RIBBON_ENUM_OPTION(Cut, PCLineCut, PC_LINE_CUT_LOCAL, PC_LINE_CUT_ERROR)
-RIBBON_ENUM_OPTION(Algorithm, PCLineAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_THOMAS)
+RIBBON_ENUM_OPTION(Algorithm, PCLineAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_PIVOTED)
 
 PetscErrorCode PCLineSetZeroPivot(PC pc, PetscReal tol)
 {

@@ -147,7 +147,7 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
   case FactorStatus::not_finite:
     return format("PC line: %s has an entry or a pivot that is not a finite number", place.c_str());
   case FactorStatus::unsound:
-    return format("PC line: %s loses its digits in an elimination without pivoting (backward error %.1e)", matrix.c_str(), r.probe_error);
+    return format("PC line: %s loses its digits in algorithm %s (backward error %.1e)", matrix.c_str(), r.algorithm.c_str(), r.probe_error);
   case FactorStatus::ok:
     break;
   }

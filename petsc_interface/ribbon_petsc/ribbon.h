@@ -11,7 +11,7 @@
 +  -pc_line_direction <auto,x,y,z,rows> - which couplings make the lines (default auto: the strongest)
 .  -pc_line_lhs <auto,shared,classes,per_line> - how many different matrices are kept (default auto: as few as the values allow)
 .  -pc_line_cut <local,error> - what to do with lines that the partition cuts (default local: each piece is solved on its rank)
-.  -pc_line_algorithm <auto,one_pass,thomas> - the kernel (default auto)
+.  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
 -  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
 
    Notes:
@@ -27,7 +27,7 @@ M*/
 typedef enum { PC_LINE_DIRECTION_AUTO, PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y, PC_LINE_DIRECTION_Z, PC_LINE_DIRECTION_ROWS } PCLineDirection;
 typedef enum { PC_LINE_LHS_AUTO, PC_LINE_LHS_SHARED, PC_LINE_LHS_CLASSES, PC_LINE_LHS_PER_LINE } PCLineLhs;
 typedef enum { PC_LINE_CUT_LOCAL, PC_LINE_CUT_ERROR } PCLineCut;
-typedef enum { PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_ONE_PASS, PC_LINE_ALGORITHM_THOMAS } PCLineAlgorithm;
+typedef enum { PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_ONE_PASS, PC_LINE_ALGORITHM_THOMAS, PC_LINE_ALGORITHM_PIVOTED } PCLineAlgorithm;
 
 PETSC_EXTERN const char *const PCLineDirections[];
 PETSC_EXTERN const char *const PCLineLhsTypes[];

@@ -79,7 +79,8 @@ template <class Scalar>
 ribbon::Bands<Scalar, Memory> to_device(const ribbon::Bands<Scalar, Kokkos::HostSpace> &host)
 {
   ribbon::Bands<Scalar, Memory> bands;
-  bands.periodic      = host.periodic;
+  bands.periodic = host.periodic;
+  bands.lower = host.lower, bands.upper = host.upper, bands.block = host.block;
   bands.lhs           = host.lhs;
   bands.values        = Kokkos::create_mirror_view_and_copy(Memory(), host.values);
   bands.class_of_line = Kokkos::create_mirror_view_and_copy(Memory(), host.class_of_line);
@@ -109,33 +110,61 @@ std::int64_t matrix_of(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, st
   return bands.lhs == ribbon::Lhs::shared ? 0 : bands.lhs == ribbon::Lhs::per_line ? line : bands.class_of_line(static_cast<std::size_t>(line));
 }
 
+/// Random strictly diagonally dominant bands with kl sub- and ku superdiagonals, or (block > 1) block tridiagonal ones.
+template <class Scalar>
+ribbon::Bands<Scalar, Kokkos::HostSpace> random_system(std::mt19937_64 &g, std::int64_t matrices, std::int64_t n, int kl, int ku, int block, bool periodic)
+{
+  ribbon::Bands<Scalar, Kokkos::HostSpace> bands;
+  const int                                width = kl + ku + 1, BB = block * block;
+  bands.periodic = periodic, bands.lower = kl, bands.upper = ku, bands.block = block;
+  bands.values = decltype(bands.values)("test::bands", static_cast<std::size_t>(matrices), static_cast<std::size_t>(n), static_cast<std::size_t>(width * BB));
+  for (std::size_t c = 0; c < static_cast<std::size_t>(matrices); ++c)
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+      for (int a = 0; a < block; ++a) {
+        double      sum  = 0.05;
+        std::size_t diag = 0;
+        for (int d = 0; d < width; ++d)
+          for (int b = 0; b < block; ++b) {
+            const auto e = static_cast<std::size_t>((d * block + a) * block + b);
+            if (d == kl && a == b) diag = e;
+            else bands.values(c, i, e) = random_scalar<Scalar>(g), sum += static_cast<double>(ribbon::magnitude(bands.values(c, i, e)));
+          }
+        bands.values(c, i, diag) = Scalar(static_cast<ribbon::real_t<Scalar>>(sum));
+      }
+  return bands;
+}
+
 /// Largest backward error over the lines, without forming dense matrices.
 template <class Scalar>
 double backward_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const ribbon::LineSet &set, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
 {
-  const std::int64_t h = bands.half_bandwidth(), n = set.rows;
+  const std::int64_t n = set.rows, B = bands.block, kl = bands.kl(), ku = bands.ku();
+  const auto         at    = [&](std::int64_t l, std::int64_t i, std::int64_t c) { return static_cast<std::size_t>(set(l, i) + c * set.component_stride); };
   double             worst = 0;
   for (std::int64_t l = 0; l < set.lines(); ++l) {
-    double r = 0, a = 0, xs = 0, bs = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-      const Scalar bi       = b[static_cast<std::size_t>(set(l, i))];
-      Scalar       residual = bi;
-      double       row      = 0;
-      for (std::int64_t d = -h; d <= h; ++d) {
-        std::int64_t j = i + d;
-        if (bands.periodic) j = ((j % n) + n) % n;
-        if (j < 0 || j >= n) continue;
-        const Scalar e = bands.values(static_cast<std::size_t>(matrix_of(bands, l)), static_cast<std::size_t>(i), static_cast<std::size_t>(d + h));
-        residual -= e * x[static_cast<std::size_t>(set(l, j))];
-        row += static_cast<double>(ribbon::magnitude(e));
+    double norm_r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t p = 0; p < B; ++p) {
+        const Scalar bi       = b[at(l, i, p)];
+        Scalar       residual = bi;
+        double       row      = 0;
+        for (std::int64_t d = -kl; d <= ku; ++d) {
+          std::int64_t j = i + d;
+          if (bands.periodic) j = ((j % n) + n) % n;
+          if (j < 0 || j >= n) continue;
+          for (std::int64_t q = 0; q < B; ++q) {
+            const Scalar e = bands.values(static_cast<std::size_t>(matrix_of(bands, l)), static_cast<std::size_t>(i), static_cast<std::size_t>(((d + kl) * B + p) * B + q));
+            residual -= e * x[at(l, j, q)];
+            row += static_cast<double>(ribbon::magnitude(e));
+          }
+        }
+        const double size = static_cast<double>(ribbon::magnitude(residual));
+        if (!(size <= norm_r)) norm_r = size;
+        norm_a = std::max(norm_a, row);
+        norm_x = std::max(norm_x, static_cast<double>(ribbon::magnitude(x[at(l, i, p)])));
+        norm_b = std::max(norm_b, static_cast<double>(ribbon::magnitude(bi)));
       }
-      const double size = static_cast<double>(ribbon::magnitude(residual));
-      if (!(size <= r)) r = size;
-      a  = std::max(a, row);
-      xs = std::max(xs, static_cast<double>(ribbon::magnitude(x[static_cast<std::size_t>(set(l, i))])));
-      bs = std::max(bs, static_cast<double>(ribbon::magnitude(bi)));
-    }
-    const double error = r == 0 ? 0 : r / (a * xs + bs);
+    const double error = norm_r == 0 ? 0 : norm_r / (norm_a * norm_x + norm_b);
     if (!(error <= worst)) worst = error;
   }
   return worst;

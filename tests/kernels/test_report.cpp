@@ -32,10 +32,12 @@ ribbon::FactorReport factor(const ribbon::Bands<double, Kokkos::HostSpace> &band
 /// Solved to 1e-13, or reported: never silently wrong.
 void expect_honest(const ribbon::Bands<double, Kokkos::HostSpace> &bands, const char *what)
 {
-  for (const char *algorithm : {"auto", "one_pass", "thomas"}) {
+  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"}) {
     SCOPED_TRACE(std::string(what) + ", " + algorithm);
     const auto                             set = ribbon::LineSet::interleaved(static_cast<std::int64_t>(bands.values.extent(1)), 3);
     const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
+    const bool                             never_refuses = std::string(algorithm) == "auto" || std::string(algorithm) == "pivoted";
+    EXPECT_TRUE(!never_refuses || solver.report().ok() || solver.report().rcond < 1e-12 || solver.report().smallest_pivot < 1e-12) << solver.report().probe_error;
     if (!solver.report().ok()) continue;
     std::mt19937_64     g(11);
     std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
@@ -139,11 +141,11 @@ std::string refusal(const ribbon::LineSet &set, const ribbon::Bands<double, Kokk
 TEST(Refuses, BadArgumentsWithOneSentence)
 {
   const auto bands = toeplitz(30, {-1, 4, -1}, false);
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"magic"}), "ribbon::LineSolver: unknown algorithm 'magic' (auto, one_pass, thomas)");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"magic"}), "ribbon::LineSolver: unknown algorithm 'magic' (auto, one_pass, thomas, pivoted)");
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"one_pass", 0, 17, 0}), "ribbon: rows_per_thread 17 (interleaved lines take 16, 32, 64)");
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"one_pass", 0, 0, 12}), "ribbon::LineSolver: lines_per_team 12 (a power of two, at most 32)");
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(31, 4), bands), "ribbon::LineSolver: bands of 30 rows for lines of 31");
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), toeplitz(30, {1, 1, 1, 9, 1, 1, 1}, false)), "ribbon::LineSolver: bands with 7 diagonals (3 or 5)");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), toeplitz(30, std::vector<double>(19, 1.0), false)), "ribbon::LineSolver: half-bandwidth 9 (at most 8)");
   auto wrong = bands;
   wrong.lhs  = ribbon::Lhs::per_line;
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong), "ribbon::LineSolver: 1 matrices for 4 lines");

@@ -95,7 +95,7 @@ std::vector<Setting> settings()
     for (bool periodic : {false, true})
       for (bool contiguous : {false, true})
         for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line})
-          for (const char *algorithm : {"auto", "one_pass", "thomas"})
+          for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"})
             if (lhs != ribbon::Lhs::per_line || std::string(algorithm) != "one_pass") all.emplace_back(h, periodic, contiguous, lhs, algorithm);
   return all;
 }
@@ -118,6 +118,65 @@ TEST(SolveShapes, EveryRowsPerThreadAndLinesPerTeam)
           EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 1e-13);
         }
 }
+
+// (kl, ku, block, periodic, contiguous, lhs)
+using WideSetting = std::tuple<int, int, int, bool, bool, ribbon::Lhs>;
+
+std::string wide_name(const testing::TestParamInfo<WideSetting> &info)
+{
+  const auto &[kl, ku, block, periodic, contiguous, lhs] = info.param;
+  const std::string system                               = block > 1 ? "block" + std::to_string(block) : "band" + std::to_string(kl) + "_" + std::to_string(ku);
+  return system + (periodic ? "_ring" : "_open") + (contiguous ? "_contiguous_" : "_interleaved_") + ribbon::to_string(lhs);
+}
+
+class SolveSystems : public testing::TestWithParam<WideSetting> {
+protected:
+  template <class Scalar>
+  void check(std::int64_t n, std::int64_t lines, const std::string &algorithm)
+  {
+    const auto &[kl, ku, block, periodic, contiguous, lhs] = GetParam();
+    const std::uint64_t seed                               = static_cast<std::uint64_t>(n * 100 + lines);
+    SCOPED_TRACE(algorithm + ", n = " + std::to_string(n) + ", lines = " + std::to_string(lines) + ", seed " + std::to_string(seed));
+    std::mt19937_64 g(seed);
+    auto            bands = random_system<Scalar>(g, lhs == ribbon::Lhs::shared ? 1 : lhs == ribbon::Lhs::classes ? 3 : lines, n, kl, ku, block, periodic);
+    bands.lhs             = lhs;
+    if (lhs == ribbon::Lhs::classes) {
+      bands.class_of_line = decltype(bands.class_of_line)("test::classes", static_cast<std::size_t>(lines));
+      for (std::int64_t l = 0; l < lines; ++l) bands.class_of_line(static_cast<std::size_t>(l)) = static_cast<int>((l * 5) % 3);
+    }
+    const auto set = (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
+    const int  h   = std::max({kl, ku, 1});
+    if (algorithm == "one_pass" && (lhs == ribbon::Lhs::per_line || n < 2 * h || h > 4 || block == 3 || block > 4)) return; // no kernel
+    const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {algorithm});
+    ASSERT_TRUE(solver.report().ok()) << "status " << static_cast<int>(solver.report().status) << ", probe " << solver.report().probe_error << ", pivot " << solver.report().smallest_pivot;
+    std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
+    for (auto &v : b) v = random_scalar<Scalar>(g);
+    const auto x = solve(solver, b);
+    EXPECT_LE(backward_error(bands, set, x, b), limit<Scalar>());
+    EXPECT_TRUE(solve(solver, b, true) == x) << "in place differs from out of place";
+  }
+};
+
+TEST_P(SolveSystems, EveryAlgorithm)
+{
+  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"}) {
+    for (std::int64_t n : {1, 2, 3, 5, 8, 9, 16, 17, 31, 33, 64, 100, 257}) check<double>(n, n > 64 ? 5 : 21, algorithm);
+    for (std::int64_t n : {4, 37, 100}) check<float>(n, 35, algorithm), check<Kokkos::complex<double>>(n, 35, algorithm);
+  }
+}
+
+std::vector<WideSetting> wide_settings()
+{
+  std::vector<WideSetting> all;
+  const int                systems[][3] = {{0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {2, 1, 1}, {3, 3, 1}, {4, 4, 1}, {1, 3, 1}, {4, 0, 1}, {5, 5, 1}, {8, 8, 1}, {8, 2, 1}, {0, 8, 1}, {1, 1, 2}, {1, 1, 3}, {1, 1, 4}, {1, 1, 8}};
+  for (const auto &s : systems)
+    for (bool periodic : {false, true})
+      for (bool contiguous : {false, true})
+        for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line}) all.emplace_back(s[0], s[1], s[2], periodic, contiguous, lhs);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SolveSystems, testing::ValuesIn(wide_settings()), wide_name);
 
 TEST(SolveShapes, EmptyBatchesAndEmptyLines)
 {

@@ -2,7 +2,7 @@
 /// @file one_pass.hpp  The kernel that reads every line once and writes it once: two sweeps and, mostly, one barrier between them.
 ///
 /// A team holds a tile of `lanes` lines, cut in chunks of rows; one virtual thread per (line, chunk). The forward sweep runs while rows
-/// arrive, chunks exchange 2 P numbers per line, and the backward sweep runs while rows leave (chunk.hpp, reduced.hpp). Rows wait in
+/// arrive, chunks exchange S or 2 S numbers per line, and the backward sweep runs while rows leave (chunk.hpp or orthogonal.hpp, reduced.hpp). Rows wait in
 /// registers and team scratch; contiguous lines (Staged) pass through scratch on their way in and out, so that neighbouring threads touch
 /// neighbouring memory. The team's work grows neither with the batch nor with the kind of matrix.
 #pragma once
@@ -14,23 +14,23 @@
 
 namespace ribbon {
 
-/// How a line is cut: chunks of `slots` rows, the first and the last one maybe shorter.
+/// How a line is cut: chunks of `length` rows, the first and the last one maybe shorter.
 struct ChunkSplit {
-  int chunks = 0, slots = 0, first = 0, last = 0;
+  int chunks = 0, length = 0, first = 0, last = 0; ///< length: rows of the chunks between the first and the last
 
-  KOKKOS_INLINE_FUNCTION int begin(int c) const { return c == 0 ? 0 : first + (c - 1) * slots; }
-  KOKKOS_INLINE_FUNCTION int size(int c) const { return c == 0 ? first : c == chunks - 1 ? last : slots; }
+  KOKKOS_INLINE_FUNCTION int begin(int c) const { return c == 0 ? 0 : first + (c - 1) * length; }
+  KOKKOS_INLINE_FUNCTION int size(int c) const { return c == 0 ? first : c == chunks - 1 ? last : length; }
 
-  /// Cuts n rows into chunks of at least 2 P rows; chunks == 0 for lines shorter than that.
-  static ChunkSplit make(int n, int P, int slots)
+  /// Cuts n rows into chunks of at least `least` and at most `length` rows; chunks == 0 for lines shorter than that.
+  static ChunkSplit make(int n, int least, int length)
   {
-    if (n < 2 * P) return {};
-    const int T = (n + slots - 1) / slots;
-    if (T == 1) return {1, slots, n, n};
-    ChunkSplit s{T, slots, slots, n - (T - 1) * slots};
-    if (s.last < 2 * P) { // share what is left between both ends
-      s.first = (slots + s.last + 1) / 2;
-      s.last  = n - (T - 2) * slots - s.first;
+    if (n < least) return {};
+    const int T = (n + length - 1) / length;
+    if (T == 1) return {1, length, n, n};
+    ChunkSplit s{T, length, length, n - (T - 1) * length};
+    if (s.last < least) { // share what is left between both ends
+      s.first = (length + s.last + 1) / 2;
+      s.last  = n - (T - 2) * length - s.first;
     }
     return s;
   }
@@ -39,7 +39,8 @@ struct ChunkSplit {
 /// What the kernel needs besides the numbers.
 struct OnePassShape {
   ChunkSplit split;
-  bool       periodic  = false;
+  int        slots     = 0;     ///< unknowns a virtual thread has room for
+  bool       ring      = false; ///< the first and the last chunk are neighbours
   bool       staged    = false;
   int        lane_bits = 5; ///< lines per team = 2^lane_bits
   int        pitch     = 0; ///< staged: distance of two lines in scratch
@@ -53,15 +54,15 @@ struct OnePassShape {
   {
     if (window == split.chunks) return 0;
     const int q = c - reach;
-    if (periodic) return q < 0 ? q + split.chunks : q;
+    if (ring) return q < 0 ? q + split.chunks : q;
     return q < 0 ? 0 : q > split.chunks - window ? split.chunks - window : q;
   }
 };
 
-/// A P x P block, row-major.
-template <class Scalar, int P>
+/// An S x S block, row-major.
+template <class Scalar, int S>
 struct alignas(16) SquareBlock {
-  Scalar a[P * P] = {};
+  Scalar a[S * S] = {};
 };
 
 struct NoRegularBlock { };
@@ -73,17 +74,27 @@ enum class CoefficientSource {
   classes  ///< several, line -> class
 };
 
-/// @tparam MR, MS    rows of a chunk that wait in registers and in scratch; slots = MR + MS
+/// @tparam Scheme    how a chunk is eliminated
+/// @tparam MR, MS    unknowns of a chunk that wait in registers and in scratch; slots = MR + MS
 /// @tparam Staged    lines pass through scratch
-template <class Scalar, int P, int MR, int MS, CoefficientSource source, bool Staged>
+template <class Scheme, int MR, int MS, CoefficientSource source, bool Staged>
 struct OnePassKernel {
+  using Scalar                     = typename Scheme::Scalar;
   static constexpr int slots       = MR + MS;
-  static constexpr int interior    = slots - P;
-  static constexpr int group       = 8;                                                   ///< rows per group of asynchronous copies
-  static constexpr int max_threads = slots > 32 ? 512 : slots > 16 || P > 1 ? 768 : 1024; ///< bounds the registers: 128, 80 or 64
-  static constexpr int side        = 32;                                                  ///< virtual threads whose slots lie side by side in scratch (interleaved)
-  using Block                      = ChunkBlock<Scalar, P, slots>;
-  using Square                     = SquareBlock<Scalar, P>;
+  static constexpr int B           = Scheme::block;
+  static constexpr int S           = Scheme::separators;
+  static constexpr int rows        = slots / B;
+  static constexpr int interior    = rows - Scheme::separator_rows;
+  static constexpr int group       = 8;                                                            ///< unknowns per group of asynchronous copies
+  static constexpr int max_threads = slots > 32 || S > 2 ? 512 : slots > 16 || S > 1 ? 768 : 1024; ///< bounds the registers: 128, 80 or 64
+  static constexpr int side        = 32;                                                           ///< virtual threads whose slots lie side by side in scratch (interleaved)
+  static constexpr int exchanged   = (Scheme::couples_left ? 3 : 2) * S;                           ///< numbers per virtual thread: r_own, z and r_left
+  using Block                      = ChunkBlock<Scheme, slots>;
+  using Square                     = SquareBlock<Scalar, S>;
+  using ForwardRow                 = typename Scheme::Forward;
+  using BackwardRow                = typename Scheme::Backward;
+  using Edge                       = typename Scheme::Edge;
+  static_assert(slots % B == 0 && group % B == 0, "a row lies in one group");
 
   std::conditional_t<source == CoefficientSource::regular, Block, NoRegularBlock> regular;
 
@@ -103,7 +114,7 @@ struct OnePassKernel {
 
   struct State {
     Scalar g[MR > 0 ? MR : 1];
-    Scalar z[2][P]; ///< separators right (own) and left of the chunk
+    Scalar z[2][S]; ///< separators right (own) and left of the chunk
   };
 
   /// Scalars of the tile in scratch.
@@ -117,12 +128,12 @@ struct OnePassKernel {
   {
     const std::size_t threads = static_cast<std::size_t>(s.threads()), tile = tile_words(s);
     const std::size_t extra = is_virtual ? threads * sizeof(State) : source == CoefficientSource::classes ? 0 : static_cast<std::size_t>(s.split.chunks - regular_chunks) * fetched_bytes;
-    return device::align16(tile * sizeof(Scalar)) + device::align16(3 * P * threads * sizeof(Scalar)) + extra;
+    return device::align16(tile * sizeof(Scalar)) + device::align16(exchanged * threads * sizeof(Scalar)) + extra;
   }
 
   /// The piece of a tile one virtual thread owns.
   struct Piece {
-    int          lane, chunk, pad, cls; ///< pad: empty slots before the first row
+    int          lane, chunk, pad, cls; ///< pad: empty slots before the first unknown
     bool         active;                ///< false before the first and beyond the last line: reads that one, writes nothing
     std::int64_t line;
     Scalar      *tile; ///< scratch of slot MR (interleaved) or of slot 0 (staged)
@@ -140,53 +151,53 @@ struct OnePassKernel {
     const std::int64_t line = team.league_rank() * shape.lanes() + p.lane - shift;
     p.active                = line >= 0 && line < lines;
     p.line                  = p.active ? line : line < 0 ? 0 : lines - 1;
-    p.pad                   = slots - shape.split.size(p.chunk);
+    p.pad                   = slots - shape.split.size(p.chunk) * B;
     p.cls                   = 0;
     if constexpr (source == CoefficientSource::classes) p.cls = class_of_line[p.line % classified];
-    if constexpr (Staged) p.tile = tile + p.lane * shape.pitch + shape.split.begin(p.chunk) - p.pad;
+    if constexpr (Staged) p.tile = tile + p.lane * shape.pitch + shape.split.begin(p.chunk) * B - p.pad;
     else p.tile = tile + v / side * (side * MS) + v % side;
     return p;
   }
 
   /// The block of the regular chunks: on CUDA its numbers are constants of the instructions.
   struct RegularBlock {
-    static constexpr bool full  = true; ///< every slot holds a row
-    static constexpr int  ahead = 0;    ///< rows of coefficients to read ahead
-    const Block          &block;
-    KOKKOS_FUNCTION const ForwardRow<Scalar, P> &forward(int k) const { return block.forward.row[k]; }
-    KOKKOS_FUNCTION const BackwardRow<Scalar, P> &backward(int k) const { return block.backward.row[k]; }
-    KOKKOS_FUNCTION const ChunkEdge<Scalar, P> &edge() const { return block.forward.edge; }
-    KOKKOS_FUNCTION void                        fetch_forward() const { }
-    KOKKOS_FUNCTION void                        await_forward() const { }
-    KOKKOS_FUNCTION void                        fetch_backward() const { }
-    KOKKOS_FUNCTION void                        await_backward() const { }
+    static constexpr bool              full  = true; ///< every slot holds a row
+    static constexpr int               ahead = 0;    ///< rows of coefficients to read ahead
+    const Block                       &block;
+    KOKKOS_FUNCTION const ForwardRow  &forward(int k) const { return block.forward.row[k]; }
+    KOKKOS_FUNCTION const BackwardRow &backward(int k) const { return block.backward.row[k]; }
+    KOKKOS_FUNCTION const Edge        &edge() const { return block.forward.edge; }
+    KOKKOS_FUNCTION void               fetch_forward() const { }
+    KOKKOS_FUNCTION void               await_forward() const { }
+    KOKKOS_FUNCTION void               fetch_backward() const { }
+    KOKKOS_FUNCTION void               await_backward() const { }
   };
 
   /// A block read where it lies.
   struct MemoryBlock {
-    static constexpr bool full  = false;
-    static constexpr int  ahead = 0;
-    const Block          *block;
-    KOKKOS_FUNCTION ForwardRow<Scalar, P> forward(int k) const { return read_only(&block->forward.row[k]); }
-    KOKKOS_FUNCTION BackwardRow<Scalar, P> backward(int k) const { return read_only(&block->backward.row[k]); }
-    KOKKOS_FUNCTION ChunkEdge<Scalar, P> edge() const { return read_only(&block->forward.edge); }
-    KOKKOS_FUNCTION void                 fetch_forward() const { }
-    KOKKOS_FUNCTION void                 await_forward() const { }
-    KOKKOS_FUNCTION void                 fetch_backward() const { }
-    KOKKOS_FUNCTION void                 await_backward() const { }
+    static constexpr bool       full  = false;
+    static constexpr int        ahead = 0;
+    const Block                *block;
+    KOKKOS_FUNCTION ForwardRow  forward(int k) const { return read_only(&block->forward.row[k]); }
+    KOKKOS_FUNCTION BackwardRow backward(int k) const { return read_only(&block->backward.row[k]); }
+    KOKKOS_FUNCTION Edge        edge() const { return read_only(&block->forward.edge); }
+    KOKKOS_FUNCTION void        fetch_forward() const { }
+    KOKKOS_FUNCTION void        await_forward() const { }
+    KOKKOS_FUNCTION void        fetch_backward() const { }
+    KOKKOS_FUNCTION void        await_backward() const { }
   };
 
   /// A block that the lanes of its chunk bring to scratch, first the forward half, then, into the same place, the backward half.
   struct FetchedBlock {
-    static constexpr bool full  = false;
-    static constexpr int  ahead = 2; // the compiler cannot know that writing a row to scratch leaves the block as it is
-    const Block          *block;
-    char                 *scratch;
-    int                   lane, lanes;
-    KOKKOS_FUNCTION const ForwardRow<Scalar, P> &forward(int k) const { return reinterpret_cast<const typename Block::Forward *>(scratch)->row[k]; }
-    KOKKOS_FUNCTION const BackwardRow<Scalar, P> &backward(int k) const { return reinterpret_cast<const typename Block::Backward *>(scratch)->row[k]; }
-    KOKKOS_FUNCTION const ChunkEdge<Scalar, P> &edge() const { return reinterpret_cast<const typename Block::Forward *>(scratch)->edge; }
-    KOKKOS_FUNCTION void                        fetch_forward() const
+    static constexpr bool              full  = false;
+    static constexpr int               ahead = 2; // the compiler cannot know that writing a row to scratch leaves the block as it is
+    const Block                       *block;
+    char                              *scratch;
+    int                                lane, lanes;
+    KOKKOS_FUNCTION const ForwardRow  &forward(int k) const { return reinterpret_cast<const typename Block::Forward *>(scratch)->row[k]; }
+    KOKKOS_FUNCTION const BackwardRow &backward(int k) const { return reinterpret_cast<const typename Block::Backward *>(scratch)->row[k]; }
+    KOKKOS_FUNCTION const Edge        &edge() const { return reinterpret_cast<const typename Block::Forward *>(scratch)->edge; }
+    KOKKOS_FUNCTION void               fetch_forward() const
     {
       device::async_copy_block(scratch, &block->forward, sizeof(typename Block::Forward), lane, lanes);
       device::async_commit();
@@ -270,41 +281,54 @@ struct OnePassKernel {
     const Scalar *from = b + in.begin(p.line) + shape.split.begin(p.chunk) * in.row_stride;
     RIBBON_UNROLL
     for (int k = 0; k < slots; ++k) {
-      if (k < MR) s.g[k < MR ? k : 0] = device::streaming_load(from);
-      else device::async_copy(&p.slot(k), from);
+      const Scalar *at = B == 1 ? from : from + k % B * in.component_stride;
+      if (k < MR) s.g[k < MR ? k : 0] = device::streaming_load(at);
+      else device::async_copy(&p.slot(k), at);
       if (k >= MR && ((k - MR) % group == group - 1 || k == slots - 1)) device::async_commit();
-      from += holds<Coefficients>(p, k) ? in.row_stride : 0;
+      if (k % B == B - 1) from += holds<Coefficients>(p, k) ? in.row_stride : 0;
     }
   }
 
   template <class Coefficients>
   KOKKOS_FUNCTION void forward(const Piece &p, State &s, const Coefficients &block, Scalar *r_own, Scalar *r_left) const
   {
-    constexpr int                                         groups = (MS + group - 1) / group;
-    Window<Scalar, P>                                     g;
-    Scalar                                                y_first[P] = {}, f_sep[P] = {};
-    ReadAhead<ForwardRow<Scalar, P>, Coefficients::ahead> rows;
+    constexpr int                              groups = (MS + group - 1) / group, given = Scheme::forward_rows(rows), delay = Scheme::delay;
+    typename Scheme::Sweep                     sweep;
+    Scalar                                     f_sep[S] = {};
+    ReadAhead<ForwardRow, Coefficients::ahead> coefficients;
     block.await_forward();
     RIBBON_UNROLL
-    for (int k = 0; k < slots; ++k) {
+    for (int k = 0; k < rows; ++k) {
+      constexpr int last = B - 1;
       if constexpr (!Staged)
-        if (k >= MR && (k - MR) % group == 0) device::async_wait(groups - 1 - (k - MR) / group);
-      Scalar f;
-      if constexpr (Staged) f = p.slot(holds<Coefficients>(p, k) ? k : p.pad);
-      else f = k < MR ? s.g[k < MR ? k : 0] : p.slot(k);
-      if (k < interior) {
-        const Scalar v = forward_row<Scalar, P>(rows.next(k < interior ? k : 0, interior, [&](int i) -> decltype(auto) { return block.forward(i); }), f, g, y_first);
-        if (k < MR) s.g[k < MR ? k : 0] = v;
-        else if (!Staged || holds<Coefficients>(p, k)) p.slot(k) = v;
-      } else f_sep[k < interior ? 0 : k - interior] = f;
+        if (k * B + last >= MR && (k == 0 || (k * B - 1 < MR ? -1 : (k * B - 1 - MR) / group) != (k * B + last - MR) / group)) device::async_wait(groups - 1 - (k * B + last - MR) / group);
+      Scalar f[B], g[B];
+      RIBBON_UNROLL
+      for (int c = 0; c < B; ++c) {
+        const int e = k * B + c;
+        if constexpr (Staged) f[c] = p.slot(holds<Coefficients>(p, e) ? e : p.pad);
+        else f[c] = e < MR ? s.g[e < MR ? e : 0] : p.slot(e);
+      }
+      if (k < given) {
+        Scheme::forward(coefficients.next(k < given ? k : 0, given, [&](int i) -> decltype(auto) { return block.forward(i); }), f, sweep, g);
+        if (k >= delay) RIBBON_UNROLL
+        for (int c = 0; c < B; ++c) {
+          const int e = (k - delay) * B + c;
+          if (e < MR) s.g[e >= 0 && e < MR ? e : 0] = g[c];
+          else if (!Staged || holds<Coefficients>(p, e)) p.slot(e) = g[c];
+        }
+      } else {
+        RIBBON_UNROLL
+        for (int c = 0; c < B; ++c) f_sep[k < given ? 0 : (k - given) * B + c] = f[c];
+      }
     }
-    Scalar own[P], left[P];
-    reduced_rhs<Scalar, P>(block.edge(), g, y_first, f_sep, own, left);
-    const bool coupled = shape.periodic || p.chunk > 0;
-    for (int a = 0; a < P; ++a) {
-      const int at = ((p.chunk * P + a) << shape.lane_bits) + p.lane;
+    Scalar own[S], left[S];
+    Scheme::finish(block.edge(), sweep, f_sep, own, left);
+    const bool coupled = shape.ring || p.chunk > 0;
+    for (int a = 0; a < S; ++a) {
+      const int at = ((p.chunk * S + a) << shape.lane_bits) + p.lane;
       r_own[at]    = own[a];
-      r_left[at]   = coupled ? left[a] : Scalar(0);
+      if constexpr (Scheme::couples_left) r_left[at] = coupled ? left[a] : Scalar(0);
     }
     block.fetch_backward();
   }
@@ -312,7 +336,7 @@ struct OnePassKernel {
   /// z[i] += block row c - i of the reduced inverse (indices modulo the chunks) times r = r_own - r_left of the right neighbour, or r = r_own
   /// for a residual. The windows of all these block rows begin at block q.
   template <bool residual, int block_rows>
-  KOKKOS_FUNCTION void apply_inverse(const Piece &p, int c, int q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[P]) const
+  KOKKOS_FUNCTION void apply_inverse(const Piece &p, int c, int q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[S]) const
   {
     const int     T = shape.split.chunks, W = shape.window;
     const Square *G        = inverse + static_cast<std::int64_t>(p.cls * T + c) * W;
@@ -323,18 +347,18 @@ struct OnePassKernel {
     for (int w = 0; w < W; ++w) {
       const int next = q + 1 == T ? 0 : q + 1;
       Square    block[block_rows];
-      Scalar    r[P];
+      Scalar    r[S];
       // measured on an H200, n = 256 to 1024: small blocks are better asked for after r (4 to 10 % of the kernel), large ones before (1 to 3 %)
-      if (P > 1)
+      if (S > 1)
         for (int i = 0; i < block_rows; ++i) block[i] = read_only(&G[w + i * previous]);
-      for (int e = 0; e < P; ++e) {
-        r[e] = r_own[((q * P + e) << shape.lane_bits) + p.lane];
-        if constexpr (!residual) r[e] -= r_left[((next * P + e) << shape.lane_bits) + p.lane];
+      for (int e = 0; e < S; ++e) {
+        r[e] = r_own[((q * S + e) << shape.lane_bits) + p.lane];
+        if constexpr (!residual && Scheme::couples_left) r[e] -= r_left[((next * S + e) << shape.lane_bits) + p.lane];
       }
       for (int i = 0; i < block_rows; ++i) {
-        if (P == 1) block[i] = read_only(&G[w + i * previous]);
-        for (int e = 0; e < P; ++e)
-          for (int a = 0; a < P; ++a) z[i][a] += block[i].a[a * P + e] * r[e];
+        if (S == 1) block[i] = read_only(&G[w + i * previous]);
+        for (int e = 0; e < S; ++e)
+          for (int a = 0; a < S; ++a) z[i][a] += block[i].a[a * S + e] * r[e];
       }
       q = next;
     }
@@ -346,77 +370,95 @@ struct OnePassKernel {
     const int  T = shape.split.chunks, c = p.chunk, right = c + 1 == T ? 0 : c + 1, left = c == 0 ? T - 1 : c - 1;
     const auto R     = reduced + static_cast<std::int64_t>(p.cls * T + c) * 3;
     const auto lower = read_only(&R[0]), diag = read_only(&R[1]), upper = read_only(&R[2]);
-    for (int a = 0; a < P; ++a) {
-      Scalar r = r_own[((c * P + a) << shape.lane_bits) + p.lane];
-      r -= r_left[((right * P + a) << shape.lane_bits) + p.lane];
-      for (int e = 0; e < P; ++e) { // blocks beyond the ends of a line that is not periodic are zero
-        r -= lower.a[a * P + e] * z[((left * P + e) << shape.lane_bits) + p.lane];
-        r -= diag.a[a * P + e] * z[((c * P + e) << shape.lane_bits) + p.lane];
-        r -= upper.a[a * P + e] * z[((right * P + e) << shape.lane_bits) + p.lane];
+    for (int a = 0; a < S; ++a) {
+      Scalar r = r_own[((c * S + a) << shape.lane_bits) + p.lane];
+      if constexpr (Scheme::couples_left) r -= r_left[((right * S + a) << shape.lane_bits) + p.lane];
+      for (int e = 0; e < S; ++e) { // blocks beyond the ends of a line that is not periodic are zero
+        r -= lower.a[a * S + e] * z[((left * S + e) << shape.lane_bits) + p.lane];
+        r -= diag.a[a * S + e] * z[((c * S + e) << shape.lane_bits) + p.lane];
+        r -= upper.a[a * S + e] * z[((right * S + e) << shape.lane_bits) + p.lane];
       }
-      r_own[((c * P + a) << shape.lane_bits) + p.lane] = r;
+      r_own[((c * S + a) << shape.lane_bits) + p.lane] = r;
     }
   }
 
   KOKKOS_FUNCTION void publish(const Piece &p, const State &s, Scalar *z) const
   {
-    for (int a = 0; a < P; ++a) z[((p.chunk * P + a) << shape.lane_bits) + p.lane] = s.z[0][a];
+    for (int a = 0; a < S; ++a) z[((p.chunk * S + a) << shape.lane_bits) + p.lane] = s.z[0][a];
   }
 
   /// The chunk whose separators lie left of chunk c; -1 at the end of a line that is not periodic.
   KOKKOS_FUNCTION int left_of(int c) const
   {
-    return c > 0 ? c - 1 : shape.periodic ? shape.split.chunks - 1 : -1;
+    return c > 0 ? c - 1 : shape.ring ? shape.split.chunks - 1 : -1;
   }
 
   template <class Coefficients>
   KOKKOS_FUNCTION void backward(const Piece &p, const State &s, const Coefficients &block) const
   {
-    const int         first_stored = p.active ? (Coefficients::full ? 0 : p.pad) : slots;
-    Scalar           *to           = nullptr; // runs from the last row to the first
-    Window<Scalar, P> w;
-    if constexpr (!Staged) to = x + out.begin(p.line) + (shape.split.begin(p.chunk) + shape.split.size(p.chunk) - 1) * out.row_stride;
-    ReadAhead<BackwardRow<Scalar, P>, Coefficients::ahead> rows;
+    const int                                   first_stored = p.active ? (Coefficients::full ? 0 : p.pad) : slots;
+    const std::int64_t                          end          = shape.split.begin(p.chunk) + shape.split.size(p.chunk);
+    const bool                                  wraps        = Scheme::shift > 0 && p.chunk == shape.split.chunks - 1; ///< the last unknowns are the line's first
+    Scalar                                     *to           = nullptr;                                                ///< runs from the last row to the first
+    typename Scheme::Window                     w;
+    ReadAhead<BackwardRow, Coefficients::ahead> coefficients;
+    if constexpr (!Staged) to = x + out.begin(p.line) + ((wraps ? 0 : end) + Scheme::shift - 1) * out.row_stride;
     block.await_backward();
+    Scheme::start(s.z[0], w);
     RIBBON_UNROLL
-    for (int k = slots - 1; k >= 0; --k) {
-      Scalar v;
+    for (int k = rows - 1; k >= 0; --k) {
+      Scalar v[B];
       if (k >= interior) {
-        v                                     = s.z[0][k >= interior ? k - interior : 0];
-        w.v[k >= interior ? k - interior : 0] = v;
+        RIBBON_UNROLL
+        for (int c = 0; c < B; ++c) v[c] = s.z[0][k >= interior ? (k - interior) * B + c : 0];
       } else {
-        const Scalar g = k < MR ? s.g[k < MR ? k : 0] : p.slot(Staged && !holds<Coefficients>(p, k) ? p.pad : k);
-        v              = backward_row<Scalar, P>(rows.next(k < interior ? interior - 1 - k : 0, interior, [&](int i) -> decltype(auto) { return block.backward(interior - 1 - i); }), g, s.z[1], w);
+        Scalar g[B];
+        RIBBON_UNROLL
+        for (int c = 0; c < B; ++c) {
+          const int e = k * B + c;
+          g[c]        = e < MR ? s.g[e < MR ? e : 0] : p.slot(Staged && !holds<Coefficients>(p, e) ? p.pad : e);
+        }
+        Scheme::backward(coefficients.next(k < interior ? interior - 1 - k : 0, interior, [&](int i) -> decltype(auto) { return block.backward(interior - 1 - i); }), g, s.z[1], w, v);
       }
-      if constexpr (Staged) {
-        if (holds<Coefficients>(p, k)) p.slot(k) = v;
-      } else {
-        if (Coefficients::full ? p.active : k >= first_stored) *to = v;
-        to -= out.row_stride;
+      if (Scheme::shift > 0 && k == rows - 1 - Scheme::shift && wraps) {
+        if constexpr (!Staged) to = x + out.begin(p.line) + (end - 1) * out.row_stride;
       }
+      RIBBON_UNROLL
+      for (int c = 0; c < B; ++c) {
+        const int e = k * B + c;
+        if constexpr (Staged) {
+          if (holds<Coefficients>(p, e)) p.slot(e) = v[c];
+        } else {
+          if (Coefficients::full ? p.active : e >= first_stored) to[B == 1 ? 0 : c * out.component_stride] = v[c];
+        }
+      }
+      if constexpr (!Staged) to -= out.row_stride;
     }
   }
 
-  /// Moves a tile of whole lines between memory and scratch: a group of 32 virtual threads per line, neighbours at neighbouring rows.
-  template <class Team, class Move>
+  /// Moves a tile of whole lines between memory and scratch: a group of 32 virtual threads per line, neighbours at neighbouring unknowns.
+  /// Unknown k of a line lies `rotation` places further to the left in scratch.
+  template <int rotation, class Team, class Move>
   KOKKOS_FUNCTION void for_tile(const Team &team, const LineSet &set, int v, const Move &move) const
   {
-    const int          n = static_cast<int>(set.rows), width = team.size() < 32 ? team.size() : 32, groups = team.size() / width;
+    const int          n = static_cast<int>(set.rows) * B, width = team.size() < 32 ? team.size() : 32, groups = team.size() / width;
     const std::int64_t first = team.league_rank() * shape.lanes(), left = lines - first;
     const int          end        = left < shape.lanes() ? static_cast<int>(left) : shape.lanes();
     const int          group_rank = v / width, lane = v - group_rank * width;
     if (group_rank >= groups) return;
-    std::int64_t at = set.begin(first + group_rank);
+    const auto   place = [&](int k) { return rotation == 0 ? k : k < rotation ? k + n - rotation : k - rotation; };
+    const bool   dense = set.row_stride == B && (B == 1 || set.component_stride == 1);
+    std::int64_t at    = set.begin(first + group_rank);
     for (int line = group_rank; line < end; line += groups) {
       const int t = line * shape.pitch;
-      if (set.row_stride == 1) {
-        for (int row = lane; row < n; row += 4 * width) {
+      if (dense) {
+        for (int k = lane; k < n; k += 4 * width) {
           RIBBON_UNROLL
           for (int j = 0; j < 4; ++j)
-            if (row + j * width < n) move(at + row + j * width, t + row + j * width);
+            if (k + j * width < n) move(at + k + j * width, t + place(k + j * width));
         }
       } else {
-        for (int row = lane; row < n; row += width) move(at + row * set.row_stride, t + row);
+        for (int k = lane; k < n; k += width) move(at + k / B * set.row_stride + k % B * set.component_stride, t + place(k));
       }
       at = set.count1 == 1 ? at + groups * set.stride0 : set.begin(first + line + groups);
     }
@@ -425,17 +467,17 @@ struct OnePassKernel {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const int                    size   = team.size();
-    const std::size_t            words  = tile_words(shape);
-    Scalar                      *tile   = reinterpret_cast<Scalar *>(team.scratch());
-    Scalar                      *r_own  = reinterpret_cast<Scalar *>(team.scratch() + (words * sizeof(Scalar) + 15) / 16 * 16);
-    Scalar                      *r_left = r_own + P * size, *z = r_left + P * size;
-    char                        *fetched = reinterpret_cast<char *>(r_own) + (3 * P * sizeof(Scalar) * static_cast<std::size_t>(size) + 15) / 16 * 16; // or virtual states
+    const int                    size  = team.size();
+    const std::size_t            words = tile_words(shape);
+    Scalar                      *tile  = reinterpret_cast<Scalar *>(team.scratch());
+    Scalar                      *r_own = reinterpret_cast<Scalar *>(team.scratch() + (words * sizeof(Scalar) + 15) / 16 * 16);
+    Scalar                      *z = r_own + S * size, *r_left = z + S * size;                                                                             // r_left: only where the scheme couples to the left
+    char                        *fetched = reinterpret_cast<char *>(r_own) + (exchanged * sizeof(Scalar) * static_cast<std::size_t>(size) + 15) / 16 * 16; // or virtual states
     device::Threads<State, Team> threads(team, fetched);
 
     if constexpr (Staged) {
       threads.for_each([&](int v, State &) {
-        for_tile(team, in, v, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
+        for_tile<0>(team, in, v, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
         device::async_commit();
         device::async_wait(0);
       });
@@ -455,12 +497,12 @@ struct OnePassKernel {
       const Piece p     = piece(team, v, tile);
       const int   left  = left_of(p.chunk);
       const int   begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
-      for (int a = 0; a < P; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
+      for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
       // Every chunk forms its left neighbour's separators once more, both at once where the registers suffice: mostly cheaper than a second
       // barrier, which pays where many short chunks have long windows.
       bool both = false;
-      if constexpr (P == 1) both = left >= 0 && begin == left_begin && !share;
-      if (both) apply_inverse<false, P == 1 ? 2 : 1>(p, p.chunk, begin, r_own, r_left, s.z);
+      if constexpr (S == 1) both = left >= 0 && begin == left_begin && !share;
+      if (both) apply_inverse<false, S == 1 ? 2 : 1>(p, p.chunk, begin, r_own, r_left, s.z);
       else {
         apply_inverse<false, 1>(p, p.chunk, begin, r_own, r_left, s.z);
         if (share) publish(p, s, z);
@@ -482,12 +524,12 @@ struct OnePassKernel {
       const Piece p    = piece(team, v, tile);
       const int   left = left_of(p.chunk);
       if (share && left >= 0)
-        for (int a = 0; a < P; ++a) s.z[1][a] = z[((left * P + a) << shape.lane_bits) + p.lane];
+        for (int a = 0; a < S; ++a) s.z[1][a] = z[((left * S + a) << shape.lane_bits) + p.lane];
       with_block<Team>(p, fetched, [&](const auto &block) { backward(p, s, block); });
     });
     if constexpr (Staged) {
       team.barrier();
-      threads.for_each([&](int v, State &) { for_tile(team, out, v, [&](std::int64_t at, int t) { x[at] = tile[t]; }); });
+      threads.for_each([&](int v, State &) { for_tile<Scheme::shift>(team, out, v, [&](std::int64_t at, int t) { x[at] = tile[t]; }); });
     }
   }
 };

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <ribbon/algorithm/one_pass.hpp>
+#include <ribbon/orthogonal.hpp>
 #include <ribbon/reduced.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -16,44 +18,53 @@ struct TypeTag {
   using type = T;
 };
 
-/// One-pass solver of a few distinct matrices of half-bandwidth P. Construct = factor; solve as often as wanted.
-template <class Scalar, class Exec, int P>
+/// One-pass solver of a few distinct matrices. Construct = factor; solve as often as wanted.
+template <class Scheme, class Exec>
 class OnePass {
 public:
-  using Memory  = typename Exec::memory_space;
-  using Square  = SquareBlock<Scalar, P>;
-  using Squares = Kokkos::View<Square *, Memory>;
+  using Scalar               = typename Scheme::Scalar;
+  using Wide                 = wide_t<Scalar>;
+  using Memory               = typename Exec::memory_space;
+  static constexpr int B     = Scheme::block;
+  static constexpr int S     = Scheme::separators;
+  static constexpr int least = Scheme::always_ring ? S : 2 * Scheme::separator_rows; ///< rows of the shortest chunk
+  using Square               = SquareBlock<Scalar, S>;
+  using Squares              = Kokkos::View<Square *, Memory>;
+
+  /// Tridiagonal and pentadiagonal systems have kernels of several shapes, the others one of 32 unknowns.
+  static constexpr bool many_shapes = !Scheme::always_ring && S <= 2 && B == 1;
 
   /// Shape of the kernel for lines of this layout, with split.chunks == 0 where no tile fits the scratch of a team. `constant` tells a matrix
   /// with one stencil, whose chunks share a block. @throws std::invalid_argument for rows_per_thread that no kernel has.
   static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, bool constant, int rows_per_thread = 0, int lines_per_team = 0)
   {
     OnePassShape s;
-    s.periodic = periodic;
-    s.staged   = lines.lines() == 1 || std::abs(lines.row_stride) < std::abs(lines.stride0);
+    s.ring   = periodic || Scheme::always_ring;
+    s.staged = lines.lines() == 1 || std::abs(lines.row_stride) < std::abs(lines.stride0);
     if (lines.rows > 16384) return s;
-    const bool known = rows_per_thread == 0 || rows_per_thread == 16 || rows_per_thread == 32 || rows_per_thread == (s.staged ? 31 : 64) || (s.staged && rows_per_thread == 63);
-    if (!known) throw std::invalid_argument("ribbon: rows_per_thread " + std::to_string(rows_per_thread) + (s.staged ? " (contiguous lines take 16, 31, 32, 63)" : " (interleaved lines take 16, 32, 64)"));
+    check(rows_per_thread, s.staged);
     const int         n     = static_cast<int>(lines.rows);
     const std::size_t limit = device::scratch_limit(exec);
+    const auto        cut   = [&](int slots) {
+      s.slots = rows_per_thread ? rows_per_thread : many_shapes ? slots : 32;
+      s.split = ChunkSplit::make(n, least, s.slots / B);
+      return s.split.chunks > 0;
+    };
     if (s.staged) {
       // with 16 lanes or more any odd pitch avoids bank conflicts; with fewer, several chunks meet and must have an odd number of rows
-      s.split = ChunkSplit::make(n, P, rows_per_thread ? rows_per_thread : n < 64 ? 16 : n <= 512 ? 32 : n <= 2048 ? 31 : 63);
-      if (s.split.chunks == 0) return s;
+      if (!cut(n < 64 ? 16 : n <= 512 ? 32 : n <= 2048 ? 31 : 63)) return s;
       s.lane_bits           = 5;
-      const int  least      = n <= 512 ? 4 : 0;
-      const auto tile_bytes = [&] { return (static_cast<std::size_t>(n) << s.lane_bits) * sizeof(Scalar); };
-      while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > limit / 3 || (s.lane_bits > least && tile_bytes() > limit / (n <= 512 ? 6 : 3)))) --s.lane_bits;
+      const int  fewest     = n * B <= 512 ? 4 : 0;
+      const auto tile_bytes = [&] { return (static_cast<std::size_t>(n * B) << s.lane_bits) * sizeof(Scalar); };
+      while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > limit / 3 || (s.lane_bits > fewest && tile_bytes() > limit / (n * B <= 512 ? 6 : 3)))) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
       // lines l and chunks c of a half-warp must fall on different banks of 8 bytes: l * pitch + c * slots mod 16
-      const int spread = s.lanes() >= 16 ? 1 : 16 / s.lanes() * s.split.slots % 16, modulus = s.lanes() >= 16 ? 2 : 16;
-      s.pitch = n;
+      const int spread = s.lanes() >= 16 ? 1 : 16 / s.lanes() * s.slots % 16, modulus = s.lanes() >= 16 ? 2 : 16;
+      s.pitch = n * B;
       while (s.pitch % modulus != spread % modulus) ++s.pitch;
     } else {
       // measured on an H200: coefficients that differ from chunk to chunk want longer chunks
-      const int rows = n <= 128 ? (constant ? 16 : 32) : n < 256 && !(constant && P > 1) ? 32 : 64;
-      s.split        = ChunkSplit::make(n, P, rows_per_thread ? rows_per_thread : rows);
-      if (s.split.chunks == 0) return s;
+      if (!cut(n <= 128 ? (constant ? 16 : 32) : n < 256 && !(constant && S > 1) ? 32 : 64)) return s;
       s.lane_bits = 5;
       while (s.lane_bits > 2 && (s.threads() > 512 || scratch(s, !is_device_space<Exec>) > limit)) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
@@ -62,29 +73,35 @@ public:
     return s;
   }
 
-  /// Factors the matrices (all of one size) for the kernel. `watch` sees every pivot. The shape is completed.
-  OnePass(const Exec &exec, const std::vector<HostMatrix<Scalar, P>> &matrices, OnePassShape shape, PivotWatch &watch) : shape_(shape)
+  /// Factors the matrices (all of one size and bandwidth) for the kernel. `watch` sees every pivot. The shape is completed.
+  OnePass(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, OnePassShape shape, PivotWatch &watch) : shape_(shape)
   {
-    using Elimination                       = ChunkElimination<Scalar, P>;
-    const int                             T = shape.split.chunks, classes = static_cast<int>(matrices.size());
-    std::vector<ReducedSystem<Scalar, P>> systems;
-    block_words_ = block_words(shape.split.slots);
+    const int                          T = shape.split.chunks, classes = static_cast<int>(matrices.size());
+    std::vector<ReducedSystem<Scalar>> systems;
+    block_words_ = block_words(shape.slots);
     blocks_      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::one_pass::blocks", static_cast<std::size_t>(classes) * static_cast<std::size_t>(T) * block_words_);
     auto blocks  = Kokkos::create_mirror_view(blocks_);
     for (int m = 0; m < classes; ++m) {
-      const auto              &A = matrices[static_cast<std::size_t>(m)];
-      std::vector<Elimination> chunks;
+      const auto                    &A = matrices[static_cast<std::size_t>(m)];
+      std::vector<ChunkTables<Wide>> chunks;
+      watch.current = m;
       for (int c = 0; c < T; ++c) {
-        chunks.emplace_back(A, shape.split.begin(c), shape.split.size(c), P, watch);
-        store_block(shape.split.slots, blocks.data() + static_cast<std::size_t>(m * T + c) * block_words_, chunks.back(), shape.split.slots - shape.split.size(c));
+        chunks.push_back(eliminate(A, shape.split.begin(c), shape.split.size(c), watch));
+        store_block(shape.slots, blocks.data() + static_cast<std::size_t>(m * T + c) * block_words_, chunks.back(), shape.slots / B - shape.split.size(c));
       }
+      const auto  first_separator = [&](int c) { return shape.split.begin(c) + shape.split.size(c) - Scheme::separator_rows + Scheme::shift; };
+      long double scale           = Scheme::always_ring ? 1 : 0; // of the equilibrated rows
+      for (int c = 0; c < T && !Scheme::always_ring; ++c)
+        for (int r = 0; r < Scheme::separator_rows; ++r)
+          for (int a = 0; a < B; ++a) scale = std::max(scale, A.row_max(first_separator(c) + r, a));
       systems.emplace_back(
-        A, chunks, [&](int c) { return shape.split.begin(c) + shape.split.size(c) - P; }, watch);
+        chunks, shape.ring, scale, [&](int k) { return (first_separator(k / S) + k % S / B) % A.rows; }, watch);
       shape_.reach = std::max(shape_.reach, systems.back().reach(static_cast<long double>(unit_roundoff<Scalar>()) / 32));
     }
     shape_.window = std::min(T, 2 * shape_.reach + 1);
     if (shape_.window == T) shape_.reach = T;
-    if (classes == 1) find_regular(blocks.data());
+    if constexpr (many_shapes)
+      if (classes == 1) find_regular(blocks.data());
     Kokkos::deep_copy(exec, blocks_, blocks);
     store_reduced(exec, systems);
     exec.fence();
@@ -98,9 +115,10 @@ public:
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified, bool correct) const
   {
     const Arguments a{b, x, in, out, class_of_line, classified, correct};
-    if (class_of_line) run<CoefficientSource::classes>(exec, a);
-    else if (has_regular()) run<CoefficientSource::regular>(exec, a);
-    else run<CoefficientSource::shared>(exec, a);
+    if (class_of_line) return run<CoefficientSource::classes>(exec, a);
+    if constexpr (many_shapes)
+      if (has_regular()) return run<CoefficientSource::regular>(exec, a);
+    run<CoefficientSource::shared>(exec, a);
   }
 
 private:
@@ -113,29 +131,48 @@ private:
     bool          correct;
   };
 
+  static ChunkTables<Wide> eliminate(const HostMatrix<Scalar> &A, int begin, int length, PivotWatch &watch)
+  {
+    if constexpr (Scheme::always_ring) return eliminate_orthogonal(A, begin, length, watch);
+    else return eliminate_plain(A, begin, length, true, watch);
+  }
+
+  /// Slots of the kernels there are.
+  static void check(int rows_per_thread, bool staged)
+  {
+    const std::vector<int> known = !many_shapes ? std::vector<int>{32} : staged ? std::vector<int>{16, 31, 32, 63} : std::vector<int>{16, 32, 64};
+    if (rows_per_thread == 0 || std::find(known.begin(), known.end(), rows_per_thread) != known.end()) return;
+    std::string list;
+    for (int k : known) list += (list.empty() ? "" : ", ") + std::to_string(k);
+    throw std::invalid_argument("ribbon: rows_per_thread " + std::to_string(rows_per_thread) + (staged ? " (contiguous" : " (interleaved") + " lines take " + list + ")");
+  }
+
   /// Calls f with the kernel of a shape.
   template <CoefficientSource source, class F>
   static void with_kernel(const OnePassShape &s, const F &f)
   {
-    constexpr bool tri = P == 1;
-    if (s.staged) switch (s.split.slots) {
+    constexpr bool tri = S == 1;
+    if constexpr (many_shapes) {
+      if (s.staged) switch (s.slots) {
+        case 16:
+          return f(TypeTag<OnePassKernel<Scheme, tri ? 16 : 0, tri ? 0 : 16, source, true>>{});
+        case 31:
+          return f(TypeTag<OnePassKernel<Scheme, 0, 31, source, true>>{});
+        case 32:
+          return f(TypeTag<OnePassKernel<Scheme, tri ? 16 : 8, tri ? 16 : 24, source, true>>{});
+        default:
+          return f(TypeTag<OnePassKernel<Scheme, 0, 63, source, true>>{});
+        }
+      switch (s.slots) {
       case 16:
-        return f(TypeTag<OnePassKernel<Scalar, P, tri ? 16 : 0, tri ? 0 : 16, source, true>>{});
-      case 31:
-        return f(TypeTag<OnePassKernel<Scalar, P, 0, 31, source, true>>{});
+        return f(TypeTag<OnePassKernel<Scheme, 8, 8, source, false>>{});
       case 32:
-        return f(TypeTag<OnePassKernel<Scalar, P, tri ? 16 : 8, tri ? 16 : 24, source, true>>{});
+        return f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
       default:
-        return f(TypeTag<OnePassKernel<Scalar, P, 0, 63, source, true>>{});
+        return f(TypeTag<OnePassKernel<Scheme, 24, 40, source, false>>{});
       }
-    switch (s.split.slots) {
-    case 16:
-      return f(TypeTag<OnePassKernel<Scalar, P, 8, 8, source, false>>{});
-    case 32:
-      return f(TypeTag<OnePassKernel<Scalar, P, 4, 28, source, false>>{});
-    default:
-      return f(TypeTag<OnePassKernel<Scalar, P, 24, 40, source, false>>{});
-    }
+    } else if (s.staged) f(TypeTag<OnePassKernel<Scheme, 0, 32, source, true>>{});
+    else f(TypeTag<OnePassKernel<Scheme, 8, 24, source, false>>{});
   }
 
   /// Scratch of a team before it is known which chunks are regular: for none, or as if all but the ends were.
@@ -148,54 +185,48 @@ private:
 
   /// Calls f with the number of slots as a compile-time constant.
   template <class F>
-  static void with_slots(int slots, const F &f)
+  static void with_slots([[maybe_unused]] int slots, const F &f)
   {
-    switch (slots) {
-    case 16:
-      return f(std::integral_constant<int, 16>{});
-    case 31:
-      return f(std::integral_constant<int, 31>{});
-    case 32:
-      return f(std::integral_constant<int, 32>{});
-    case 63:
-      return f(std::integral_constant<int, 63>{});
-    default:
-      return f(std::integral_constant<int, 64>{});
-    }
+    if constexpr (!many_shapes) f(std::integral_constant<int, 32>{});
+    else switch (slots) {
+      case 16:
+        return f(std::integral_constant<int, 16>{});
+      case 31:
+        return f(std::integral_constant<int, 31>{});
+      case 32:
+        return f(std::integral_constant<int, 32>{});
+      case 63:
+        return f(std::integral_constant<int, 63>{});
+      default:
+        return f(std::integral_constant<int, 64>{});
+      }
   }
 
   static std::size_t block_words(int slots)
   {
     std::size_t words = 0;
-    with_slots(slots, [&](auto n) { words = sizeof(ChunkBlock<Scalar, P, n()>) / sizeof(Scalar); });
+    with_slots(slots, [&](auto n) { words = sizeof(ChunkBlock<Scheme, n()>) / sizeof(Scalar); });
     return words;
   }
 
+  /// Rounds the tables of a chunk that leaves the first `pad` rows of its block empty.
   template <int Slots>
-  static void fill_block(Scalar *to, const ChunkElimination<Scalar, P> &chunk, int pad)
+  static void fill_block(Scalar *to, const ChunkTables<Wide> &chunk, int pad)
   {
-    ChunkBlock<Scalar, P, Slots> block;
+    static_assert(sizeof(typename Scheme::Forward) >= sizeof(Scalar) * Scheme::Forward::words);
+    ChunkBlock<Scheme, Slots> block;
     std::memset(static_cast<void *>(&block), 0, sizeof block);
-    for (int k = 0; k < Slots - P - pad; ++k) {
-      auto             &f = block.forward.row[k + pad];
-      auto             &w = block.backward.row[k + pad];
-      const std::size_t i = static_cast<std::size_t>(k);
-      f.inv               = narrow<Scalar>(chunk.inv[i]);
-      for (int q = 0; q < P; ++q) {
-        const std::size_t e = static_cast<std::size_t>(k * P + q);
-        f.L[q]              = narrow<Scalar>(chunk.L[e]);
-        f.D[q]              = narrow<Scalar>(chunk.D[e]);
-        w.U[q]              = narrow<Scalar>(chunk.U[e]);
-        w.H[q]              = narrow<Scalar>(chunk.H[e]);
-      }
-    }
-    for (int a = 0; a < P; ++a)
-      for (int q = 0; q < P; ++q) block.forward.edge.Ls[a * P + q] = narrow<Scalar>(chunk.Ls(a, q)), block.forward.edge.Us[a * P + q] = narrow<Scalar>(chunk.Us(a, q));
-    block.forward.edge.U_last = block.backward.row[P == 2 ? Slots - 2 * P : 0].U[0];
+    const auto copy = [](const std::vector<Wide> &words, int per_row, auto *row) {
+      for (std::size_t k = 0; k * static_cast<std::size_t>(per_row) < words.size(); ++k)
+        for (int e = 0; e < per_row; ++e) reinterpret_cast<Scalar *>(row + k)[e] = narrow<Scalar>(words[k * static_cast<std::size_t>(per_row) + static_cast<std::size_t>(e)]);
+    };
+    copy(chunk.forward, chunk.forward_words, block.forward.row + pad);
+    copy(chunk.backward, chunk.backward_words, block.backward.row + pad);
+    if (!chunk.edge.empty()) copy(chunk.edge, static_cast<int>(chunk.edge.size()), &block.forward.edge);
     std::memcpy(static_cast<void *>(to), &block, sizeof block);
   }
 
-  static void store_block(int slots, Scalar *to, const ChunkElimination<Scalar, P> &chunk, int pad)
+  static void store_block(int slots, Scalar *to, const ChunkTables<Wide> &chunk, int pad)
   {
     with_slots(slots, [&](auto n) { fill_block<n()>(to, chunk, pad); });
   }
@@ -208,20 +239,20 @@ private:
     const std::size_t bytes = block_words_ * sizeof(Scalar);
     auto              block = [&](int c) { return blocks + static_cast<std::size_t>(c) * block_words_; };
     auto              same  = [&](int c, int d) { return std::memcmp(block(c), block(d), bytes) == 0; };
-    if (!shape_.periodic && T > 1 && shape_.split.first == shape_.split.slots) {
+    if (!shape_.ring && T > 1 && shape_.split.first * B == shape_.slots) {
       std::vector<Scalar> first(block(0), block(0) + block_words_);
-      with_slots(shape_.split.slots, [&](auto n) {
-        auto *own   = reinterpret_cast<ChunkBlock<Scalar, P, n()> *>(first.data());
-        auto *right = reinterpret_cast<const ChunkBlock<Scalar, P, n()> *>(block(1));
-        for (int k = 0; k < n() - P; ++k)
-          for (int q = 0; q < P; ++q) own->backward.row[k].H[q] = right->backward.row[k].H[q];
-        for (int q = 0; q < P * P; ++q) own->forward.edge.Us[q] = right->forward.edge.Us[q];
+      with_slots(shape_.slots, [&](auto n) {
+        using Chunk = ChunkBlock<Scheme, n()>;
+        auto *own   = reinterpret_cast<Chunk *>(first.data());
+        auto *right = reinterpret_cast<const Chunk *>(block(1));
+        for (int k = 0; k < Chunk::rows - Scheme::separator_rows; ++k) std::memcpy(own->backward.row[k].H, right->backward.row[k].H, sizeof own->backward.row[k].H);
+        std::memcpy(own->forward.edge.Us, right->forward.edge.Us, sizeof own->forward.edge.Us);
       });
       if (std::memcmp(first.data(), block(1), bytes) == 0) std::memcpy(static_cast<void *>(block(0)), first.data(), bytes);
     }
     for (int c = 0; c < T;) {
       int d = c + 1;
-      if (shape_.split.size(c) < shape_.split.slots) { // the kernel takes regular chunks to be full
+      if (shape_.split.size(c) * B < shape_.slots) { // the kernel takes regular chunks to be full
         c = d;
         continue;
       }
@@ -232,7 +263,7 @@ private:
     if (2 * (regular_end_ - regular_begin_) < T || T == 1) regular_begin_ = regular_end_ = 0;
     // measured on an H200: a large block of constants loses to blocks in scratch where teams are small, and where one irregular chunk holds a
     // large team up
-    if (P > 1 && shape_.split.slots == 64 && (T <= 4 || (T > 8 && regular_end_ - regular_begin_ < T))) regular_begin_ = regular_end_ = 0;
+    if (S > 1 && shape_.slots == 64 && (T <= 4 || (T > 8 && regular_end_ - regular_begin_ < T))) regular_begin_ = regular_end_ = 0;
     regular_.assign(block(regular_begin_), block(regular_begin_) + block_words_);
   }
 
@@ -240,12 +271,12 @@ private:
   static Square square(const Entry &entry)
   {
     Square s;
-    for (int a = 0; a < P; ++a)
-      for (int b = 0; b < P; ++b) s.a[a * P + b] = narrow<Scalar>(entry(a, b));
+    for (int a = 0; a < S; ++a)
+      for (int b = 0; b < S; ++b) s.a[a * S + b] = narrow<Scalar>(entry(a, b));
     return s;
   }
 
-  void store_reduced(const Exec &exec, const std::vector<ReducedSystem<Scalar, P>> &systems)
+  void store_reduced(const Exec &exec, const std::vector<ReducedSystem<Scalar>> &systems)
   {
     const int  T = shape_.split.chunks, W = shape_.window, classes = static_cast<int>(systems.size());
     const auto count   = static_cast<std::size_t>(classes) * static_cast<std::size_t>(T);
@@ -256,8 +287,8 @@ private:
     Square    *g = inverse.data(), *r = reduced.data();
     for (const auto &system : systems)
       for (int c = 0; c < T; ++c) {
-        for (int w = 0; w < W; ++w) *g++ = square([&](int a, int b) { return system.inverse(c * P + a, (shape_.window_begin(c) + w) % T * P + b); });
-        for (const auto *block : {&system.lower, &system.diag, &system.upper}) *r++ = square([&](int a, int b) { return (*block)(c * P + a, b); });
+        for (int w = 0; w < W; ++w) *g++ = square([&](int a, int b) { return system.inverse(c * S + a, (shape_.window_begin(c) + w) % T * S + b); });
+        for (const auto *block : {&system.lower, &system.diag, &system.upper}) *r++ = square([&](int a, int b) { return (*block)(c * S + a, b); });
       }
     Kokkos::deep_copy(exec, inverse_, inverse);
     Kokkos::deep_copy(exec, reduced_, reduced);

@@ -14,6 +14,16 @@ struct PerLineFactorKernel {
   using Real     = real_t<Scalar>;
   using Smallest = typename Kokkos::MinLoc<Real, std::int64_t>::value_type;
 
+  /// The last P values, newest first.
+  struct Window {
+    Scalar               v[P] = {};
+    KOKKOS_FUNCTION void push(const Scalar &a)
+    {
+      for (int q = P - 1; q > 0; --q) v[q] = v[q - 1];
+      v[0] = a;
+    }
+  };
+
   Kokkos::View<const Scalar ***, Kokkos::LayoutLeft, Memory> values;
   Scalar                                                    *words, *closures;
   std::int64_t                                               count, rows;
@@ -45,7 +55,7 @@ struct PerLineFactorKernel {
     const std::int64_t m     = rows - (periodic ? P : 0);
     const int          width = periodic ? 1 + 4 * P : 1 + 2 * P;
     auto               word  = [&](std::int64_t i, int j) -> Scalar                &{ return words[(i * width + j) * count + l]; };
-    Window<Scalar, P>  h[P];         // last rows of H
+    Window             h[P];         // last rows of H
     Scalar             u[P][P] = {}; // u[q]: U of row i - 1 - q
     for (std::int64_t i = 0; i < m; ++i) {
       Scalar a[2 * P + 1], multiplier[P] = {};
@@ -80,7 +90,7 @@ struct PerLineFactorKernel {
     auto   word           = [&](std::int64_t i, int j) -> Scalar             &{ return words[(i * (1 + 4 * P) + j) * count + l]; };
     Scalar first[2][P][P] = {}, last[2][P][P] = {}; // [left, right][row][separator] of A^-1 times the couplings
     for (int q = 0; q < P; ++q) {
-      Window<Scalar, P> y, v;
+      Window y, v;
       for (std::int64_t i = 0; i < m; ++i) { // U^T y = e_q
         Scalar t = i == q ? Scalar(1) : Scalar(0);
         for (int p = 0; p < P && i - 1 - p >= 0; ++p) t += word(i - 1 - p, 1 + P + p) * y.v[p];
@@ -94,7 +104,7 @@ struct PerLineFactorKernel {
         word(i, 1 + 2 * P + q) = t * word(i, 0);
       }
       for (int side = 0; side < 2; ++side) {
-        Window<Scalar, P> x;
+        Window x;
         for (int p = 0; p < P; ++p) x.v[p] = Scalar(side == 1 && p == q ? 1 : 0);
         for (std::int64_t i = m - 1; i >= 0; --i) {
           Scalar t = side == 0 ? word(i, 1 + 3 * P + q) : Scalar(0);
@@ -106,10 +116,9 @@ struct PerLineFactorKernel {
         }
       }
     }
-    Scalar *c            = closures + l;
-    c[4 * P * P * count] = word(m - P, 1 + P);
-    Scalar S[P][P];
-    Real   scale = 0;
+    Scalar *c = closures + l;
+    Scalar  S[P][P];
+    Real    scale = 0;
     for (int a = 0; a < P; ++a) {
       const Real r = row_max(l, m + a);
       if (!(r <= scale)) scale = r;
@@ -118,7 +127,10 @@ struct PerLineFactorKernel {
         for (int q = 0; q < P; ++q) { // neighbours on both sides are this chunk itself
           const Scalar Ls = entry(l, m + a, q - P - a), Us = entry(l, m + a, q + P - a);
           s -= Ls * (last[0][q][b] + last[1][q][b]) + Us * (first[0][q][b] + first[1][q][b]);
-          if (b == 0) c[(a * P + q) * count] = Ls, c[(P * P + a * P + q) * count] = Us;
+          if (b > 0) continue;
+          Scalar Lg = entry(l, m + a, -1 - q - a); // to g of row m - 1 - q, which is y but for q = 1: y_(m-2) = g_(m-2) + U g_(m-1)
+          if (P == 2 && q == 0) Lg += entry(l, m + a, -2 - a) * word(m - P, 1 + P);
+          c[(a * P + q) * count] = Lg, c[(P * P + a * P + q) * count] = Us;
         }
         S[a][b]                            = s;
         c[(2 * P * P + a * P + b) * count] = s;

@@ -15,8 +15,8 @@ namespace ribbon {
 /// What closes a periodic line: R z = r with G = R^-1, row-major P x P.
 template <class Scalar, int P>
 struct alignas(16) RingClosure {
-  ChunkEdge<Scalar, P> edge;
-  Scalar               R[P * P], G[P * P];
+  typename PlainScheme<Scalar, P>::Edge edge;
+  Scalar                                R[P * P], G[P * P];
 
   /// z = G r with one step of refinement.
   KOKKOS_INLINE_FUNCTION void solve(const Scalar (&r)[P], Scalar (&z)[P]) const
@@ -41,18 +41,20 @@ struct alignas(16) RingClosure {
 /// Factors of a few matrices: rows of matrix c start at c * interior.
 template <class Scalar, int P>
 struct SharedFactors {
-  const ForwardRow<Scalar, P>  *forward_rows;
-  const BackwardRow<Scalar, P> *backward_rows;
+  using ForwardRow  = typename PlainScheme<Scalar, P>::Forward;
+  using BackwardRow = typename PlainScheme<Scalar, P>::Backward;
+  const ForwardRow             *forward_rows;
+  const BackwardRow            *backward_rows;
   const RingClosure<Scalar, P> *closures;
   const int                    *class_of_line; ///< null: one class
   std::int64_t                  classified = 1, interior = 0;
 
   struct Line {
-    const ForwardRow<Scalar, P>  *f;
-    const BackwardRow<Scalar, P> *w;
-    const RingClosure<Scalar, P> *c;
-    KOKKOS_INLINE_FUNCTION ForwardRow<Scalar, P> forward(std::int64_t i) const { return read_only(f + i); }
-    KOKKOS_INLINE_FUNCTION BackwardRow<Scalar, P> backward(std::int64_t i) const { return read_only(w + i); }
+    const ForwardRow                  *f;
+    const BackwardRow                 *w;
+    const RingClosure<Scalar, P>      *c;
+    KOKKOS_INLINE_FUNCTION ForwardRow  forward(std::int64_t i) const { return read_only(f + i); }
+    KOKKOS_INLINE_FUNCTION BackwardRow backward(std::int64_t i) const { return read_only(w + i); }
     KOKKOS_INLINE_FUNCTION RingClosure<Scalar, P> closure() const { return *c; }
   };
   KOKKOS_INLINE_FUNCTION std::int64_t matrix(std::int64_t line) const { return class_of_line ? class_of_line[line % classified] : 0; }
@@ -66,6 +68,8 @@ struct SharedFactors {
 /// Factors of one matrix per line, line index fastest. Word j of row i: inv, L[P], U[P] and for periodic lines D[P], H[P].
 template <class Scalar, int P>
 struct PerLineFactors {
+  using ForwardRow  = typename PlainScheme<Scalar, P>::Forward;
+  using BackwardRow = typename PlainScheme<Scalar, P>::Backward;
   const Scalar *words;
   const Scalar *closures; ///< (line fastest, word of RingClosure)
   std::int64_t  count    = 0;
@@ -76,16 +80,16 @@ struct PerLineFactors {
     std::int64_t                         count;
     bool                                 periodic;
     KOKKOS_INLINE_FUNCTION const Scalar &word(std::int64_t i, int j) const { return at[(i * (periodic ? 1 + 4 * P : 1 + 2 * P) + j) * count]; }
-    KOKKOS_INLINE_FUNCTION ForwardRow<Scalar, P> forward(std::int64_t i) const
+    KOKKOS_INLINE_FUNCTION ForwardRow    forward(std::int64_t i) const
     {
-      ForwardRow<Scalar, P> row;
-      row.inv = word(i, 0);
+      ForwardRow row;
+      row.inv[0] = word(i, 0);
       for (int q = 0; q < P; ++q) row.L[q] = word(i, 1 + q), row.D[q] = periodic ? word(i, 1 + 2 * P + q) : Scalar(0);
       return row;
     }
-    KOKKOS_INLINE_FUNCTION BackwardRow<Scalar, P> backward(std::int64_t i) const
+    KOKKOS_INLINE_FUNCTION BackwardRow backward(std::int64_t i) const
     {
-      BackwardRow<Scalar, P> row;
+      BackwardRow row;
       for (int q = 0; q < P; ++q) row.U[q] = word(i, 1 + P + q), row.H[q] = periodic ? word(i, 1 + 3 * P + q) : Scalar(0);
       return row;
     }
@@ -93,12 +97,11 @@ struct PerLineFactors {
     {
       RingClosure<Scalar, P> c;
       for (int e = 0; e < P * P; ++e) {
-        c.edge.Ls[e] = closure_at[e * count];
+        c.edge.Lg[e] = closure_at[e * count];
         c.edge.Us[e] = closure_at[(P * P + e) * count];
         c.R[e]       = closure_at[(2 * P * P + e) * count];
         c.G[e]       = closure_at[(3 * P * P + e) * count];
       }
-      c.edge.U_last = closure_at[4 * P * P * count];
       return c;
     }
   };
@@ -125,32 +128,48 @@ struct ThomasLineKernel {
     const Scalar      *f    = b + in.begin(l);
     Scalar            *to   = x + out.begin(l);
     const std::int64_t m    = in.rows - (periodic ? P : 0);
-    Window<Scalar, P>  g, w;
-    Scalar             y_first[P] = {}, z[P] = {}, row[group] = {};
-    std::int64_t       i = 0;
+    using Scheme            = PlainScheme<Scalar, P>;
+    typename Scheme::Sweep  sweep;
+    typename Scheme::Window w;
+    Scalar                  z[P] = {}, row[group][1] = {}, v[1];
+    std::int64_t            i = 0;
     for (; i + group <= m; i += group) {
       RIBBON_UNROLL
-      for (int k = 0; k < group; ++k) row[k] = f[(i + k) * in.row_stride];
+      for (int k = 0; k < group; ++k) row[k][0] = f[(i + k) * in.row_stride];
       RIBBON_UNROLL
-      for (int k = 0; k < group; ++k) to[(i + k) * out.row_stride] = forward_row(line.forward(i + k), row[k], g, y_first);
+      for (int k = 0; k < group; ++k) {
+        Scheme::forward(line.forward(i + k), row[k], sweep, v);
+        to[(i + k) * out.row_stride] = v[0];
+      }
     }
-    for (; i < m; ++i) to[i * out.row_stride] = forward_row(line.forward(i), f[i * in.row_stride], g, y_first);
+    for (; i < m; ++i) {
+      row[0][0] = f[i * in.row_stride];
+      Scheme::forward(line.forward(i), row[0], sweep, v);
+      to[i * out.row_stride] = v[0];
+    }
     if (periodic) {
       const auto closure = line.closure();
       Scalar     f_sep[P], own[P], left[P];
       for (int a = 0; a < P; ++a) f_sep[a] = f[(m + a) * in.row_stride];
-      reduced_rhs(closure.edge, g, y_first, f_sep, own, left);
+      Scheme::finish(closure.edge, sweep, f_sep, own, left);
       for (int a = 0; a < P; ++a) own[a] -= left[a];
       closure.solve(own, z);
       for (int a = 0; a < P; ++a) to[(m + a) * out.row_stride] = w.v[a] = z[a];
     }
     for (i = m - 1; i + 1 >= group; i -= group) {
       RIBBON_UNROLL
-      for (int k = 0; k < group; ++k) row[k] = to[(i - k) * out.row_stride];
+      for (int k = 0; k < group; ++k) row[k][0] = to[(i - k) * out.row_stride];
       RIBBON_UNROLL
-      for (int k = 0; k < group; ++k) to[(i - k) * out.row_stride] = backward_row(line.backward(i - k), row[k], z, w);
+      for (int k = 0; k < group; ++k) {
+        Scheme::backward(line.backward(i - k), row[k], z, w, v);
+        to[(i - k) * out.row_stride] = v[0];
+      }
     }
-    for (; i >= 0; --i) to[i * out.row_stride] = backward_row(line.backward(i), to[i * out.row_stride], z, w);
+    for (; i >= 0; --i) {
+      row[0][0] = to[i * out.row_stride];
+      Scheme::backward(line.backward(i), row[0], z, w, v);
+      to[i * out.row_stride] = v[0];
+    }
   }
 };
 
@@ -191,7 +210,7 @@ struct ThomasTileKernel {
       for (int l = 0; l < (Uniform ? Lanes : lanes); ++l) {
         const auto   row = Uniform ? one : line[l].forward(i);
         const Scalar f   = t[l];
-        Scalar       v   = row.inv * f;
+        Scalar       v   = row.inv[0] * f;
         for (int q = 0; q < P; ++q) {
           if (periodic) y_first[q][l] += row.D[q] * f;
           v += row.L[q] * g[q][l];
@@ -203,12 +222,12 @@ struct ThomasTileKernel {
     Scalar w[P][Lanes] = {};
     if (periodic)
       for (int l = 0; l < lanes; ++l) {
-        const auto       &at      = line[Uniform ? 0 : l];
-        const auto        closure = at.closure();
-        Window<Scalar, P> last;
-        Scalar            first[P], f_sep[P], own[P], left[P], zl[P];
-        for (int a = 0; a < P; ++a) last.v[a] = g[a][l], first[a] = y_first[a][l], f_sep[a] = tile[(m + a) * Lanes + l];
-        reduced_rhs(closure.edge, last, first, f_sep, own, left);
+        const auto                            &at      = line[Uniform ? 0 : l];
+        const auto                             closure = at.closure();
+        typename PlainScheme<Scalar, P>::Sweep done;
+        Scalar                                 f_sep[P], own[P], left[P], zl[P];
+        for (int a = 0; a < P; ++a) done.g.v[a] = g[a][l], done.y_first[a] = y_first[a][l], f_sep[a] = tile[(m + a) * Lanes + l];
+        PlainScheme<Scalar, P>::finish(closure.edge, done, f_sep, own, left);
         for (int a = 0; a < P; ++a) own[a] -= left[a];
         closure.solve(own, zl);
         for (int a = 0; a < P; ++a) tile[(m + a) * Lanes + l] = w[a][l] = z[a][l] = zl[a];

@@ -9,17 +9,20 @@
 
 namespace ribbon::reference {
 
-/// Matrix c of host bands as a dense row-major matrix; the only place that spells out what bands and `periodic` mean.
+/// Matrix c of host bands as a dense row-major matrix of n B unknowns; the only place that spells out what bands, blocks and `periodic` mean.
 template <class Scalar>
 std::vector<Scalar> dense(const Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t c)
 {
-  const auto          n = static_cast<std::int64_t>(bands.values.extent(1)), h = static_cast<std::int64_t>(bands.half_bandwidth());
-  std::vector<Scalar> A(static_cast<std::size_t>(n * n), Scalar(0));
+  const auto          n = static_cast<std::int64_t>(bands.values.extent(1)), B = static_cast<std::int64_t>(bands.block), kl = static_cast<std::int64_t>(bands.kl()), ku = static_cast<std::int64_t>(bands.ku());
+  std::vector<Scalar> A(static_cast<std::size_t>(n * B * n * B), Scalar(0));
   for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t d = -h; d <= h; ++d) {
+    for (std::int64_t d = -kl; d <= ku; ++d) {
       std::int64_t j = i + d;
       if (bands.periodic) j = ((j % n) + n) % n;
-      if (j >= 0 && j < n) A[static_cast<std::size_t>(i * n + j)] += bands.values(static_cast<std::size_t>(c), static_cast<std::size_t>(i), static_cast<std::size_t>(d + h));
+      if (j < 0 || j >= n) continue;
+      for (std::int64_t a = 0; a < B; ++a)
+        for (std::int64_t b = 0; b < B; ++b)
+          A[static_cast<std::size_t>((i * B + a) * n * B + j * B + b)] += bands.values(static_cast<std::size_t>(c), static_cast<std::size_t>(i), static_cast<std::size_t>(((d + kl) * B + a) * B + b));
     }
   return A;
 }

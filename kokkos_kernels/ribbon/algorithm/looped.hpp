@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file looped.hpp  Elimination along whole lines for every bandwidth and block size: one thread per line, widths known at run time.
+///
+/// One kernel per scalar and scheme instead of one per system: PlainScheme and OrthogonalScheme with loops over run-time widths, a line being
+/// one chunk (chunk.hpp, orthogonal.hpp). The numbers of a row lie `word` apart: 1 where lines share a table, the number of lines where every
+/// line has its own, so that neighbouring threads read neighbouring words.
+#pragma once
+
+#include <ribbon/elimination.hpp>
+#include <ribbon/line_set.hpp>
+#include <ribbon/orthogonal.hpp>
+#include <ribbon/reduced.hpp>
+
+namespace ribbon {
+
+inline constexpr int most_separators = 30; ///< kl + ku of a block tridiagonal matrix with blocks of 8
+inline constexpr int most_block      = 8;
+
+/// Widths of a system, and the words of its tables per row and per line.
+struct LoopedShape {
+  bool orthogonal = false;
+  int  reach = 0, block = 1; ///< plain: K and B
+  int  lower = 0, upper = 0; ///< orthogonal: kl and ku
+  bool closed = false;       ///< the line ends in separators that close a ring (orthogonal: always)
+
+  KOKKOS_INLINE_FUNCTION int separators() const { return orthogonal ? lower + upper : reach * block; }
+  KOKKOS_INLINE_FUNCTION int separator_rows() const { return closed ? (orthogonal ? separators() : reach) : 0; }
+  KOKKOS_INLINE_FUNCTION int row_block() const { return orthogonal ? 1 : block; }
+  KOKKOS_INLINE_FUNCTION int forward_words() const { return orthogonal ? separators() + 3 : block * block * (1 + 2 * reach); }
+  KOKKOS_INLINE_FUNCTION int backward_words() const { return orthogonal ? 2 * separators() : 2 * block * block * reach; }
+  /// Lg, Us (plain only), R and G.
+  KOKKOS_INLINE_FUNCTION int closure_words() const { return closed ? (orthogonal ? 2 : 4) * separators() * separators() : 0; }
+  KOKKOS_INLINE_FUNCTION std::int64_t forward_rows(std::int64_t n) const { return orthogonal ? n : n - separator_rows(); }
+  KOKKOS_INLINE_FUNCTION std::int64_t backward_rows(std::int64_t n) const { return n - separator_rows(); }
+  KOKKOS_INLINE_FUNCTION std::int64_t words(std::int64_t n) const { return forward_rows(n) * forward_words() + backward_rows(n) * backward_words() + closure_words(); }
+};
+
+/// Solves lines with tables of a LoopedShape. Rows of an orthogonal table are unknowns: block matrices are seen as bands.
+template <class Scalar, bool orthogonal>
+struct LoopedKernel {
+  static constexpr int most = orthogonal ? most_separators : most_block;
+
+  LoopedShape   shape;
+  std::int64_t  rows; ///< of the table
+  const Scalar *table;
+  std::int64_t  word, next;    ///< distance of the words of a matrix, and of two matrices
+  const int    *class_of_line; ///< null: line l has matrix l % matrices
+  std::int64_t  classified, matrices;
+  const Scalar *b;
+  Scalar       *x;
+  LineSet       in, out;
+
+  /// Position of unknown k (numbered through) of a line.
+  KOKKOS_FUNCTION static std::int64_t place(const LineSet &set, std::int64_t k) { return set.components == 1 ? k * set.row_stride : k / set.components * set.row_stride + k % set.components * set.component_stride; }
+
+  /// z = G r with one step of refinement. Words from `at`: R, G.
+  KOKKOS_FUNCTION void close(const Scalar *at, const Scalar *r, Scalar *z) const
+  {
+    const int S = shape.separators();
+    Scalar    residual[most];
+    for (int a = 0; a < S; ++a) {
+      z[a] = Scalar(0);
+      for (int e = 0; e < S; ++e) z[a] += at[(S * S + a * S + e) * word] * r[e];
+    }
+    for (int a = 0; a < S; ++a) {
+      residual[a] = r[a];
+      for (int e = 0; e < S; ++e) residual[a] -= at[(a * S + e) * word] * z[e];
+    }
+    for (int a = 0; a < S; ++a)
+      for (int e = 0; e < S; ++e) z[a] += at[(S * S + a * S + e) * word] * residual[e];
+  }
+
+  /// Backward sweep of the rows before the separators: unknowns of row k go to rows k + shift. w: what lies right of them, nearest first.
+  KOKKOS_FUNCTION void backward(const Scalar *table_b, std::int64_t m, int shift, const Scalar *z, Scalar *w, Scalar *to) const
+  {
+    const int S = shape.separators(), B = shape.row_block(), BB = B * B;
+    for (std::int64_t i = m - 1; i >= 0; --i) {
+      const Scalar *row = table_b + i * shape.backward_words() * word;
+      Scalar        v[most_block];
+      for (int a = 0; a < B; ++a) {
+        Scalar s = to[place(out, (i + shift) * B + a)];
+        if (shape.closed)
+          for (int q = 0; q < S; ++q) s -= row[(S * B + a * S + q) * word] * z[q];
+        for (int q = S / B - 1; q >= 0; --q)
+          for (int e = 0; e < B; ++e) s += row[(q * BB + a * B + e) * word] * w[q * B + e];
+        v[a] = s;
+      }
+      for (int q = S - 1; q >= B; --q) w[q] = w[q - B];
+      for (int a = 0; a < B; ++a) to[place(out, (i + shift) * B + a)] = w[a] = v[a];
+    }
+  }
+
+  KOKKOS_FUNCTION void plain(const Scalar *mine, const Scalar *f, Scalar *to) const
+  {
+    const int          K = shape.reach, B = shape.block, S = K * B, BB = B * B;
+    const std::int64_t m         = rows - shape.separator_rows();
+    const Scalar      *backwards = mine + m * shape.forward_words() * word, *closure = backwards + m * shape.backward_words() * word;
+    Scalar             g[most] = {}, y_first[most] = {}, z[most] = {}, w[most] = {};
+    for (std::int64_t i = 0; i < m; ++i) {
+      const Scalar *row = mine + i * shape.forward_words() * word;
+      Scalar        arriving[most_block], v[most_block];
+      for (int a = 0; a < B; ++a) arriving[a] = f[place(in, i * B + a)];
+      for (int a = 0; a < B; ++a) {
+        v[a] = Scalar(0);
+        for (int e = 0; e < B; ++e) v[a] += row[(a * B + e) * word] * arriving[e];
+        for (int q = K - 1; q >= 0; --q)
+          for (int e = 0; e < B; ++e) v[a] += row[(BB + q * BB + a * B + e) * word] * g[q * B + e];
+      }
+      if (shape.closed)
+        for (int s = 0; s < S; ++s)
+          for (int e = 0; e < B; ++e) y_first[s] += row[(BB + K * BB + s * B + e) * word] * arriving[e];
+      for (int q = S - 1; q >= B; --q) g[q] = g[q - B];
+      for (int a = 0; a < B; ++a) to[place(out, i * B + a)] = g[a] = v[a];
+    }
+    if (shape.closed) {
+      Scalar r[most];
+      for (int a = 0; a < S; ++a) {
+        r[a] = f[place(in, m * B + a)];
+        for (int q = 0; q < S; ++q) r[a] -= closure[(a * S + q) * word] * g[q] + closure[(S * S + a * S + q) * word] * y_first[q];
+      }
+      close(closure + 2 * S * S * word, r, z);
+      for (int a = 0; a < S; ++a) to[place(out, m * B + a)] = w[a] = z[a];
+    }
+    backward(backwards, m, 0, z, w, to);
+  }
+
+  /// In place, row k + W of the right-hand side is read before unknown k + ku is written: the first ku unknowns come last.
+  KOKKOS_FUNCTION void householder(const Scalar *mine, const Scalar *f, Scalar *to) const
+  {
+    const int          W = shape.separators(), shift = shape.upper;
+    const std::int64_t m         = rows - W;
+    const Scalar      *backwards = mine + rows * shape.forward_words() * word, *closure = backwards + m * shape.backward_words() * word;
+    Scalar             t[most_separators + 1], z[most] = {}, w[most] = {};
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const Scalar *row  = mine + i * shape.forward_words() * word;
+      const int     last = i < W ? static_cast<int>(i) : W; // the window fills, then one row leaves for each that arrives
+      t[last]            = row[(W + 2) * word] * f[place(in, i)];
+      if (i < W) continue;
+      Scalar dot(0);
+      for (int q = 0; q <= W; ++q) dot += conjugate(row[q * word]) * t[q];
+      to[place(out, i - W + shift)] = row[(W + 1) * word] * (t[0] - row[0] * dot);
+      for (int q = 0; q < W; ++q) t[q] = t[q + 1] - row[(q + 1) * word] * dot;
+    }
+    close(closure, t, z);
+    for (int a = 0; a < W; ++a) {
+      const std::int64_t k                    = m + shift + a;
+      to[place(out, k < rows ? k : k - rows)] = w[a] = z[a];
+    }
+    backward(backwards, m, shift, z, w, to);
+  }
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t l) const
+  {
+    const Scalar *mine = table + (class_of_line ? class_of_line[l % classified] : l % matrices) * next;
+    if constexpr (orthogonal) householder(mine, b + in.begin(l), x + out.begin(l));
+    else plain(mine, b + in.begin(l), x + out.begin(l));
+  }
+};
+
+/// Whole-line factors of a LoopedShape; solve as often as wanted.
+template <class Scalar, class Exec>
+class Looped {
+public:
+  using Memory = typename Exec::memory_space;
+  using Table  = Kokkos::View<Scalar *, Memory>;
+
+  /// Factors a few matrices on the host, in extended precision. `watch` sees every pivot.
+  Looped(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool orthogonal, PivotWatch &watch) : matrices_(static_cast<std::int64_t>(matrices.size())), word_(1)
+  {
+    shape_ = shape_of(matrices[0], orthogonal), rows_ = matrices[0].rows, next_ = shape_.words(rows_);
+    table_       = allocate<Table>(exec, "ribbon::looped::table", static_cast<std::size_t>(next_ * matrices_));
+    auto    host = Kokkos::create_mirror_view(table_);
+    Scalar *to   = host.data();
+    for (const auto &A : matrices) {
+      watch.current    = static_cast<int>(&A - matrices.data());
+      const auto chunk = orthogonal ? eliminate_orthogonal(A, 0, A.rows, watch) : eliminate_plain(A, 0, A.rows, shape_.closed, watch);
+      auto       put   = [&to](const auto &words) {
+        for (const auto &v : words) *to++ = narrow<Scalar>(v);
+      };
+      put(chunk.forward), put(chunk.backward);
+      if (!shape_.closed) continue;
+      if (!orthogonal) put(chunk.edge);
+      const int   S = shape_.separators(), first = A.rows - shape_.separator_rows();
+      long double scale = orthogonal ? 1 : 0;
+      for (int r = first; !orthogonal && r < A.rows; ++r)
+        for (int a = 0; a < A.block; ++a) scale = std::max(scale, A.row_max(r, a));
+      const ReducedSystem<Scalar> ring(
+        {chunk}, true, scale, [&](int k) { return (first + (orthogonal ? A.upper + k : k / A.block)) % A.rows; }, watch);
+      Dense<wide_t<Scalar>> R(S, S);
+      for (std::size_t e = 0; e < R.a.size(); ++e) R.a[e] = ring.lower.a[e] + ring.diag.a[e] + ring.upper.a[e];
+      put(R.a), put(ring.inverse.a);
+    }
+    Kokkos::deep_copy(exec, table_, host);
+    exec.fence();
+  }
+
+  /// Takes over tables that were made where the coefficients live: word k of line l at k * lines + l.
+  Looped(const LoopedShape &shape, std::int64_t rows, std::int64_t lines, Table table) : shape_(shape), rows_(rows), matrices_(lines), word_(lines), next_(1), table_(table) { }
+
+  static LoopedShape shape_of(const HostMatrix<Scalar> &A, bool orthogonal)
+  {
+    LoopedShape s;
+    s.orthogonal = orthogonal, s.reach = A.reach(), s.block = A.block, s.lower = A.lower, s.upper = A.upper, s.closed = orthogonal || A.periodic;
+    return s;
+  }
+
+  std::size_t bytes() const { return table_.size() * sizeof(Scalar); }
+
+  /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const
+  {
+    const auto run = [&](auto orthogonal) {
+      Kokkos::parallel_for(orthogonal ? "ribbon::pivoted" : "ribbon::thomas", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, in.lines()),
+                           LoopedKernel<Scalar, orthogonal()>{shape_, rows_, table_.data(), word_, next_, class_of_line, classified, matrices_, b, x, in, out});
+    };
+    if (shape_.orthogonal) run(std::true_type{});
+    else run(std::false_type{});
+  }
+
+private:
+  LoopedShape  shape_;
+  std::int64_t rows_ = 0, matrices_ = 0, word_ = 1, next_ = 1;
+  Table        table_;
+};
+
+} // namespace ribbon

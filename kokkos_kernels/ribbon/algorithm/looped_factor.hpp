@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file looped_factor.hpp  Tables of looped.hpp for one matrix per line, made where the coefficients live, one thread per line.
+///
+/// The elimination is that of elimination.hpp in the scalar's own precision. Intermediate values lie in the table itself, since arrays as
+/// wide as the widest system would cost every thread of a device kilobytes.
+#pragma once
+
+#include <ribbon/algorithm/looped.hpp>
+#include <ribbon/bands.hpp>
+
+#include <algorithm>
+
+namespace ribbon {
+
+/// The reduction finds the smallest pivot relative to its row and where it is (line * rows + row); -1 stands for a pivot or an entry that is
+/// not finite.
+template <class Scalar, class Memory, bool orthogonal>
+struct LoopedFactorKernel {
+  using Real     = real_t<Scalar>;
+  using Smallest = typename Kokkos::MinLoc<Real, std::int64_t>::value_type;
+
+  Kokkos::View<const Scalar ***, Kokkos::LayoutLeft, Memory> values;
+  int                                                        lower, upper, block; ///< of the bands
+  bool                                                       periodic;
+  LoopedShape                                                shape;
+  std::int64_t                                               rows, lines; ///< rows: block rows of the bands
+  Scalar                                                    *table;
+  Scalar                                                    *workspace; ///< orthogonal: (W + 1) x (2 W + 1) words of `workers` lines
+  std::int64_t                                               first_line = 0, workers = 1;
+
+  /// Entry (i, i + d) of block rows.
+  KOKKOS_FUNCTION Scalar entry(std::int64_t l, std::int64_t i, std::int64_t d, int a, int b) const
+  {
+    if (d < -lower || d > upper || (!periodic && (i + d < 0 || i + d >= rows))) return Scalar(0);
+    return values(l, i, ((d + lower) * block + a) * block + b);
+  }
+  /// Entry (i, i + d) of single unknowns.
+  KOKKOS_FUNCTION Scalar scalar_entry(std::int64_t l, std::int64_t i, std::int64_t d) const
+  {
+    if (block == 1) return entry(l, i, d, 0, 0);
+    const std::int64_t a = i % block, j = a + d + block * (lower + 1), e = j / block - (lower + 1);
+    return entry(l, i / block, e, static_cast<int>(a), static_cast<int>(j % block));
+  }
+  KOKKOS_FUNCTION Real row_max(std::int64_t l, std::int64_t i, int a) const
+  {
+    Real m = 0;
+    for (int d = -lower; d <= upper; ++d)
+      for (int b = 0; b < block; ++b) {
+        const Real v = magnitude(entry(l, i, d, a, b));
+        if (!(v <= m)) m = v; // keeps NaN
+      }
+    return m;
+  }
+  KOKKOS_FUNCTION void see(Real pivot, Real scale, std::int64_t at, Smallest &smallest) const
+  {
+    if (smallest.val == 0 && smallest.loc / rows == at / rows) return; // what follows a zero pivot is infinite because of it
+    const Real relative = !is_finite(pivot) || !is_finite(scale) ? Real(-1) : scale > 0 ? pivot / scale : Real(0);
+    if (relative < smallest.val) smallest.val = relative, smallest.loc = at;
+  }
+
+  /// Inverse in place of the n x n matrix whose entry (i, j) is at[(i n + j) lines], by Gauss-Jordan elimination with row pivoting.
+  template <class See>
+  KOKKOS_FUNCTION void invert(int n, Scalar *at, const See &told) const
+  {
+    auto e = [&](int i, int j) -> Scalar & { return at[(i * n + j) * lines]; };
+    int  moved[most_separators];
+    for (int k = 0; k < n; ++k) {
+      int p = k;
+      for (int i = k + 1; i < n; ++i)
+        if (magnitude(e(i, k)) > magnitude(e(p, k))) p = i;
+      moved[k] = p;
+      for (int j = 0; p != k && j < n; ++j) {
+        const Scalar t = e(k, j);
+        e(k, j) = e(p, j), e(p, j) = t;
+      }
+      told(magnitude(e(k, k)), k);
+      const Scalar inv = Scalar(1) / e(k, k);
+      e(k, k)          = Scalar(1);
+      for (int j = 0; j < n; ++j) e(k, j) *= inv;
+      for (int i = 0; i < n; ++i) {
+        if (i == k) continue;
+        const Scalar f = e(i, k);
+        e(i, k)        = Scalar(0);
+        for (int j = 0; j < n; ++j) e(i, j) -= f * e(k, j);
+      }
+    }
+    for (int k = n - 1; k >= 0; --k)
+      for (int i = 0; moved[k] != k && i < n; ++i) {
+        const Scalar t = e(i, k);
+        e(i, k) = e(i, moved[k]), e(i, moved[k]) = t;
+      }
+  }
+
+  KOKKOS_FUNCTION void plain(std::int64_t l, Smallest &smallest) const
+  {
+    const int          K = shape.reach, B = shape.block, S = K * B, BB = B * B;
+    const std::int64_t m = rows - shape.separator_rows();
+    Scalar *const row = table + l, *const closure = row + m * (shape.forward_words() + shape.backward_words()) * lines;
+    auto inv = [&](std::int64_t i, int e) -> Scalar & { return row[(i * shape.forward_words() + e) * lines]; };
+    auto L   = [&](std::int64_t i, int q, int e) -> Scalar   &{ return inv(i, BB + q * BB + e); };
+    auto D   = [&](std::int64_t i, int s, int b) -> Scalar   &{ return inv(i, BB + K * BB + s * B + b); };
+    auto U   = [&](std::int64_t i, int q, int e) -> Scalar   &{ return row[(m * shape.forward_words() + i * shape.backward_words() + q * BB + e) * lines]; };
+    auto H   = [&](std::int64_t i, int a, int s) -> Scalar   &{ return U(i, K, a * S + s); };
+    // the row under elimination: its entry at distance d, in the place that will hold what becomes of it
+    auto at = [&](std::int64_t i, int d, int e) -> Scalar & { return d < 0 ? L(i, -1 - d, e) : d == 0 ? inv(i, e) : U(i, d - 1, e); };
+    for (std::int64_t i = 0; i < m; ++i) {
+      for (int d = -K; d <= K; ++d)
+        for (int a = 0; a < B; ++a)
+          for (int b = 0; b < B; ++b) at(i, d, a * B + b) = i + d < 0 || i + d >= rows ? Scalar(0) : entry(l, i, d, a, b);
+      for (int q = K - 1; q >= 0; --q) {
+        if (i - 1 - q < 0) continue;
+        for (int p = 0; p < K; ++p)
+          for (int a = 0; a < B; ++a)
+            for (int c = 0; c < B; ++c)
+              for (int b = 0; b < B; ++b) at(i, p - q, a * B + b) += at(i, -1 - q, a * B + c) * U(i - 1 - q, p, c * B + b);
+      }
+      Real scale = 0;
+      for (int a = 0; a < B; ++a) {
+        const Real r = row_max(l, i, a);
+        if (!(r <= scale)) scale = r;
+      }
+      invert(B, &inv(i, 0), [&](Real pivot, int) { see(pivot, scale, l * rows + i, smallest); });
+      for (int q = 0; q < 2 * K; ++q) { // L and U become -inv times what they hold, column by column
+        for (int b = 0; b < B; ++b) {
+          Scalar column[most_block];
+          for (int a = 0; a < B; ++a) {
+            column[a] = Scalar(0);
+            for (int c = 0; c < B; ++c) column[a] -= inv(i, a * B + c) * (q < K ? L(i, q, c * B + b) : U(i, q - K, c * B + b));
+          }
+          for (int a = 0; a < B; ++a) (q < K ? L(i, q, a * B + b) : U(i, q - K, a * B + b)) = column[a];
+        }
+      }
+      if (!shape.closed) continue;
+      for (int q = 0; q < K; ++q)
+        for (int a = 0; a < B; ++a)
+          for (int b = 0; b < B; ++b) {
+            Scalar v(0);
+            for (int c = 0; i <= q && c < B; ++c) v += inv(i, a * B + c) * entry(l, i, q - K - i, c, b);
+            for (int p = 0; p < K && i - 1 - p >= 0; ++p)
+              for (int c = 0; c < B; ++c) v += L(i, p, a * B + c) * H(i - 1 - p, c, q * B + b);
+            H(i, a, q * B + b) = v;
+          }
+    }
+    if (!shape.closed) return;
+    Scalar w[most_block], v[most_block];
+    auto   push = [&] {
+      for (int q = S - 1; q >= B; --q) w[q] = w[q - B];
+      for (int a = 0; a < B; ++a) w[a] = v[a];
+    };
+    for (int e = 0; e < S; ++e) { // D: first K rows of A^-1, by the transposed factors
+      for (int q = 0; q < S; ++q) w[q] = Scalar(0);
+      for (std::int64_t i = 0; i < m; ++i) {
+        for (int b = 0; b < B; ++b) {
+          v[b] = Scalar(i * B + b == e ? 1 : 0);
+          for (int p = 0; p < K && i - 1 - p >= 0; ++p)
+            for (int c = 0; c < B; ++c) v[b] += w[p * B + c] * U(i - 1 - p, p, c * B + b);
+        }
+        push();
+        for (int b = 0; b < B; ++b) D(i, e, b) = v[b];
+      }
+      for (int q = 0; q < S; ++q) w[q] = Scalar(0);
+      for (std::int64_t i = m - 1; i >= 0; --i) {
+        for (int b = 0; b < B; ++b) {
+          v[b] = D(i, e, b);
+          for (int p = 0; p < K && i + 1 + p < m; ++p)
+            for (int c = 0; c < B; ++c) v[b] += w[p * B + c] * L(i + 1 + p, p, c * B + b);
+        }
+        push();
+        for (int b = 0; b < B; ++b) {
+          D(i, e, b) = Scalar(0);
+          for (int c = 0; c < B; ++c) D(i, e, b) += v[c] * inv(i, c * B + b);
+        }
+      }
+    }
+    auto Lg    = [&](int a, int q) -> Scalar    &{ return closure[(a * S + q) * lines]; };
+    auto Us    = [&](int a, int q) -> Scalar    &{ return closure[(S * S + a * S + q) * lines]; };
+    auto R     = [&](int a, int q) -> Scalar     &{ return closure[(2 * S * S + a * S + q) * lines]; };
+    auto G     = [&](int a, int q) -> Scalar     &{ return closure[(3 * S * S + a * S + q) * lines]; };
+    auto Ls    = [&](int a, int q) { return entry(l, m + a / B, q / B - K - a / B, a % B, q % B); };
+    Real scale = 0;
+    for (int a = 0; a < S; ++a) {
+      const Real r = row_max(l, m + a / B, a % B);
+      if (!(r <= scale)) scale = r;
+      for (int q = 0; q < S; ++q) Us(a, q) = entry(l, m + a / B, q / B + K - a / B, a % B, q % B);
+    }
+    for (int e = 0; e < S; ++e) {
+      Scalar back[most_block]; // row (K - 1 - j) B + a of the solution for a unit g
+      for (int j = 0; j < K; ++j)
+        for (int a = 0; a < B; ++a) {
+          Scalar y = Scalar(j * B + a == e ? 1 : 0);
+          for (int q = 0; q < j; ++q)
+            for (int b = 0; b < B; ++b) y += U(m - 1 - j, q, a * B + b) * back[(K - j + q) * B + b];
+          back[(K - 1 - j) * B + a] = y;
+        }
+      for (int a = 0; a < S; ++a) {
+        Lg(a, e) = Scalar(0);
+        for (int q = 0; q < S; ++q) Lg(a, e) += Ls(a, q) * back[q];
+      }
+      // the interior for a unit separator e, which lies on both sides
+      Scalar first[most_block], last[most_block];
+      for (int q = 0; q < S; ++q) w[q] = Scalar(q == e ? -1 : 0);
+      for (std::int64_t i = m - 1; i >= 0; --i) {
+        for (int a = 0; a < B; ++a) {
+          v[a] = H(i, a, e);
+          for (int q = 0; q < K; ++q)
+            for (int b = 0; b < B; ++b) v[a] += U(i, q, a * B + b) * w[q * B + b];
+          if (i >= m - K) last[(i - (m - K)) * B + a] = v[a];
+          if (i < K) first[i * B + a] = v[a];
+        }
+        push();
+      }
+      for (int a = 0; a < S; ++a) {
+        Scalar r = entry(l, m + a / B, e / B - a / B, a % B, e % B);
+        for (int q = 0; q < S; ++q) r -= Ls(a, q) * last[q] + Us(a, q) * first[q];
+        R(a, e) = G(a, e) = r;
+      }
+    }
+    invert(S, &G(0, 0), [&](Real pivot, int k) { see(pivot, scale, l * rows + m + k / B, smallest); });
+  }
+
+  KOKKOS_FUNCTION void householder(std::int64_t l, Smallest &smallest) const
+  {
+    const int          W = shape.separators(), kl = shape.lower, ku = shape.upper, width = 2 * W + 1;
+    const std::int64_t n = rows * block, m = n - W;
+    Scalar *const words = table + l, *const closure = words + (n * shape.forward_words() + m * shape.backward_words()) * lines;
+    Scalar *const mine   = workspace + l % workers;
+    auto          window = [&](int i, int e) -> Scalar          &{ return mine[static_cast<std::int64_t>(i * width + e) * workers]; };
+    for (std::int64_t r = 0; r < n; ++r) {
+      auto       f       = [&](int e) -> Scalar             &{ return words[(r * shape.forward_words() + e) * lines]; };
+      const int  place   = r < W ? static_cast<int>(r) : W;
+      const Real largest = row_max(l, r / block, static_cast<int>(r % block));
+      if (!is_finite(largest)) see(largest, largest, l * rows + r / block, smallest);
+      const Real scale = largest > 0 && is_finite(largest) ? power_of_two(largest) : Real(1);
+      for (int e = 0; e < W + 2; ++e) f(e) = Scalar(0);
+      f(W + 2) = Scalar(scale);
+      for (int e = 0; e < width; ++e) window(place, e) = Scalar(0);
+      const std::int64_t column = r < W ? ku : r - kl;
+      for (int d = -kl; d <= ku; ++d) {
+        const std::int64_t j = r + d;
+        window(place, static_cast<int>(j < ku ? W + 1 + kl + j : j - column)) += scalar_entry(l, r, d) * scale;
+      }
+      if (r < W) continue;
+      Real norm = 0;
+      for (int i = 0; i <= W; ++i) {
+        const Real a = magnitude(window(i, 0));
+        norm += a * a;
+      }
+      norm                       = square_root(norm);
+      const std::int64_t unknown = r - W + ku;
+      see(norm, 1, l * rows + (unknown < n ? unknown : unknown - n) / block, smallest);
+      const Scalar x0    = window(0, 0);
+      const Real   size0 = magnitude(x0);
+      const Scalar phase = size0 > 0 ? x0 / size0 : Scalar(1);
+      const Scalar alpha = -(phase * norm);
+      const Real   size  = square_root(norm * (norm + size0));
+      for (int i = 0; i <= W; ++i) f(i) = norm > 0 ? (window(i, 0) - (i == 0 ? alpha : Scalar(0))) / size : Scalar(0);
+      for (int e = 0; e < width; ++e) {
+        Scalar dot(0);
+        for (int i = 0; i <= W; ++i) dot += conjugate(f(i)) * window(i, e);
+        for (int i = 0; i <= W; ++i) window(i, e) -= f(i) * dot;
+      }
+      f(W + 1) = Scalar(1) / alpha;
+      auto u   = [&](int e) -> Scalar   &{ return words[(n * shape.forward_words() + (r - W) * shape.backward_words() + e) * lines]; };
+      for (int q = 0; q < W; ++q) u(q) = -(window(0, 1 + q) / alpha), u(W + q) = window(0, W + 1 + q) / alpha;
+      for (int i = 0; i < W; ++i) {
+        for (int e = 0; e < W; ++e) window(i, e) = window(i + 1, e + 1);
+        window(i, W) = Scalar(0);
+        for (int e = W + 1; e < width; ++e) window(i, e) = window(i + 1, e);
+      }
+    }
+    for (int i = 0; i < W; ++i)
+      for (int q = 0; q < W; ++q) closure[(i * W + q) * lines] = closure[(W * W + i * W + q) * lines] = window(i, W + 1 + q) + window(i, q);
+    invert(W, closure + W * W * lines, [&](Real pivot, int k) { see(pivot, 1, l * rows + (m + ku + k) % n / block, smallest); });
+  }
+
+  /// 2^-e with 2^e <= a < 2^(e+1).
+  KOKKOS_FUNCTION static Real power_of_two(Real a)
+  {
+    Real s = 1;
+    while (a * s >= 2) s *= Real(0.5);
+    while (a * s < 1) s *= 2;
+    return s;
+  }
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t k, Smallest &smallest) const
+  {
+    const std::int64_t l = first_line + k;
+    if constexpr (orthogonal) householder(l, smallest);
+    else plain(l, smallest);
+  }
+};
+
+/// Tables of one matrix per line. Returns what solves with them and the smallest pivot (see LoopedFactorKernel).
+template <class Scalar, class Exec, bool orthogonal>
+Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, typename LoopedFactorKernel<Scalar, typename Exec::memory_space, orthogonal>::Smallest &smallest)
+{
+  using Memory = typename Exec::memory_space;
+  using Kernel = LoopedFactorKernel<Scalar, Memory, orthogonal>;
+  LoopedShape shape;
+  shape.orthogonal = orthogonal, shape.reach = bands.half_bandwidth(), shape.block = bands.block, shape.closed = orthogonal || bands.periodic;
+  shape.lower = (bands.kl() + 1) * bands.block - 1, shape.upper = (bands.ku() + 1) * bands.block - 1;
+  const std::int64_t lines = static_cast<std::int64_t>(bands.values.extent(0)), rows = static_cast<std::int64_t>(bands.values.extent(1)), n = orthogonal ? rows * bands.block : rows;
+  const int          W       = shape.separators();
+  const std::int64_t workers = orthogonal ? std::min<std::int64_t>(lines, std::max<std::int64_t>(1024, 1048576 / ((W + 1) * (2 * W + 1)))) : lines;
+  auto               table   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::table", static_cast<std::size_t>(shape.words(n) * lines));
+  auto               space   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::workspace", orthogonal ? static_cast<std::size_t>((W + 1) * (2 * W + 1) * workers) : 0);
+  smallest.val = 1e30f, smallest.loc = -1;
+  for (std::int64_t first = 0; first < lines; first += workers) {
+    typename Kernel::Smallest found;
+    Kokkos::parallel_reduce("ribbon::looped::factor", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, std::min(workers, lines - first)),
+                            Kernel{bands.values, bands.kl(), bands.ku(), bands.block, bands.periodic, shape, rows, lines, table.data(), space.data(), first, workers},
+                            Kokkos::MinLoc<typename Kernel::Real, std::int64_t>(found));
+    if (found.val < smallest.val) smallest = found;
+  }
+  return Looped<Scalar, Exec>(shape, n, lines, table);
+}
+
+} // namespace ribbon

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file orthogonal.hpp  Orthogonal elimination of a chunk: as stable as QR, whatever the matrix, and still one pass.
+///
+/// Wright, "Stable parallel algorithms for two-point boundary value problems" (SIAM J. Sci. Stat. Comput. 13, 1992): the columns that live in
+/// a chunk alone are eliminated by Householder reflections over a sliding window of W + 1 rows, W = kl + ku; W equations per chunk remain.
+/// The chunk of rows [r, r + m) owns the unknowns [r + ku, r + m + ku) of the line, the last W of which are its separators zr: the last kl
+/// unknowns of its own rows and the first ku of its right neighbour's. Window t, one new row a step:
+///
+///     forward    s = v^H (t_0 .. t_(W-1), scale_k f_k),   g_(k-W) = inv (t_0 - v_0 s),   t = (t_1 - v_1 s, ..., scale_k f_k - v_W s)
+///     backward   x_k = g_k - H_k zl + sum_q U_kq x_(k+1+q),  started from x = zr.
+///
+/// The last window is the chunk's reduced right-hand side: R_lower zl + R_diag zr = t. Lines that are no rings have zero couplings where the
+/// ring would close. `scale_k` equilibrates rows by powers of two.
+#pragma once
+
+#include <ribbon/compat.hpp>
+
+namespace ribbon {
+
+/// For kl = ku = K (smaller ones padded with zeros).
+template <class Scalar_, int K>
+struct OrthogonalScheme {
+  using Scalar                         = Scalar_;
+  static constexpr int  W              = 2 * K;
+  static constexpr int  block          = 1;
+  static constexpr int  separators     = W;
+  static constexpr int  separator_rows = W;
+  static constexpr int  delay          = W;
+  static constexpr int  shift          = K;
+  static constexpr bool couples_left   = false;
+  static constexpr bool always_ring    = true;
+
+  KOKKOS_INLINE_FUNCTION static constexpr int forward_rows(int rows) { return rows; }
+
+  struct alignas(16) Forward {
+    Scalar               v[W + 1], inv, scale;
+    static constexpr int words = W + 3;
+  };
+  struct alignas(16) Backward {
+    Scalar               U[W], H[W];
+    static constexpr int words = 2 * W;
+  };
+  struct alignas(16) Edge {
+    Scalar               unused[16 / sizeof(Scalar)];
+    static constexpr int words = 0;
+  };
+  struct Window {
+    Scalar v[W] = {};
+  };
+  struct Sweep {
+    Scalar t[W] = {};
+  };
+
+  KOKKOS_INLINE_FUNCTION static void forward(const Forward &row, const Scalar (&f)[1], Sweep &s, Scalar (&g)[1])
+  {
+    const Scalar arriving = row.scale * f[0];
+    Scalar       dot      = conjugate(row.v[W]) * arriving;
+    for (int q = 0; q < W; ++q) dot += conjugate(row.v[q]) * s.t[q]; // t_(W-1), the newest, last
+    g[0] = row.inv * (s.t[0] - row.v[0] * dot);
+    for (int q = 0; q + 1 < W; ++q) s.t[q] = s.t[q + 1] - row.v[q + 1] * dot;
+    s.t[W - 1] = arriving - row.v[W] * dot;
+  }
+  KOKKOS_INLINE_FUNCTION static void finish(const Edge &, const Sweep &s, const Scalar (&)[W], Scalar (&own)[W], Scalar (&left)[W])
+  {
+    for (int q = 0; q < W; ++q) own[q] = s.t[q], left[q] = Scalar(0);
+  }
+  KOKKOS_INLINE_FUNCTION static void backward(const Backward &row, const Scalar (&g)[1], const Scalar (&zl)[W], Window &w, Scalar (&x)[1])
+  {
+    x[0] = g[0];
+    for (int q = 0; q < W; ++q) x[0] -= row.H[q] * zl[q];
+    for (int q = W - 1; q >= 0; --q) x[0] += row.U[q] * w.v[q];
+    for (int q = W - 1; q > 0; --q) w.v[q] = w.v[q - 1];
+    w.v[0] = x[0];
+  }
+  KOKKOS_INLINE_FUNCTION static void start(const Scalar (&zr)[W], Window &w)
+  {
+    for (int q = 0; q < W; ++q) w.v[q] = zr[q];
+  }
+};
+
+} // namespace ribbon

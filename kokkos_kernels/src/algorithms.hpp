@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file algorithms.hpp  Seam between LineSolver and the files that instantiate its kernels.
+#pragma once
+
+#include <ribbon/elimination.hpp>
+#include <ribbon/line_solver.hpp>
+
+#include <memory>
+
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP) || defined(KOKKOS_ENABLE_SYCL)
+  #define RIBBON_HAS_DEVICE 1 ///< the default execution space is not the default host execution space
+#endif
+
+namespace ribbon::detail {
+
+/// A way to solve, factored.
+template <class Scalar, class Exec>
+struct Algorithm {
+  std::string name;
+  std::size_t bytes                                                                                                                                                = 0;
+  virtual ~Algorithm()                                                                                                                                             = default;
+  virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const = 0;
+  /// Switches iterative refinement of the reduced system on; false where there is none to switch on.
+  virtual bool refine() { return false; }
+};
+
+template <class Scalar, class Exec>
+using Made = std::unique_ptr<Algorithm<Scalar, Exec>>;
+
+/// Smallest pivot relative to its row with its place, of matrices that were factored where they live; value -1: not finite.
+struct DevicePivot {
+  double       smallest = 1e300;
+  std::int64_t line = -1, row = -1;
+};
+
+/// one_pass for rows of B unknowns that couple with K rows on either side. Empty where no tile of lines fits: `why` tells.
+template <class Scalar, class Exec, int K, int B>
+Made<Scalar, Exec> make_one_pass(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<Scalar>> &matrices, const LineSolverOptions &options, PivotWatch &watch, std::string &why);
+
+/// The same with orthogonal elimination; K <= 2, block 1.
+template <class Scalar, class Exec, int K>
+Made<Scalar, Exec> make_pivoted_one_pass(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<Scalar>> &matrices, const LineSolverOptions &options, PivotWatch &watch, std::string &why);
+
+/// thomas, unrolled, for K <= 2: a few matrices, or one per line.
+template <class Scalar, class Exec, int K>
+Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, PivotWatch &watch);
+template <class Scalar, class Exec, int K>
+Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, DevicePivot &pivot);
+
+} // namespace ribbon::detail

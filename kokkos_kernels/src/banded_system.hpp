@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file banded_system.hpp  The kernels of one system (K, B); included by the files that instantiate them.
+#pragma once
+
+#include "algorithms.hpp"
+
+#include <ribbon/algorithm/one_pass_plan.hpp>
+#include <ribbon/algorithm/per_line_factor.hpp>
+#include <ribbon/algorithm/thomas.hpp>
+
+namespace ribbon::detail {
+
+template <class Scheme, class Exec>
+struct OnePassAlgorithm final : Algorithm<typename Scheme::Scalar, Exec> {
+  using Scalar = typename Scheme::Scalar;
+  OnePass<Scheme, Exec> plan;
+  bool                  correct = false;
+
+  OnePassAlgorithm(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, const OnePassShape &shape, PivotWatch &watch) : plan(exec, matrices, shape, watch)
+  {
+    this->name  = Scheme::always_ring ? "pivoted one_pass" : "one_pass";
+    this->bytes = plan.bytes();
+  }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const override
+  {
+    plan.solve(exec, b, in, x, out, class_of_line, classified, correct);
+  }
+  bool refine() override
+  {
+    if (!correct) this->name += " with correction";
+    return !std::exchange(correct, true);
+  }
+};
+
+/// One matrix whose rows agree but for a few at its ends.
+template <class Scalar>
+bool has_constant_stencil(const std::vector<HostMatrix<Scalar>> &matrices)
+{
+  if (matrices.size() != 1) return false;
+  const auto &A     = matrices[0];
+  const int   ends  = 2 * A.reach();
+  const auto  width = static_cast<std::ptrdiff_t>((A.lower + A.upper + 1) * A.block * A.block);
+  const auto  first = A.values.begin() + ends * width;
+  for (int i = ends + 1; i < A.rows - ends; ++i)
+    if (!std::equal(first, first + width, A.values.begin() + i * width)) return false;
+  return true;
+}
+
+template <class Scheme, class Exec>
+Made<typename Scheme::Scalar, Exec> make_chunked(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<typename Scheme::Scalar>> &matrices, const LineSolverOptions &options, PivotWatch &watch,
+                                                 std::string &why)
+{
+  using Plan       = OnePass<Scheme, Exec>;
+  const auto shape = Plan::choose(exec, lines, matrices[0].periodic, has_constant_stencil(matrices), options.rows_per_thread, options.lines_per_team);
+  if (shape.split.chunks > 0) return std::make_unique<OnePassAlgorithm<Scheme, Exec>>(exec, matrices, shape, watch);
+  why = "lines of " + std::to_string(lines.rows) + " rows " + (lines.rows < Plan::least ? "are too short" : "do not fit the scratch of a team");
+  return nullptr;
+}
+
+template <class Scalar, class Exec, int K, int B>
+Made<Scalar, Exec> make_one_pass(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<Scalar>> &matrices, const LineSolverOptions &options, PivotWatch &watch, std::string &why)
+{
+  return make_chunked<PlainScheme<Scalar, K, B>>(exec, lines, matrices, options, watch, why);
+}
+
+template <class Scalar, class Exec, int K>
+Made<Scalar, Exec> make_pivoted_one_pass(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<Scalar>> &matrices, const LineSolverOptions &options, PivotWatch &watch, std::string &why)
+{
+  LineSolverOptions shape = options;
+  shape.rows_per_thread   = 0; // names a shape of one_pass
+  return make_chunked<OrthogonalScheme<Scalar, K>>(exec, lines, matrices, shape, watch, why);
+}
+
+/// A few matrices, whole lines.
+template <class Scalar, class Exec, int P>
+struct ThomasAlgorithm final : Algorithm<Scalar, Exec> {
+  using Memory   = typename Exec::memory_space;
+  using Forward  = typename PlainScheme<Scalar, P>::Forward;
+  using Backward = typename PlainScheme<Scalar, P>::Backward;
+  using Closure  = RingClosure<Scalar, P>;
+  Kokkos::View<Forward *, Memory>  forward;
+  Kokkos::View<Backward *, Memory> backward;
+  Kokkos::View<Closure *, Memory>  ring;
+  std::int64_t                     interior;
+  bool                             periodic;
+
+  ThomasAlgorithm(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, PivotWatch &watch) : interior(matrices[0].rows - (matrices[0].periodic ? P : 0)), periodic(matrices[0].periodic)
+  {
+    const std::size_t m = static_cast<std::size_t>(interior), classes = matrices.size();
+    forward  = allocate<decltype(forward)>(exec, "ribbon::thomas::forward", m * classes);
+    backward = allocate<decltype(backward)>(exec, "ribbon::thomas::backward", m * classes);
+    ring     = allocate<decltype(ring)>(exec, "ribbon::thomas::ring", classes);
+    auto f   = Kokkos::create_mirror_view(forward);
+    auto w   = Kokkos::create_mirror_view(backward);
+    auto r   = Kokkos::create_mirror_view(ring);
+    for (std::size_t c = 0; c < classes; ++c) {
+      const auto &A    = matrices[c];
+      watch.current    = static_cast<int>(c);
+      const auto chunk = eliminate_plain(A, 0, A.rows, periodic, watch);
+      for (std::size_t i = 0; i < m; ++i) {
+        f(c * m + i) = Forward{}, w(c * m + i) = Backward{};
+        for (std::size_t e = 0; e < Forward::words; ++e) reinterpret_cast<Scalar *>(&f(c * m + i))[e] = narrow<Scalar>(chunk.forward[i * Forward::words + e]);
+        for (std::size_t e = 0; e < Backward::words; ++e) reinterpret_cast<Scalar *>(&w(c * m + i))[e] = narrow<Scalar>(chunk.backward[i * Backward::words + e]);
+      }
+      r(c) = Closure{};
+      if (!periodic) continue;
+      long double scale = 0;
+      for (int a = 0; a < P; ++a) scale = std::max(scale, A.row_max(static_cast<int>(interior) + a));
+      const ReducedSystem<Scalar> closure(
+        {chunk}, true, scale, [&](int k) { return static_cast<int>(interior) + k; }, watch);
+      for (std::size_t e = 0; e < P * P; ++e) {
+        r(c).edge.Lg[e] = narrow<Scalar>(chunk.edge[e]);
+        r(c).edge.Us[e] = narrow<Scalar>(chunk.edge[P * P + e]);
+        r(c).R[e]       = narrow<Scalar>(closure.lower.a[e] + closure.diag.a[e] + closure.upper.a[e]);
+        r(c).G[e]       = narrow<Scalar>(closure.inverse.a[e]);
+      }
+    }
+    Kokkos::deep_copy(exec, forward, f);
+    Kokkos::deep_copy(exec, backward, w);
+    Kokkos::deep_copy(exec, ring, r);
+    exec.fence();
+    this->name  = "thomas";
+    this->bytes = m * classes * (sizeof(Forward) + sizeof(Backward)) + classes * sizeof(Closure);
+  }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const override
+  {
+    thomas_solve<Exec, Scalar, P>(exec, SharedFactors<Scalar, P>{forward.data(), backward.data(), ring.data(), class_of_line, classified, interior}, periodic, b, in, x, out);
+  }
+};
+
+/// One matrix per line, whole lines.
+template <class Scalar, class Exec, int P>
+struct PerLineThomas final : Algorithm<Scalar, Exec> {
+  using Memory = typename Exec::memory_space;
+  Kokkos::View<Scalar *, Memory> words, closures;
+  std::int64_t                   count;
+  bool                           periodic;
+
+  PerLineThomas(const Exec &exec, const Bands<Scalar, Memory> &bands, DevicePivot &pivot) : count(static_cast<std::int64_t>(bands.values.extent(0))), periodic(bands.periodic)
+  {
+    using Kernel           = PerLineFactorKernel<Scalar, P, Memory>;
+    const std::int64_t n   = static_cast<std::int64_t>(bands.values.extent(1));
+    const std::size_t  all = static_cast<std::size_t>(count), width = periodic ? 1 + 4 * P : 1 + 2 * P;
+    words    = allocate<decltype(words)>(exec, "ribbon::per_line::words", static_cast<std::size_t>(n - (periodic ? P : 0)) * width * all);
+    closures = allocate<decltype(closures)>(exec, "ribbon::per_line::closures", periodic ? 4 * P * P * all : 0);
+    typename Kernel::Smallest smallest;
+    Kokkos::parallel_reduce("ribbon::per_line::factor", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), Kernel{bands.values, words.data(), closures.data(), count, n, periodic},
+                            Kokkos::MinLoc<real_t<Scalar>, std::int64_t>(smallest));
+    pivot       = {static_cast<double>(smallest.val), smallest.loc / n, smallest.loc % n};
+    this->name  = "thomas";
+    this->bytes = (words.size() + closures.size()) * sizeof(Scalar);
+  }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override
+  {
+    thomas_solve<Exec, Scalar, P>(exec, PerLineFactors<Scalar, P>{words.data(), closures.data(), count, periodic}, periodic, b, in, x, out);
+  }
+};
+
+template <class Scalar, class Exec, int K>
+Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, PivotWatch &watch)
+{
+  return std::make_unique<ThomasAlgorithm<Scalar, Exec, K>>(exec, matrices, watch);
+}
+
+template <class Scalar, class Exec, int K>
+Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, DevicePivot &pivot)
+{
+  return std::make_unique<PerLineThomas<Scalar, Exec, K>>(exec, bands, pivot);
+}
+
+} // namespace ribbon::detail
