@@ -19,21 +19,36 @@ using Vector = Kokkos::View<double *, Memory>;
 
 /// One row of the table.
 struct Case {
-  int          rows           = 256;
+  int          rows           = 256; ///< block rows
   std::int64_t lines          = 1;
-  int          half_bandwidth = 1;
+  int          half_bandwidth = 1; ///< K
+  int          block          = 1; ///< B
   bool         periodic       = false;
   bool         interleaved    = true;
   double       sigma          = 0.4;   ///< A = I + sigma (second difference) or I + sigma (fourth difference)
   bool         general        = false; ///< coefficients vary along the line (still one matrix for all lines)
+  bool         per_line       = false; ///< and every line has a matrix of its own
 
-  double          unknowns() const { return static_cast<double>(rows) * static_cast<double>(lines); }
-  ribbon::LineSet layout() const { return interleaved ? ribbon::LineSet::interleaved(rows, lines) : ribbon::LineSet::contiguous(rows, lines); }
+  double          unknowns() const { return static_cast<double>(rows) * block * static_cast<double>(lines); }
+  ribbon::LineSet layout() const { return (interleaved ? ribbon::LineSet::interleaved(rows, lines) : ribbon::LineSet::contiguous(rows, lines)).with_components(block); }
+  bool            has_peers() const { return block == 1 && half_bandwidth <= 2 && !per_line; }
 
-  /// Row i of the matrix, 2 h + 1 numbers; what falls outside a matrix that is not periodic is not used.
+  /// Row i of the matrix, (2 K + 1) B^2 numbers; what falls outside a matrix that is not periodic is not used.
   std::vector<double> row(int i) const
   {
-    const double v = general ? sigma * (1 + 0.5 * (((i * 7919) % 101) / 101.0)) : sigma;
+    const double v = general || per_line ? sigma * (1 + 0.5 * (((i * 7919) % 101) / 101.0)) : sigma;
+    if (block > 1) { // the second difference in every component, components coupled by a tenth of it
+      std::vector<double> a(static_cast<std::size_t>(3 * block * block), 0.0);
+      for (int d = 0; d < 3; ++d)
+        for (int p = 0; p < block; ++p)
+          for (int q = 0; q < block; ++q) a[static_cast<std::size_t>((d * block + p) * block + q)] = p == q ? (d == 1 ? 1 + 2.2 * v : -v) : d == 1 ? 0.1 * v / block : 0;
+      return a;
+    }
+    if (half_bandwidth > 2) { // I + sigma (2 K - sum of neighbours)
+      std::vector<double> a(static_cast<std::size_t>(2 * half_bandwidth + 1), -v);
+      a[static_cast<std::size_t>(half_bandwidth)] = 1 + 2 * half_bandwidth * v;
+      return a;
+    }
     if (half_bandwidth == 1) return {-v, 1 + 2 * v, -v};
     return {v, -4 * v, 1 + 6 * v, -4 * v, v};
   }

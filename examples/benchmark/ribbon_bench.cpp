@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 namespace bench {
@@ -47,15 +48,39 @@ void fill(const Vector &b)
 ribbon::Bands<double, Memory> bands_of(const Case &c)
 {
   ribbon::Bands<double, Memory> bands;
-  bands.periodic  = c.periodic;
-  bands.values    = decltype(bands.values)("bench::bands", 1, static_cast<std::size_t>(c.rows), static_cast<std::size_t>(2 * c.half_bandwidth + 1));
-  const auto host = Kokkos::create_mirror_view(bands.values);
+  const auto                    width = static_cast<std::size_t>((2 * c.half_bandwidth + 1) * c.block * c.block), rows = static_cast<std::size_t>(c.rows);
+  bands.periodic = c.periodic, bands.block = c.block;
+  auto values     = decltype(bands.values)("bench::bands", 1, rows, width);
+  const auto host = Kokkos::create_mirror_view(values);
   for (int i = 0; i < c.rows; ++i) {
     const auto row = c.row(i);
     for (std::size_t d = 0; d < row.size(); ++d) host(0, static_cast<std::size_t>(i), d) = row[d];
   }
-  Kokkos::deep_copy(bands.values, host);
+  Kokkos::deep_copy(values, host);
+  bands.values = values;
+  if (!c.per_line) return bands;
+  bands.lhs    = ribbon::Lhs::per_line;
+  bands.values = decltype(bands.values)(Kokkos::view_alloc(std::string("bench::bands"), Kokkos::WithoutInitializing), static_cast<std::size_t>(c.lines), rows, width);
+  const auto to = bands.values;
+  Kokkos::parallel_for(
+    "bench::bands", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(to.size())), KOKKOS_LAMBDA(const std::int64_t k) {
+      const std::int64_t lines = static_cast<std::int64_t>(to.extent(0)), n = static_cast<std::int64_t>(to.extent(1)), l = k % lines, i = k / lines % n, d = k / lines / n;
+      to(l, i, d) = values(0, i, d) * (1 + 0.25 * static_cast<double>((l * 31 + i) % 64) / 64);
+    });
   return bands;
+}
+
+/// Bytes that a solve has to move per unknown: right-hand side, solution, and the matrix where every line has its own.
+double floor_bytes(const Case &c)
+{
+  return 16 + (c.per_line ? 8.0 * (2 * c.half_bandwidth + 1) * c.block : 0);
+}
+
+/// K and B of the systems.
+const std::map<std::string, std::pair<int, int>> &systems_known()
+{
+  static const std::map<std::string, std::pair<int, int>> known{{"tri", {1, 1}}, {"penta", {2, 1}}, {"band3", {3, 1}}, {"band4", {4, 1}}, {"band8", {8, 1}}, {"block2", {1, 2}}, {"block3", {1, 3}}, {"block4", {1, 4}}, {"block8", {1, 8}}};
+  return known;
 }
 
 struct Settings {
@@ -95,7 +120,9 @@ nlohmann::json run(const Settings &s)
           for (double sigma : s.sigmas)
             for (int ring : s.periodic) {
               Case c;
-              c.rows = n, c.lines = lines, c.half_bandwidth = system == "tri" ? 1 : 2, c.periodic = ring != 0, c.interleaved = layout == "interleaved", c.sigma = sigma, c.general = matrix == "general";
+              const auto [K, B] = systems_known().at(system);
+              if (n % B != 0) continue;
+              c.rows = n / B, c.lines = lines, c.half_bandwidth = K, c.block = B, c.periodic = ring != 0, c.interleaved = layout == "interleaved", c.sigma = sigma, c.general = matrix == "general", c.per_line = matrix == "per_line";
               std::vector<Timing> timings;
               for (const auto &algorithm : s.algorithms) {
                 try {
@@ -119,12 +146,12 @@ nlohmann::json run(const Settings &s)
                 } catch (const std::invalid_argument &) { // this algorithm does not take this case
                 }
               }
-              if (s.peers) {
+              if (s.peers && c.has_peers()) {
                 for (const auto &t : cusparse(c, b, x, expected, s.repeat)) timings.push_back(t);
                 for (const auto &t : lapack(c)) timings.push_back(t);
               }
               for (const auto &t : timings) {
-                const double rate = c.unknowns() / t.milliseconds * 1e3, share = 100 * copy / t.milliseconds;
+                const double rate = c.unknowns() / t.milliseconds * 1e3, share = 100 * copy / t.milliseconds * floor_bytes(c) / 16;
                 std::printf("%-6s %6d %9lld %-12s %-9s %8g %4s | %-34s %9.3f %12.3e %7.1f %9.1e\n", system.c_str(), n, static_cast<long long>(lines), layout.c_str(), matrix.c_str(), sigma, ring ? "yes" : "no",
                             t.solver.c_str(), t.milliseconds, rate, share, t.error);
                 table.push_back({{"system", system},
@@ -137,6 +164,7 @@ nlohmann::json run(const Settings &s)
                                  {"solver", t.solver},
                                  {"ms", t.milliseconds},
                                  {"unknowns_per_s", rate},
+                                 {"floor_bytes", floor_bytes(c)},
                                  {"percent_of_copy", share},
                                  {"copy_ms", copy},
                                  {"difference", t.error}});
@@ -152,14 +180,14 @@ nlohmann::json run(const Settings &s)
 int main(int argc, char **argv)
 {
   bench::Settings s;
-  CLI::App        app{"Times batched tridiagonal and pentadiagonal solves against a copy of the same array and against other libraries."};
+  CLI::App        app{"Times batched band and block tridiagonal solves against a copy of the same array and against other libraries."};
   app.add_option("--rows", s.rows, "unknowns per line")->delimiter(',');
   app.add_option("--unknowns", s.unknowns, "unknowns in the batch (lines = unknowns / rows, a multiple of 256)");
   app.add_option("--lines", s.lines, "lines in the batch instead");
-  app.add_option("--system", s.systems, "tri, penta")->delimiter(',')->check(CLI::IsMember({"tri", "penta"}));
+  app.add_option("--system", s.systems, "tri, penta, band3, band4, band8, block2, block3, block4, block8")->delimiter(',')->check(CLI::IsMember(bench::systems_known()));
   app.add_option("--layout", s.layouts, "interleaved, contiguous")->delimiter(',')->check(CLI::IsMember({"interleaved", "contiguous"}));
-  app.add_option("--matrix", s.matrices, "toeplitz, general (coefficients vary along the line)")->delimiter(',')->check(CLI::IsMember({"toeplitz", "general"}));
-  app.add_option("--algorithm", s.algorithms, "auto, one_pass, thomas")->delimiter(',')->check(CLI::IsMember({"auto", "one_pass", "thomas"}));
+  app.add_option("--matrix", s.matrices, "toeplitz, general (coefficients vary along the line), per_line")->delimiter(',')->check(CLI::IsMember({"toeplitz", "general", "per_line"}));
+  app.add_option("--algorithm", s.algorithms, "auto, one_pass, thomas, pivoted, partition")->delimiter(',')->check(CLI::IsMember({"auto", "one_pass", "thomas", "pivoted", "partition"}));
   app.add_option("--sigma", s.sigmas, "I + sigma (difference operator): 0.4 decays fast, 5000 slowly")->delimiter(',');
   app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',');
   app.add_option("--repeat", s.repeat, "samples; the median counts");

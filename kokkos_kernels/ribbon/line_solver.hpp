@@ -11,7 +11,7 @@
 namespace ribbon {
 
 struct LineSolverOptions {
-  /// "auto", "one_pass", "thomas" or "pivoted". auto takes one_pass on a device where a tile of lines fits the scratch of a team and thomas
+  /// "auto", "one_pass", "thomas", "pivoted" or "partition". auto takes partition for few long lines on a device, one_pass on a device where a tile of lines fits the scratch of a team and thomas
   /// otherwise, and pivoted where the probe finds that unsound.
   std::string algorithm = "auto";
   /// A pivot this small relative to the largest entry of its row counts as zero; 0 stands for 100 units of roundoff.
@@ -20,6 +20,8 @@ struct LineSolverOptions {
   /// lines: 16, 32, 64; contiguous ones: 16, 31, 32, 63; others 32) and lines a team holds (a power
   /// of two, at most 32); 0 leaves the choice to the solver.
   int rows_per_thread = 0, lines_per_team = 0;
+  /// Rows of a piece of partition; 0 leaves the choice to the solver.
+  std::int64_t rows_per_piece = 0;
 };
 
 /// Solver for all lines of a LineSet, for band matrices with up to 8 diagonals on either side and block tridiagonal matrices with blocks up

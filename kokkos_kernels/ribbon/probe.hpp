@@ -9,6 +9,8 @@
 #include <ribbon/bands.hpp>
 #include <ribbon/line_set.hpp>
 
+#include <algorithm>
+
 namespace ribbon {
 
 inline constexpr int probe_kinds = 6;
@@ -19,6 +21,7 @@ struct Probe {
   using Found = typename Kokkos::MinMaxLoc<Real, std::int64_t>::value_type; ///< max: backward error and its matrix; min: reciprocal condition
   struct Fill { };
   struct Measure { };
+  struct FillRows { };
 
   Kokkos::View<const Scalar ***, Kokkos::LayoutLeft, Memory> values;
   int                                                        lower, upper, block;
@@ -58,39 +61,54 @@ struct Probe {
       for (int b = 0; b < block; ++b) f += entry(c, i, d, a, b) * given(k, wrap(i + d) * block + b);
     return f;
   }
+  KOKKOS_FUNCTION int         kind_of(std::int64_t l) const { return static_cast<int>((kind + l / static_cast<std::int64_t>(values.extent(0))) % probe_kinds); }
+  KOKKOS_FUNCTION static void largest(Real &m, Real a)
+  {
+    if (!(a <= m)) m = is_finite(a) ? a : Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>(); // NaN and Inf are large
+  }
+  /// Takes row i of line l into the norms of the residual, the matrix, the solution and the right-hand side.
+  KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const
+  {
+    const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0)), c = l % matrices;
+    for (int a = 0; a < block; ++a) {
+      const Scalar f   = right_hand_side(c, kind_of(l), i, a);
+      Scalar       r   = f;
+      Real         sum = 0;
+      for (int d = -lower; d <= upper; ++d)
+        for (int b = 0; b < block; ++b) {
+          const Scalar e = entry(c, i, d, a, b);
+          sum += magnitude(e);
+          if (e != Scalar(0)) r -= e * x[set(l, wrap(i + d)) + b * set.component_stride];
+        }
+      largest(norm_r, magnitude(r)), largest(norm_a, sum), largest(norm_x, magnitude(x[set(l, i) + a * set.component_stride])), largest(norm_b, magnitude(f));
+    }
+  }
+  KOKKOS_FUNCTION static void judge(std::int64_t c, Real norm_r, Real norm_a, Real norm_x, Real norm_b, Found &found)
+  {
+    const Real error = norm_r == 0 ? Real(0) : norm_r / (norm_a * norm_x + norm_b), rcond = norm_b / (norm_a * norm_x);
+    if (error > found.max_val) found.max_val = error, found.max_loc = c;
+    if (rcond < found.min_val) found.min_val = rcond, found.min_loc = c;
+  }
+  /// One thread per line ...
   KOKKOS_FUNCTION void operator()(Fill, const std::int64_t l) const
   {
-    const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0));
-    for (std::int64_t i = 0; i < set.rows; ++i)
-      for (int a = 0; a < block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(l % matrices, kind + static_cast<int>(l / matrices), i, a);
+    for (std::int64_t i = 0; i < set.rows; ++i) fill(l, i);
   }
   KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Found &found) const
   {
-    const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0)), c = l % matrices;
-    const int          k      = kind + static_cast<int>(l / matrices);
-    Real               norm_r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
-    auto               largest = [](Real &m, Real a) {
-      if (!(a <= m)) m = a; // keeps NaN
-    };
-    for (std::int64_t i = 0; i < set.rows; ++i)
-      for (int a = 0; a < block; ++a) {
-        const Scalar f   = right_hand_side(c, k, i, a);
-        Scalar       r   = f;
-        Real         sum = 0;
-        for (int d = -lower; d <= upper; ++d)
-          for (int b = 0; b < block; ++b) {
-            const Scalar e = entry(c, i, d, a, b);
-            sum += magnitude(e);
-            if (e != Scalar(0)) r -= e * x[set(l, wrap(i + d)) + b * set.component_stride];
-          }
-        largest(norm_r, magnitude(r)), largest(norm_a, sum), largest(norm_x, magnitude(x[set(l, i) + a * set.component_stride])), largest(norm_b, magnitude(f));
-      }
-    Real error = norm_r == 0 ? Real(0) : norm_r / (norm_a * norm_x + norm_b);
-    if (!is_finite(error)) error = Real(1) / unit_roundoff<Scalar>();
-    if (error > found.max_val) found.max_val = error, found.max_loc = c;
-    const Real rcond = norm_b / (norm_a * norm_x);
-    if (rcond < found.min_val) found.min_val = rcond, found.min_loc = c;
+    Real norm_r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
+    for (std::int64_t i = 0; i < set.rows; ++i) see(l, i, norm_r, norm_a, norm_x, norm_b);
+    judge(l % static_cast<std::int64_t>(values.extent(0)), norm_r, norm_a, norm_x, norm_b, found);
   }
+  /// ... or one per row, where lines are few and long: all rows of all lines, and the rows of line `first_line`.
+  KOKKOS_FUNCTION void fill(std::int64_t l, std::int64_t i) const
+  {
+    const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0));
+    for (int a = 0; a < block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(l % matrices, kind_of(l), i, a);
+  }
+  KOKKOS_FUNCTION void operator()(FillRows, const std::int64_t k) const { fill(k / set.rows, k % set.rows); }
+  std::int64_t         first_line = 0;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const { see(first_line, i, norm_r, norm_a, norm_x, norm_b); }
 };
 
 /// What the probe found.
@@ -103,23 +121,37 @@ struct ProbeResult {
 
 /// Solves the probe right-hand sides with solve(x, set).
 /// @param layout  of the lines to be solved later: tells interleaved from contiguous
-/// @param kinds   right-hand sides solved together, so many times the memory of `matrices` lines
+/// @param lines   solved together, a multiple of the matrices: so much memory is taken. Fewer than six times the matrices are solved repeatedly.
 template <class Scalar, class Exec, class Solve>
-ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSet &layout, int kinds, const Solve &solve)
+ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSet &layout, std::int64_t lines, const Solve &solve)
 {
   using Memory                 = typename Exec::memory_space;
   using Kernel                 = Probe<Scalar, Memory>;
   using Index                  = Kokkos::IndexType<std::int64_t>;
   const std::int64_t  matrices = static_cast<std::int64_t>(bands.values.extent(0)), n = static_cast<std::int64_t>(bands.values.extent(1));
   ProbeResult<Scalar> result;
-  const LineSet       set = (layout.row_stride < layout.stride0 ? LineSet::contiguous(n, matrices * kinds) : LineSet::interleaved(n, matrices * kinds)).with_components(bands.block);
+  const LineSet       set = (layout.row_stride < layout.stride0 ? LineSet::contiguous(n, lines) : LineSet::interleaved(n, lines)).with_components(bands.block);
   auto                x   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
-  for (int kind = 0; kind < probe_kinds; kind += kinds) {
-    const Kernel kernel{bands.values, bands.kl(), bands.ku(), bands.block, bands.periodic, set, kind, x.data()};
-    Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, set.lines()), kernel);
-    solve(x.data(), set);
+  const bool by_row = set.lines() <= 192 && set.rows >= 1024;
+  for (int kind = 0; kind < probe_kinds; kind += static_cast<int>(std::min<std::int64_t>(probe_kinds, lines / matrices))) {
+    Kernel                 kernel{bands.values, bands.kl(), bands.ku(), bands.block, bands.periodic, set, kind, x.data()};
     typename Kernel::Found found;
-    Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::Measure>(exec, 0, set.lines()), kernel, Kokkos::MinMaxLoc<typename Kernel::Real, std::int64_t>(found));
+    if (by_row) Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::FillRows>(exec, 0, set.lines() * set.rows), kernel);
+    else Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, set.lines()), kernel);
+    solve(x.data(), set);
+    if (by_row) {
+      using Max     = Kokkos::Max<typename Kernel::Real>;
+      found.max_val = 0, found.min_val = 1;
+      for (std::int64_t l = 0; l < set.lines(); ++l) {
+        typename Kernel::Real r = 0, a = 0, s = 0, f = 0;
+        kernel.first_line = l;
+        Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index>(exec, 0, set.rows), kernel, Max(r), Max(a), Max(s), Max(f));
+        Kernel::judge(l % matrices, r, a, s, f, found);
+      }
+    } else {
+      Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::Measure>(exec, 0, set.lines()), kernel,
+                              Kokkos::MinMaxLoc<typename Kernel::Real, std::int64_t>(found));
+    }
     if (found.max_val > result.error) result.error = found.max_val, result.matrix = found.max_loc;
     if (found.min_val < result.rcond) result.rcond = found.min_val;
   }

@@ -5,6 +5,7 @@
 #include "algorithms.hpp"
 
 #include <ribbon/algorithm/looped_factor.hpp>
+#include <ribbon/algorithm/partition.hpp>
 #include <ribbon/probe.hpp>
 
 #include <functional>
@@ -29,6 +30,19 @@ struct LoopedAlgorithm final : Algorithm<Scalar, Exec> {
   {
     plan.solve(exec, b, in, x, out, class_of_line, classified);
   }
+};
+
+/// Few long lines, cut in pieces.
+template <class Scalar, class Exec>
+struct PartitionAlgorithm final : Algorithm<Scalar, Exec> {
+  Partition<Scalar, Exec> plan;
+  explicit PartitionAlgorithm(Partition<Scalar, Exec> from) : plan(std::move(from))
+  {
+    this->name  = "partition of " + std::to_string(plan.cut().pieces) + " x " + std::to_string(plan.cut().piece) + " rows";
+    this->bytes = plan.bytes();
+    this->lines = plan.cut().lines;
+  }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
 };
 
 /// Calls f(K, B) for the systems that have a one-pass kernel.
@@ -62,8 +76,10 @@ public:
     unknowns_ = lines.rows * bands.block;
     reach_    = std::max(1, bands.half_bandwidth());
     if (bands.half_bandwidth() == 0) bands_.periodic = false;
-    if (bands.lhs == Lhs::per_line) factor_per_line();
-    else factor_few();
+    if (!factor_partition()) {
+      if (bands.lhs == Lhs::per_line) factor_per_line();
+      else factor_few();
+    }
     if (algorithm_) this->report.bytes = algorithm_->bytes + class_of_line_.size() * sizeof(int);
     bands_ = Input(); // factored: nothing of the input is kept
   }
@@ -134,8 +150,9 @@ private:
       Kokkos::parallel_for("ribbon::probe::matrix", Kokkos::RangePolicy<Exec>(exec_, 0, matrices_), IotaKernel{matrix_.data()});
     }
     const bool per_line      = bands_.lhs == Lhs::per_line;
-    const auto found         = probe<Scalar, Exec>(exec_, bands_, lines_, per_line ? 1 : probe_kinds,
-                                           [&](Scalar *x, const LineSet &set) { algorithm_->solve(exec_, x, set, x, set, per_line || matrices_ == 1 ? nullptr : matrix_.data(), matrices_); });
+    // algorithms that are bound to the number of lines are probed with as many
+    const std::int64_t group = algorithm_->lines, lines = per_line ? matrices_ : group ? (probe_kinds + group - 1) / group * group : matrices_ * probe_kinds;
+    const auto         found = probe<Scalar, Exec>(exec_, bands_, lines_, lines, [&](Scalar *x, const LineSet &set) { algorithm_->solve(exec_, x, set, x, set, per_line || matrices_ == 1 ? nullptr : matrix_.data(), matrices_); });
     this->report.probe_error = static_cast<double>(found.error);
     this->report.rcond       = static_cast<double>(found.rcond);
     if (found.error > most_unsound) this->report.line = found.matrix, this->report.row = -1;
@@ -156,6 +173,43 @@ private:
       all.push_back(A.reach() == 0 ? A.padded(1) : A);
     }
     return all;
+  }
+
+  /// Rows of a piece of partition; 0 where whole lines are the better choice.
+  std::int64_t rows_per_piece() const
+  {
+    const std::int64_t n = lines_.rows, lines = lines_.lines();
+    if (options_.rows_per_piece > 0) return options_.rows_per_piece;
+    const bool per_line = bands_.lhs == Lhs::per_line, chunks = !per_line && with_system(reach_, bands_.block, [](auto, auto) { });
+    // one thread per piece: enough threads to fill a device before long pieces; a team per tile of pieces: as long as the kernel likes them
+    const std::int64_t piece = chunks ? 1024 : std::max<std::int64_t>(32, std::min<std::int64_t>(256, n * lines / 131072));
+    if (asked_for("partition")) return std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2));
+    if (!is_device_space<Exec> || lines * bands_.block * 8 * n > (std::int64_t(1) << 40)) return 0;
+    if (chunks) return n > 4096 && (lines < 264 || n > 16384) ? piece : 0;
+    return n >= 128 && lines < 32768 ? piece : 0;
+  }
+
+  /// Cuts lines where that is asked for, or likely to be faster. False: nothing was done.
+  bool factor_partition()
+  {
+    if (!automatic() && !asked_for("partition")) return false;
+    const std::int64_t piece = rows_per_piece();
+    const auto         cut   = piece > 0 && bands_.lhs != Lhs::classes ? Partition<Scalar, Exec>::cut(lines_, bands_, piece) : PartitionCut();
+    if (cut.pieces < 2) {
+      if (asked_for("partition"))
+        throw std::invalid_argument("ribbon: algorithm partition: " + (bands_.lhs == Lhs::classes ? std::string("takes one matrix, or one per line, not classes") : "lines of " + std::to_string(lines_.rows) + " rows, or their strides, give nothing to cut"));
+      return false;
+    }
+    const Make make = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {
+      Partition<Scalar, Exec> plan(exec_, lines_, bands_, cut, why);
+      if (!why.empty()) return nullptr;
+      p.smallest = plan.smallest_pivot();
+      return std::make_unique<PartitionAlgorithm<Scalar, Exec>>(std::move(plan));
+    };
+    const bool taken = attempt(make, automatic() ? sound : most_unsound, automatic() ? "few long lines" : "asked for");
+    if (!taken && asked_for("partition") && !algorithm_) this->report.status = FactorStatus::unsound, this->report.algorithm = "partition", this->report.reason = failure_;
+    if (!taken && automatic()) algorithm_.reset();
+    return taken || asked_for("partition");
   }
 
   void factor_few()
@@ -218,16 +272,17 @@ private:
       attempt(pivoted, most_unsound, "a ring of " + std::to_string(lines_.rows) + " rows");
       return;
     }
-    std::string reason = "lanes of a tile of lines are the SIMD direction of a host";
-    if (is_device_space<Exec>) {
+    // a host: whole lines where they have an unrolled kernel, whose lanes are the SIMD direction
+    const bool  chunks_first = is_device_space<Exec> || reach_ > 2 || bands_.block > 1;
+    std::string reason       = "lanes of a tile of lines are the SIMD direction of a host";
+    if (chunks_first) {
       if (attempt(one_pass, sound, "a tile of lines fits the scratch of a team")) return;
       reason = failure_;
     }
     if (!algorithm_ && attempt(thomas, sound, reason)) return; // where a tile fits, pivoted elimination in one pass is faster
     reason = failure_;
     if (this->report.status == FactorStatus::not_finite && this->report.growth < 1e10) return; // entries that are not finite
-    const auto first = this->report;
-    if (is_device_space<Exec>) {
+    if (chunks_first) {
       algorithm_.reset();
       if (attempt(pivoted_one_pass, most_unsound, reason) || algorithm_) return;
     }

@@ -216,10 +216,10 @@ template <class Values, class Memory>
 struct GatherKernel {
   Values                      from, to;
   Kokkos::View<int *, Memory> representative;
-  KOKKOS_FUNCTION void        operator()(const std::int64_t c) const
+  KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
   {
-    for (std::size_t i = 0; i < from.extent(1); ++i)
-      for (std::size_t d = 0; d < from.extent(2); ++d) to(c, i, d) = from(representative(c), i, d);
+    const std::int64_t c = k % static_cast<std::int64_t>(to.extent(0)), i = k / static_cast<std::int64_t>(to.extent(0));
+    for (std::size_t d = 0; d < from.extent(2); ++d) to(c, i, d) = from(representative(c), i, d);
   }
 };
 
@@ -324,7 +324,7 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   exec.fence();
   if (different > 0) return result; // NaN, or two matrices with one hash: keep a matrix per line
   const auto distinct = allocate<Values>(exec, "ribbon::bands", first_line.size(), bands.values.extent(1), bands.values.extent(2));
-  Kokkos::parallel_for("ribbon::gather", rows_of(exec, static_cast<std::int64_t>(first_line.size())), GatherKernel<Values, Memory>{bands.values, distinct, representative});
+  Kokkos::parallel_for("ribbon::gather", rows_of(exec, static_cast<std::int64_t>(first_line.size() * bands.values.extent(1))), GatherKernel<Values, Memory>{bands.values, distinct, representative});
   exec.fence();
   result.classes = static_cast<std::int64_t>(first_line.size());
   bands.values   = distinct;

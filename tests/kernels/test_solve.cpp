@@ -146,6 +146,7 @@ protected:
     }
     const auto set = (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
     const int  h   = std::max({kl, ku, 1});
+    if (algorithm == "partition" && (lhs == ribbon::Lhs::classes || n < 10 * h)) return;
     if (algorithm == "one_pass" && (lhs == ribbon::Lhs::per_line || n < 2 * h || h > 4 || block == 3 || block > 4)) return; // no kernel
     const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {algorithm});
     ASSERT_TRUE(solver.report().ok()) << "status " << static_cast<int>(solver.report().status) << ", probe " << solver.report().probe_error << ", pivot " << solver.report().smallest_pivot;
@@ -159,7 +160,7 @@ protected:
 
 TEST_P(SolveSystems, EveryAlgorithm)
 {
-  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"}) {
+  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted", "partition"}) {
     for (std::int64_t n : {1, 2, 3, 5, 8, 9, 16, 17, 31, 33, 64, 100, 257}) check<double>(n, n > 64 ? 5 : 21, algorithm);
     for (std::int64_t n : {4, 37, 100}) check<float>(n, 35, algorithm), check<Kokkos::complex<double>>(n, 35, algorithm);
   }
@@ -177,6 +178,58 @@ std::vector<WideSetting> wide_settings()
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SolveSystems, testing::ValuesIn(wide_settings()), wide_name);
+
+// (half-bandwidth, block, periodic, contiguous, per line)
+using LongSetting = std::tuple<int, int, bool, bool, bool>;
+
+class SolveLong : public testing::TestWithParam<LongSetting> { };
+
+TEST_P(SolveLong, PiecesOfEveryLength)
+{
+  const auto &[h, block, periodic, contiguous, per_line] = GetParam();
+  for (std::int64_t lines : {1, 3, 33})
+    for (std::int64_t n : {200, 1000, 1001, 1021})
+      for (std::int64_t piece : {0, 50, 64, 333}) {
+        SCOPED_TRACE(std::to_string(lines) + " lines of " + std::to_string(n) + " rows, pieces of " + std::to_string(piece));
+        std::mt19937_64 g(static_cast<std::uint64_t>(n + lines));
+        auto            bands = random_system<double>(g, per_line ? lines : 1, n, h, h, block, periodic);
+        if (per_line) bands.lhs = ribbon::Lhs::per_line;
+        const auto                 set = (contiguous ? ribbon::LineSet::contiguous(n, lines, n + 3) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
+        ribbon::LineSolverOptions  options;
+        options.algorithm = "partition", options.rows_per_piece = piece;
+        if (2 * piece > n) continue;
+        const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), options);
+        ASSERT_TRUE(solver.report().ok()) << solver.report().reason << solver.report().probe_error;
+        std::vector<double> b(static_cast<std::size_t>(set.begin(lines - 1) + n * set.row_stride + block * set.component_stride));
+        for (auto &v : b) v = random_scalar<double>(g);
+        const auto x = solve(solver, b);
+        EXPECT_LE(backward_error(bands, set, x, b), 1e-14);
+        const auto in_place = solve(solver, b, true);
+        for (std::int64_t l = 0; l < lines; ++l)
+          for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(in_place[static_cast<std::size_t>(set(l, i))], x[static_cast<std::size_t>(set(l, i))]);
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SolveLong, testing::Values(LongSetting{1, 1, false, false, false}, LongSetting{1, 1, true, false, true}, LongSetting{1, 1, false, true, true}, LongSetting{1, 1, true, true, false},
+                                                         LongSetting{2, 1, false, false, true}, LongSetting{2, 1, true, true, false}, LongSetting{3, 1, false, true, true}, LongSetting{1, 2, true, false, false}, LongSetting{1, 4, false, false, true}));
+
+TEST(SolveLong, AStencilThatDecaysCorrectsTheEndsOfPiecesOnly)
+{
+  for (bool periodic : {false, true})
+    for (int h : {1, 2}) {
+      std::mt19937_64            g(1);
+      const std::int64_t         n     = 10007;
+      const auto                 bands = random_bands<double>(g, 1, n, h, periodic, Kind::poisson);
+      const auto                 set   = ribbon::LineSet::contiguous(n, 2);
+      ribbon::LineSolverOptions  options;
+      options.algorithm = "partition", options.rows_per_piece = 2000;
+      const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), options);
+      ASSERT_TRUE(solver.report().ok());
+      std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+      for (auto &v : b) v = random_scalar<double>(g);
+      EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 1e-15);
+    }
+}
 
 TEST(SolveShapes, EmptyBatchesAndEmptyLines)
 {
