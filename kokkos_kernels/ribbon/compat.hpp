@@ -92,6 +92,18 @@ KOKKOS_INLINE_FUNCTION Record read_only(const Record *from)
 #endif
 }
 
+/// Reads a scalar that no kernel writes meanwhile: the load may be moved across stores.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar read_only_scalar(const Scalar *from)
+{
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<Scalar, double> || std::is_same_v<Scalar, float>) return __ldg(from);
+  else return *from;
+#else
+  return *from;
+#endif
+}
+
 } // namespace ribbon
 
 /// Full unrolling where register arrays are indexed by the loop variable on a device; hosts keep the loop.

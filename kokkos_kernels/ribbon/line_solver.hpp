@@ -19,6 +19,7 @@ struct LineSolverOptions {
   /// Shape of one_pass: rows a thread holds (tridiagonal and pentadiagonal, interleaved
   /// lines: 16, 32, 64; contiguous ones: 16, 31, 32, 63; others 32) and lines a team holds (a power
   /// of two, at most 32); 0 leaves the choice to the solver.
+  /// With thomas, lines_per_team = 32 passes blocks of rows through the scratch of teams, which a device does by itself for contiguous lines.
   int rows_per_thread = 0, lines_per_team = 0;
   /// Rows of a piece of partition; 0 leaves the choice to the solver.
   std::int64_t rows_per_piece = 0;

@@ -44,8 +44,8 @@ Made<Scalar, Exec> make_pivoted_one_pass(const Exec &exec, const LineSet &lines,
 
 /// thomas, unrolled, for K <= 2: a few matrices, or one per line.
 template <class Scalar, class Exec, int K>
-Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, PivotWatch &watch);
+Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool staged, PivotWatch &watch);
 template <class Scalar, class Exec, int K>
-Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, DevicePivot &pivot);
+Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool staged, DevicePivot &pivot);
 
 } // namespace ribbon::detail

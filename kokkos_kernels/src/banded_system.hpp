@@ -84,7 +84,9 @@ struct ThomasAlgorithm final : Algorithm<Scalar, Exec> {
   std::int64_t                     interior;
   bool                             periodic;
 
-  ThomasAlgorithm(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, PivotWatch &watch) : interior(matrices[0].rows - (matrices[0].periodic ? P : 0)), periodic(matrices[0].periodic)
+  bool                             staged;
+
+  ThomasAlgorithm(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool through_scratch, PivotWatch &watch) : interior(matrices[0].rows - (matrices[0].periodic ? P : 0)), periodic(matrices[0].periodic), staged(through_scratch)
   {
     const std::size_t m = static_cast<std::size_t>(interior), classes = matrices.size();
     forward  = allocate<decltype(forward)>(exec, "ribbon::thomas::forward", m * classes);
@@ -124,7 +126,7 @@ struct ThomasAlgorithm final : Algorithm<Scalar, Exec> {
   }
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const override
   {
-    thomas_solve<Exec, Scalar, P>(exec, SharedFactors<Scalar, P>{forward.data(), backward.data(), ring.data(), class_of_line, classified, interior}, periodic, b, in, x, out);
+    thomas_solve<Exec, Scalar, P>(exec, SharedFactors<Scalar, P>{forward.data(), backward.data(), ring.data(), class_of_line, classified, interior}, periodic, staged, b, in, x, out);
   }
 };
 
@@ -136,7 +138,9 @@ struct PerLineThomas final : Algorithm<Scalar, Exec> {
   std::int64_t                   count;
   bool                           periodic;
 
-  PerLineThomas(const Exec &exec, const Bands<Scalar, Memory> &bands, DevicePivot &pivot) : count(static_cast<std::int64_t>(bands.values.extent(0))), periodic(bands.periodic)
+  bool                           staged;
+
+  PerLineThomas(const Exec &exec, const Bands<Scalar, Memory> &bands, bool through_scratch, DevicePivot &pivot) : count(static_cast<std::int64_t>(bands.values.extent(0))), periodic(bands.periodic), staged(through_scratch)
   {
     using Kernel           = PerLineFactorKernel<Scalar, P, Memory>;
     const std::int64_t n   = static_cast<std::int64_t>(bands.values.extent(1));
@@ -152,20 +156,20 @@ struct PerLineThomas final : Algorithm<Scalar, Exec> {
   }
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override
   {
-    thomas_solve<Exec, Scalar, P>(exec, PerLineFactors<Scalar, P>{words.data(), closures.data(), count, periodic}, periodic, b, in, x, out);
+    thomas_solve<Exec, Scalar, P>(exec, PerLineFactors<Scalar, P>{words.data(), closures.data(), count, periodic}, periodic, staged, b, in, x, out);
   }
 };
 
 template <class Scalar, class Exec, int K>
-Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, PivotWatch &watch)
+Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool staged, PivotWatch &watch)
 {
-  return std::make_unique<ThomasAlgorithm<Scalar, Exec, K>>(exec, matrices, watch);
+  return std::make_unique<ThomasAlgorithm<Scalar, Exec, K>>(exec, matrices, staged, watch);
 }
 
 template <class Scalar, class Exec, int K>
-Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, DevicePivot &pivot)
+Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool staged, DevicePivot &pivot)
 {
-  return std::make_unique<PerLineThomas<Scalar, Exec, K>>(exec, bands, pivot);
+  return std::make_unique<PerLineThomas<Scalar, Exec, K>>(exec, bands, staged, pivot);
 }
 
 } // namespace ribbon::detail

@@ -246,7 +246,7 @@ private:
     };
     const Make thomas = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {
       if (bands_.block > 1 || reach_ > 2) return looped(p, matrices, false);
-      return watched(p, [&](PivotWatch &watch) { return reach_ == 1 ? make_thomas<Scalar, Exec, 1>(exec_, matrices, watch) : make_thomas<Scalar, Exec, 2>(exec_, matrices, watch); });
+      return watched(p, [&](PivotWatch &watch) { return reach_ == 1 ? make_thomas<Scalar, Exec, 1>(exec_, matrices, staged(), watch) : make_thomas<Scalar, Exec, 2>(exec_, matrices, staged(), watch); });
     };
     const Make pivoted = [&](Pivots &p, std::string &) {
       std::vector<HostMatrix<Scalar>> bands;
@@ -295,7 +295,7 @@ private:
     const Make thomas = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {
       if (bands_.block == 1 && reach_ <= 2 && bands_.diagonals() == 2 * reach_ + 1 && bands_.kl() == reach_) {
         DevicePivot found;
-        auto        made = reach_ == 1 ? make_thomas_per_line<Scalar, Exec, 1>(exec_, bands_, found) : make_thomas_per_line<Scalar, Exec, 2>(exec_, bands_, found);
+        auto        made = reach_ == 1 ? make_thomas_per_line<Scalar, Exec, 1>(exec_, bands_, staged(), found) : make_thomas_per_line<Scalar, Exec, 2>(exec_, bands_, staged(), found);
         placed(p, found.smallest, found.line, found.row);
         return made;
       }
@@ -337,6 +337,9 @@ private:
     Kokkos::deep_copy(result.values, to);
     return result;
   }
+
+  /// thomas with lines_per_team: through scratch, whatever the layout.
+  bool staged() const { return asked_for("thomas") && options_.lines_per_team > 0; }
 
   /// Fewer unknowns than separators of a chunk of a scalar band.
   bool is_short(int kl, int ku) const { return unknowns_ < (kl + ku + 2) * bands_.block - 2; }

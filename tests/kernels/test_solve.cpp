@@ -231,6 +231,28 @@ TEST(SolveLong, AStencilThatDecaysCorrectsTheEndsOfPiecesOnly)
     }
 }
 
+TEST(SolveShapes, ThomasThroughScratch)
+{
+  for (bool contiguous : {false, true})
+    for (bool per_line : {false, true})
+      for (bool periodic : {false, true})
+        for (int h : {1, 2})
+          for (std::int64_t n : {1, 5, 8, 31, 32, 33, 63, 64, 65, 130}) {
+            if (periodic && n < 2 * h) continue;
+            SCOPED_TRACE("n = " + std::to_string(n));
+            std::mt19937_64 g(5);
+            auto            bands = random_bands<double>(g, per_line ? 41 : 1, n, h, periodic, Kind::spd);
+            if (per_line) bands.lhs = ribbon::Lhs::per_line;
+            const auto                             set = contiguous ? ribbon::LineSet::contiguous(n, 41) : ribbon::LineSet::interleaved(n, 41);
+            const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"thomas", 0, 0, 32});
+            std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+            for (auto &v : b) v = random_scalar<double>(g);
+            const auto x = solve(solver, b);
+            EXPECT_LE(backward_error(bands, set, x, b), 1e-13);
+            EXPECT_TRUE(solve(solver, b, true) == x);
+          }
+}
+
 TEST(SolveShapes, EmptyBatchesAndEmptyLines)
 {
   std::mt19937_64 g(1);

@@ -246,6 +246,18 @@ public:
     }
   };
 
+  /// Class of the piece of every line, from the classes of the pieces of one.
+  struct SpreadKernel {
+    Kokkos::View<int *, Memory> from, to;
+    PartitionCut                cut;
+    std::int64_t                matrices;
+    KOKKOS_FUNCTION void        operator()(const std::int64_t s) const
+    {
+      const std::int64_t q = matrices == 1 ? 0 : cut.lines_fastest ? s / cut.lines : s % cut.pieces;
+      to(s)                = from.extent(0) ? from(q) : static_cast<int>(q);
+    }
+  };
+
   /// Cut for these lines, with pieces == 0 where there is nothing to cut. `piece`: rows of a piece, at least 3 K.
   static PartitionCut cut(const LineSet &lines, const Input &bands, std::int64_t piece)
   {
@@ -349,17 +361,6 @@ private:
     else s.count0 = cut.pieces, s.stride0 = cut.piece * set.row_stride, s.count1 = cut.lines, s.stride1 = set.stride0;
     return s;
   }
-
-  struct SpreadKernel {
-    Kokkos::View<int *, Memory> from, to;
-    PartitionCut                cut;
-    std::int64_t                matrices;
-    KOKKOS_FUNCTION void        operator()(const std::int64_t s) const
-    {
-      const std::int64_t q = matrices == 1 ? 0 : cut.lines_fastest ? s / cut.lines : s % cut.pieces;
-      to(s)                = from.extent(0) ? from(q) : static_cast<int>(q);
-    }
-  };
 
   /// Matrices that are numbered by piece, for the pieces of all lines.
   void spread(const Exec &exec, Input &part, std::int64_t count) const
