@@ -55,7 +55,8 @@ public:
   const LineSet      &lines() const { return lines_; }
 
   /// x = A^-1 b for all lines. Asynchronous on exec, allocates nothing, one kernel. b == x is allowed.
-  /// Where the factorization failed this does nothing.
+  /// Where the factorization of a shared matrix failed this does nothing. Where some of several matrices are bad, the lines of the others are
+  /// solved and theirs hold whatever comes out, NaN mostly.
   void solve(const Exec &exec, const Scalar *b, Scalar *x) const { solve(exec, b, lines_, x, lines_); }
 
   /// The same for lines that lie elsewhere: as many rows, and a multiple of the lines that were factored (several right-hand sides per

@@ -51,7 +51,7 @@ Made<typename Scheme::Scalar, Exec> make_chunked(const Exec &exec, const LineSet
                                                  std::string &why)
 {
   using Plan       = OnePass<Scheme, Exec>;
-  const auto shape = Plan::choose(exec, lines, matrices[0].periodic, has_constant_stencil(matrices), options.rows_per_thread, options.lines_per_team);
+  const auto shape = Plan::choose(exec, lines, matrices[0].periodic, has_constant_stencil(matrices), matrices.size() > 1, options.rows_per_thread, options.lines_per_team);
   if (shape.split.chunks > 0) return std::make_unique<OnePassAlgorithm<Scheme, Exec>>(exec, matrices, shape, watch);
   why = "lines of " + std::to_string(lines.rows) + " rows " + (lines.rows < Plan::least ? "are too short" : "do not fit the scratch of a team");
   return nullptr;

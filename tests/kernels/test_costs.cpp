@@ -42,7 +42,7 @@ protected:
 TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)
 {
   std::mt19937_64 g(1);
-  for (const char *algorithm : {"auto", "one_pass", "thomas"})
+  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"})
     for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line})
       for (bool periodic : {false, true}) {
         if (lhs == ribbon::Lhs::per_line && std::string(algorithm) == "one_pass") continue;
@@ -60,6 +60,23 @@ TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)
         EXPECT_EQ(allocations, 0) << algorithm;
         for (const auto &label : labels) EXPECT_EQ(label.rfind("ribbon::", 0), 0u) << label;
       }
+}
+
+TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
+{
+  // pieces, tails, right-hand side of the reduced system, reduced system, correction
+  std::mt19937_64                        g(1);
+  const auto                             bands = random_bands<double>(g, 1, 1010, 1, false, Kind::dominant);
+  ribbon::LineSolverOptions              options;
+  options.algorithm = "partition", options.rows_per_piece = 100;
+  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(1010, 3), to_device(bands), options);
+  Kokkos::View<double *, Memory>         b("b", 3030), x("x", 3030);
+  Kokkos::fence();
+  kernels = allocations = 0;
+  solver.solve(Exec(), b.data(), x.data());
+  Kokkos::fence();
+  EXPECT_EQ(kernels, 5);
+  EXPECT_EQ(allocations, 0);
 }
 
 TEST_F(Costs, EveryKernelOfAFactorizationIsLabelled)

@@ -128,6 +128,41 @@ TEST(Report, AFailedFactorSolvesNothing)
   EXPECT_EQ(solve(solver, b), std::vector<double>(60, 0.0));
 }
 
+TEST(Report, ABadLineLeavesTheOthersAlone)
+{
+  for (auto lhs : {ribbon::Lhs::per_line, ribbon::Lhs::classes})
+    for (int h : {1, 2, 3})
+      for (bool singular : {false, true})
+        for (bool periodic : {false, true}) {
+          SCOPED_TRACE(std::string(ribbon::to_string(lhs)) + " h " + std::to_string(h) + (singular ? " singular" : " NaN"));
+          std::mt19937_64 g(9);
+          auto            bands = random_system<double>(g, 6, 40, h, h, 1, periodic);
+          const auto      d     = static_cast<std::size_t>(h);
+          if (singular)
+            for (std::size_t e = 0; e < 2 * d + 1; ++e) bands.values(4, 17, e) = 0;
+          else bands.values(4, 17, d) = std::numeric_limits<double>::quiet_NaN();
+          const auto set = ribbon::LineSet::interleaved(40, 6);
+          bands.lhs      = lhs;
+          if (lhs == ribbon::Lhs::classes) {
+            bands.class_of_line = decltype(bands.class_of_line)("test::classes", 6);
+            for (int l = 0; l < 6; ++l) bands.class_of_line(static_cast<std::size_t>(l)) = l;
+          }
+          const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
+          ASSERT_FALSE(solver.report().ok()) << solver.report().algorithm << " " << solver.report().reason << " " << solver.report().smallest_pivot << " " << solver.report().probe_error << " rcond " << solver.report().rcond;
+          EXPECT_EQ(solver.report().status, singular ? FactorStatus::zero_pivot : FactorStatus::not_finite);
+          EXPECT_EQ(solver.report().line, 4);
+          std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+          for (auto &v : b) v = random_scalar<double>(g);
+          const auto x = solve(solver, b);
+          for (std::int64_t l = 0; l < 6; ++l) {
+            if (l == 4) continue;
+            std::vector<double> mine, right;
+            for (std::int64_t i = 0; i < 40; ++i) mine.push_back(x[static_cast<std::size_t>(set(l, i))]), right.push_back(b[static_cast<std::size_t>(set(l, i))]);
+            EXPECT_LE(ribbon::reference::backward_error(ribbon::reference::dense(bands, l), mine, right), 1e-13) << "line " << l;
+          }
+        }
+}
+
 std::string refusal(const ribbon::LineSet &set, const ribbon::Bands<double, Kokkos::HostSpace> &bands, const ribbon::LineSolverOptions &options = {})
 {
   try {

@@ -36,10 +36,9 @@ struct LoopedShape {
 };
 
 /// Solves lines with tables of a LoopedShape. Rows of an orthogonal table are unknowns: block matrices are seen as bands.
-template <class Scalar, bool orthogonal>
+/// @tparam Max  most separators. Loops run to Max and leave early, so that on a device small arrays stay in registers.
+template <class Scalar, bool orthogonal, int Max>
 struct LoopedKernel {
-  static constexpr int most = orthogonal ? most_separators : most_block;
-
   LoopedShape   shape;
   std::int64_t  rows; ///< of the table
   const Scalar *table;
@@ -50,76 +49,109 @@ struct LoopedKernel {
   Scalar       *x;
   LineSet       in, out;
 
-  /// Position of unknown k (numbered through) of a line.
-  KOKKOS_FUNCTION static std::int64_t place(const LineSet &set, std::int64_t k) { return set.components == 1 ? k * set.row_stride : k / set.components * set.row_stride + k % set.components * set.component_stride; }
+  /// Calls f(0), ..., f(n - 1), n <= Max.
+  template <class F>
+  KOKKOS_INLINE_FUNCTION static void each(int n, const F &f)
+  {
+    if constexpr (Max > 8)
+      for (int k = 0; k < n; ++k) f(k);
+    else {
+      RIBBON_UNROLL
+      for (int k = 0; k < Max; ++k) {
+        if (k >= n) break;
+        f(k);
+      }
+    }
+  }
+
+  /// Position of row i of a line; component a lies `component_stride` further.
+  KOKKOS_FUNCTION std::int64_t place(const LineSet &set, std::int64_t i) const
+  {
+    return !orthogonal || set.components == 1 ? i * set.row_stride : i / set.components * set.row_stride + i % set.components * set.component_stride;
+  }
+  /// Word j of the table at `at`.
+  KOKKOS_FUNCTION Scalar read(const Scalar *at, int j) const { return read_only_scalar(at + j * word); }
 
   /// z = G r with one step of refinement. Words from `at`: R, G.
   KOKKOS_FUNCTION void close(const Scalar *at, const Scalar *r, Scalar *z) const
   {
     const int S = shape.separators();
-    Scalar    residual[most];
-    for (int a = 0; a < S; ++a) {
+    Scalar    residual[Max] = {};
+    each(S, [&](int a) {
       z[a] = Scalar(0);
-      for (int e = 0; e < S; ++e) z[a] += at[(S * S + a * S + e) * word] * r[e];
-    }
-    for (int a = 0; a < S; ++a) {
+      each(S, [&](int e) { z[a] += read(at, S * S + a * S + e) * r[e]; });
+    });
+    each(S, [&](int a) {
       residual[a] = r[a];
-      for (int e = 0; e < S; ++e) residual[a] -= at[(a * S + e) * word] * z[e];
-    }
-    for (int a = 0; a < S; ++a)
-      for (int e = 0; e < S; ++e) z[a] += at[(S * S + a * S + e) * word] * residual[e];
+      each(S, [&](int e) { residual[a] -= read(at, a * S + e) * z[e]; });
+    });
+    each(S, [&](int a) { each(S, [&](int e) { z[a] += read(at, S * S + a * S + e) * residual[e]; }); });
+  }
+
+  /// A window goes on by a row: the newest values first. Either rows have one unknown or the window has one row.
+  KOKKOS_FUNCTION static void push(int S, int B, const Scalar *v, Scalar *w)
+  {
+    if (B == 1) {
+      if constexpr (Max > 8)
+        for (int q = S - 1; q > 0; --q) w[q] = w[q - 1];
+      else {
+        RIBBON_UNROLL
+        for (int q = Max - 1; q > 0; --q)
+          if (q < S) w[q] = w[q - 1];
+      }
+      w[0] = v[0];
+    } else each(B, [&](int a) { w[a] = v[a]; });
   }
 
   /// Backward sweep of the rows before the separators: unknowns of row k go to rows k + shift. w: what lies right of them, nearest first.
-  KOKKOS_FUNCTION void backward(const Scalar *table_b, std::int64_t m, int shift, const Scalar *z, Scalar *w, Scalar *to) const
+  KOKKOS_FUNCTION void backward(const Scalar *from, std::int64_t m, int shift, const Scalar *z, Scalar *w, Scalar *to) const
   {
-    const int S = shape.separators(), B = shape.row_block(), BB = B * B;
+    const int S = shape.separators(), B = shape.row_block();
     for (std::int64_t i = m - 1; i >= 0; --i) {
-      const Scalar *row = table_b + i * shape.backward_words() * word;
-      Scalar        v[most_block];
-      for (int a = 0; a < B; ++a) {
-        Scalar s = to[place(out, (i + shift) * B + a)];
-        if (shape.closed)
-          for (int q = 0; q < S; ++q) s -= row[(S * B + a * S + q) * word] * z[q];
-        for (int q = S / B - 1; q >= 0; --q)
-          for (int e = 0; e < B; ++e) s += row[(q * BB + a * B + e) * word] * w[q * B + e];
+      const Scalar *row = from + i * shape.backward_words() * word;
+      Scalar       *at  = to + place(out, i + shift);
+      Scalar        v[Max] = {};
+      each(B, [&](int a) {
+        Scalar s = at[a * out.component_stride];
+        if (shape.closed) each(S, [&](int q) { s -= read(row, S * B + a * S + q) * z[q]; });
+        each(S, [&](int q) { s += read(row, u_word(q, a)) * w[q]; });
         v[a] = s;
-      }
-      for (int q = S - 1; q >= B; --q) w[q] = w[q - B];
-      for (int a = 0; a < B; ++a) to[place(out, (i + shift) * B + a)] = w[a] = v[a];
+      });
+      push(S, B, v, w);
+      each(B, [&](int a) { at[a * out.component_stride] = v[a]; });
     }
   }
+  /// Word of the coupling of unknown a of a row to number q of a window: K blocks of B x B, of which there is one, or B is.
+  KOKKOS_FUNCTION int u_word(int q, int a) const { return a * shape.row_block() + q; }
 
   KOKKOS_FUNCTION void plain(const Scalar *mine, const Scalar *f, Scalar *to) const
   {
     const int          K = shape.reach, B = shape.block, S = K * B, BB = B * B;
     const std::int64_t m         = rows - shape.separator_rows();
     const Scalar      *backwards = mine + m * shape.forward_words() * word, *closure = backwards + m * shape.backward_words() * word;
-    Scalar             g[most] = {}, y_first[most] = {}, z[most] = {}, w[most] = {};
+    Scalar             g[Max] = {}, y_first[Max] = {}, z[Max] = {}, w[Max] = {};
     for (std::int64_t i = 0; i < m; ++i) {
-      const Scalar *row = mine + i * shape.forward_words() * word;
-      Scalar        arriving[most_block], v[most_block];
-      for (int a = 0; a < B; ++a) arriving[a] = f[place(in, i * B + a)];
-      for (int a = 0; a < B; ++a) {
+      const Scalar *row = mine + i * shape.forward_words() * word, *from = f + i * in.row_stride;
+      Scalar        arriving[Max] = {}, v[Max] = {};
+      each(B, [&](int a) { arriving[a] = from[a * in.component_stride]; });
+      each(B, [&](int a) {
         v[a] = Scalar(0);
-        for (int e = 0; e < B; ++e) v[a] += row[(a * B + e) * word] * arriving[e];
-        for (int q = K - 1; q >= 0; --q)
-          for (int e = 0; e < B; ++e) v[a] += row[(BB + q * BB + a * B + e) * word] * g[q * B + e];
-      }
-      if (shape.closed)
-        for (int s = 0; s < S; ++s)
-          for (int e = 0; e < B; ++e) y_first[s] += row[(BB + K * BB + s * B + e) * word] * arriving[e];
-      for (int q = S - 1; q >= B; --q) g[q] = g[q - B];
-      for (int a = 0; a < B; ++a) to[place(out, i * B + a)] = g[a] = v[a];
+        each(B, [&](int e) { v[a] += read(row, a * B + e) * arriving[e]; });
+        each(S, [&](int q) { v[a] += read(row, BB + u_word(q, a)) * g[q]; });
+      });
+      if (shape.closed) each(S, [&](int s) { each(B, [&](int e) { y_first[s] += read(row, BB + K * BB + s * B + e) * arriving[e]; }); });
+      push(S, B, v, g);
+      each(B, [&](int a) { to[i * out.row_stride + a * out.component_stride] = v[a]; });
     }
     if (shape.closed) {
-      Scalar r[most];
-      for (int a = 0; a < S; ++a) {
-        r[a] = f[place(in, m * B + a)];
-        for (int q = 0; q < S; ++q) r[a] -= closure[(a * S + q) * word] * g[q] + closure[(S * S + a * S + q) * word] * y_first[q];
-      }
+      Scalar r[Max] = {};
+      each(S, [&](int a) {
+        const std::int64_t at = m + a / B;
+        r[a]                  = f[at * in.row_stride + a % B * in.component_stride];
+        each(S, [&](int q) { r[a] -= read(closure, a * S + q) * g[q] + read(closure, S * S + a * S + q) * y_first[q]; });
+      });
       close(closure + 2 * S * S * word, r, z);
-      for (int a = 0; a < S; ++a) to[place(out, m * B + a)] = w[a] = z[a];
+      each(S, [&](int a) { to[(m + a / B) * out.row_stride + a % B * out.component_stride] = w[a] = z[a]; });
     }
     backward(backwards, m, 0, z, w, to);
   }
@@ -130,22 +162,26 @@ struct LoopedKernel {
     const int          W = shape.separators(), shift = shape.upper;
     const std::int64_t m         = rows - W;
     const Scalar      *backwards = mine + rows * shape.forward_words() * word, *closure = backwards + m * shape.backward_words() * word;
-    Scalar             t[most_separators + 1], z[most] = {}, w[most] = {};
+    Scalar             t[Max] = {}, z[Max] = {}, w[Max] = {};
     for (std::int64_t i = 0; i < rows; ++i) {
-      const Scalar *row  = mine + i * shape.forward_words() * word;
-      const int     last = i < W ? static_cast<int>(i) : W; // the window fills, then one row leaves for each that arrives
-      t[last]            = row[(W + 2) * word] * f[place(in, i)];
-      if (i < W) continue;
-      Scalar dot(0);
-      for (int q = 0; q <= W; ++q) dot += conjugate(row[q * word]) * t[q];
-      to[place(out, i - W + shift)] = row[(W + 1) * word] * (t[0] - row[0] * dot);
-      for (int q = 0; q < W; ++q) t[q] = t[q + 1] - row[(q + 1) * word] * dot;
+      const Scalar *row      = mine + i * shape.forward_words() * word;
+      const Scalar  arriving = read(row, W + 2) * f[place(in, i)];
+      if (i < W) { // the window fills, then one row leaves for each that arrives
+        each(W, [&](int q) {
+          if (q == i) t[q] = arriving;
+        });
+        continue;
+      }
+      Scalar dot = conjugate(read(row, W)) * arriving;
+      each(W, [&](int q) { dot += conjugate(read(row, q)) * t[q]; });
+      to[place(out, i - W + shift)] = read(row, W + 1) * ((W > 0 ? t[0] : arriving) - read(row, 0) * dot);
+      each(W, [&](int q) { t[q] = (q + 1 < W ? t[q + 1 < Max ? q + 1 : q] : arriving) - read(row, q + 1) * dot; });
     }
     close(closure, t, z);
-    for (int a = 0; a < W; ++a) {
-      const std::int64_t k                    = m + shift + a;
+    each(W, [&](int a) {
+      const std::int64_t k = m + shift + a;
       to[place(out, k < rows ? k : k - rows)] = w[a] = z[a];
-    }
+    });
     backward(backwards, m, shift, z, w, to);
   }
 
@@ -209,12 +245,13 @@ public:
   /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const
   {
-    const auto run = [&](auto orthogonal) {
+    const auto run = [&](auto orthogonal, auto most) {
       Kokkos::parallel_for(orthogonal ? "ribbon::pivoted" : "ribbon::thomas", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, in.lines()),
-                           LoopedKernel<Scalar, orthogonal()>{shape_, rows_, table_.data(), word_, next_, class_of_line, classified, matrices_, b, x, in, out});
+                           LoopedKernel<Scalar, orthogonal(), most()>{shape_, rows_, table_.data(), word_, next_, class_of_line, classified, matrices_, b, x, in, out});
     };
-    if (shape_.orthogonal) run(std::true_type{});
-    else run(std::false_type{});
+    if (!shape_.orthogonal) run(std::false_type{}, std::integral_constant<int, most_block>{});
+    else if (shape_.separators() <= 4) run(std::true_type{}, std::integral_constant<int, 4>{});
+    else run(std::true_type{}, std::integral_constant<int, most_separators>{});
   }
 
 private:

@@ -33,20 +33,23 @@ public:
 
   /// Tridiagonal and pentadiagonal systems have kernels of several shapes, the others one of 32 unknowns.
   static constexpr bool many_shapes = !Scheme::always_ring && S <= 2 && B == 1;
+  static constexpr bool every_shape = many_shapes && std::is_same_v<Scalar, double>;
 
   /// Shape of the kernel for lines of this layout, with split.chunks == 0 where no tile fits the scratch of a team. `constant` tells a matrix
-  /// with one stencil, whose chunks share a block. @throws std::invalid_argument for rows_per_thread that no kernel has.
-  static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, bool constant, int rows_per_thread = 0, int lines_per_team = 0)
+  /// with one stencil, whose chunks share a block, `classes` several matrices. @throws std::invalid_argument for rows_per_thread that no kernel has.
+  static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, bool constant, bool classes, int rows_per_thread = 0, int lines_per_team = 0)
   {
     OnePassShape s;
     s.ring   = periodic || Scheme::always_ring;
     s.staged = lines.lines() == 1 || std::abs(lines.row_stride) < std::abs(lines.stride0);
     if (lines.rows > 16384) return s;
-    check(rows_per_thread, s.staged);
+    const auto known = slots_known(s.staged, classes);
+    check(rows_per_thread, known, s.staged);
     const int         n     = static_cast<int>(lines.rows);
     const std::size_t limit = device::scratch_limit(exec);
     const auto        cut   = [&](int slots) {
-      s.slots = rows_per_thread ? rows_per_thread : many_shapes ? slots : 32;
+      if (std::find(known.begin(), known.end(), slots) == known.end()) slots = known.front();
+      s.slots = rows_per_thread ? rows_per_thread : slots;
       s.split = ChunkSplit::make(n, least, s.slots / B);
       return s.split.chunks > 0;
     };
@@ -78,6 +81,7 @@ public:
   {
     const int                          T = shape.split.chunks, classes = static_cast<int>(matrices.size());
     std::vector<ReducedSystem<Scalar>> systems;
+    classes_     = matrices.size();
     block_words_ = block_words(shape.slots);
     blocks_      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::one_pass::blocks", static_cast<std::size_t>(classes) * static_cast<std::size_t>(T) * block_words_);
     auto blocks  = Kokkos::create_mirror_view(blocks_);
@@ -115,7 +119,7 @@ public:
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified, bool correct) const
   {
     const Arguments a{b, x, in, out, class_of_line, classified, correct};
-    if (class_of_line) return run<CoefficientSource::classes>(exec, a);
+    if (class_of_line && classes_ > 1) return run<CoefficientSource::classes>(exec, a);
     if constexpr (many_shapes)
       if (has_regular()) return run<CoefficientSource::regular>(exec, a);
     run<CoefficientSource::shared>(exec, a);
@@ -137,10 +141,17 @@ private:
     else return eliminate_plain(A, begin, length, true, watch);
   }
 
-  /// Slots of the kernels there are.
-  static void check(int rows_per_thread, bool staged)
+  /// Slots of the kernels there are: every shape in double, where they were measured; one for classes and for the wider systems.
+  static std::vector<int> slots_known(bool staged, bool classes)
   {
-    const std::vector<int> known = !many_shapes ? std::vector<int>{32} : staged ? std::vector<int>{16, 31, 32, 63} : std::vector<int>{16, 32, 64};
+    if (!many_shapes) return {32};
+    if (classes) return {staged ? 31 : 32};
+    if (staged) return every_shape ? std::vector<int>{16, 31, 32, 63} : std::vector<int>{31};
+    return every_shape ? std::vector<int>{16, 32, 64} : std::vector<int>{32, 64};
+  }
+
+  static void check(int rows_per_thread, const std::vector<int> &known, bool staged)
+  {
     if (rows_per_thread == 0 || std::find(known.begin(), known.end(), rows_per_thread) != known.end()) return;
     std::string list;
     for (int k : known) list += (list.empty() ? "" : ", ") + std::to_string(k);
@@ -152,27 +163,23 @@ private:
   static void with_kernel(const OnePassShape &s, const F &f)
   {
     constexpr bool tri = S == 1;
-    if constexpr (many_shapes) {
-      if (s.staged) switch (s.slots) {
-        case 16:
-          return f(TypeTag<OnePassKernel<Scheme, tri ? 16 : 0, tri ? 0 : 16, source, true>>{});
-        case 31:
-          return f(TypeTag<OnePassKernel<Scheme, 0, 31, source, true>>{});
-        case 32:
-          return f(TypeTag<OnePassKernel<Scheme, tri ? 16 : 8, tri ? 16 : 24, source, true>>{});
-        default:
-          return f(TypeTag<OnePassKernel<Scheme, 0, 63, source, true>>{});
-        }
-      switch (s.slots) {
-      case 16:
-        return f(TypeTag<OnePassKernel<Scheme, 8, 8, source, false>>{});
-      case 32:
-        return f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
-      default:
-        return f(TypeTag<OnePassKernel<Scheme, 24, 40, source, false>>{});
+    if constexpr (!many_shapes) {
+      if (s.staged) f(TypeTag<OnePassKernel<Scheme, 0, 32, source, true>>{});
+      else f(TypeTag<OnePassKernel<Scheme, 8, 24, source, false>>{});
+    } else if constexpr (source == CoefficientSource::classes) {
+      if (s.staged) f(TypeTag<OnePassKernel<Scheme, 0, 31, source, true>>{});
+      else f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
+    } else {
+      if constexpr (every_shape) {
+        if (s.staged && s.slots == 16) return f(TypeTag<OnePassKernel<Scheme, tri ? 16 : 0, tri ? 0 : 16, source, true>>{});
+        if (s.staged && s.slots == 32) return f(TypeTag<OnePassKernel<Scheme, tri ? 16 : 8, tri ? 16 : 24, source, true>>{});
+        if (s.staged && s.slots == 63) return f(TypeTag<OnePassKernel<Scheme, 0, 63, source, true>>{});
+        if (!s.staged && s.slots == 16) return f(TypeTag<OnePassKernel<Scheme, 8, 8, source, false>>{});
       }
-    } else if (s.staged) f(TypeTag<OnePassKernel<Scheme, 0, 32, source, true>>{});
-    else f(TypeTag<OnePassKernel<Scheme, 8, 24, source, false>>{});
+      if (s.staged) f(TypeTag<OnePassKernel<Scheme, 0, 31, source, true>>{});
+      else if (s.slots == 32) f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
+      else f(TypeTag<OnePassKernel<Scheme, 24, 40, source, false>>{});
+    }
   }
 
   /// Scratch of a team before it is known which chunks are regular: for none, or as if all but the ends were.
@@ -331,6 +338,7 @@ private:
   }
 
   OnePassShape                   shape_;
+  std::size_t                    classes_ = 1;
   std::size_t                    block_words_ = 0;
   Kokkos::View<Scalar *, Memory> blocks_;
   Squares                        inverse_, reduced_;

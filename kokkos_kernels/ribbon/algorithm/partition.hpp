@@ -12,6 +12,7 @@
 /// Sameh, SPIKE, 2006.) The pieces and the reduced system are solved by LineSolver, so that a reduced system that is long is cut again.
 #pragma once
 
+#include <ribbon/device/team_launch.hpp>
 #include <ribbon/line_solver.hpp>
 #include <ribbon/lines_from_csr.hpp>
 
@@ -212,36 +213,57 @@ public:
     }
   };
 
-  /// x = y - V zl - W zr in the rows where that matters, and the separators themselves.
+  /// x = y - V zl - W zr in the rows where that matters, and the separators themselves. A team has one part of 32 lines that lie side by
+  /// side, or of one line.
   struct CorrectKernel {
+    static constexpr int max_threads = 256, threads = 256;
     Parts                parts;
     const Scalar        *z;
     Scalar              *x;
     LineSet              out;
     std::int64_t         left_rows, right_rows, rows; ///< rows that V and W reach; rows: all that a piece corrects, separators included
-    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+
+    KOKKOS_FUNCTION int  width() const { return parts.cut.lines_fastest ? 32 : 1; } ///< lines of a team
+    std::int64_t         teams() const { return parts.cut.parts() * ((parts.cut.lines + width() - 1) / width()); }
+
+    template <class Team>
+    KOKKOS_FUNCTION void operator()(const Team &team) const
     {
-      const PartitionCut &cut = parts.cut;
+      const PartitionCut &cut   = parts.cut;
+      const std::int64_t  first = team.league_rank() / cut.parts() * width(), q = team.league_rank() % cut.parts(), size = cut.size(q);
+      device::Threads<char, Team> all(team, team.scratch());
+      all.for_each([&](int v, char &) {
+        const std::int64_t l = first + v % width(), step = threads / width();
+        if (l >= cut.lines) return;
+        const std::int64_t left = cut.left_of(q), right = cut.right_of(q), begin = out.begin(l) + cut.begin(q) * out.row_stride, matrix = parts.matrix(l, q);
+        for (std::int64_t j = v / width(); j < rows; j += step) {
+          std::int64_t i = j; // row within the part
+          if (rows < cut.piece && j >= left_rows) {
+            i = size - (rows - j);
+            if (i < left_rows) continue; // tails may be shorter
+          }
+          if (i < size) correct(l, q, i, left, right, matrix, x + begin + i * out.row_stride);
+        }
+      });
+    }
+
+    KOKKOS_FUNCTION void correct(std::int64_t l, std::int64_t q, std::int64_t i, std::int64_t left, std::int64_t right, std::int64_t matrix, Scalar *at) const
+    {
+      const PartitionCut &cut    = parts.cut;
+      const Spikes       &spikes = parts.spikes[q < cut.pieces ? 0 : 1];
       const int           S = cut.S(), B = cut.B;
-      std::int64_t        l, q, j; // j: number of the corrected row
-      if (cut.lines_fastest) l = k % cut.lines, j = k / cut.lines % rows, q = k / cut.lines / rows;
-      else j = k % rows, q = k / rows % cut.parts(), l = k / rows / cut.parts();
-      const std::int64_t m = cut.interior(q), size = cut.size(q);
-      std::int64_t       i = j; // row within the part
-      if (rows < cut.piece && j >= left_rows) i = size - (rows - j);
-      if (i < 0 || i >= size || (rows < cut.piece && j >= left_rows && i < left_rows)) return; // tails may be shorter
-      const std::int64_t left = cut.left_of(q), right = cut.right_of(q), at = out.begin(l) + (cut.begin(q) + i) * out.row_stride;
+      const std::int64_t  m = cut.interior(q);
       if (i >= m) {
-        for (int a = 0; a < B; ++a) x[at + a * out.component_stride] = z[(right * S + (i - m) * B + a) * cut.lines + l];
+        for (int a = 0; a < B; ++a) at[a * out.component_stride] = z[(right * S + (i - m) * B + a) * cut.lines + l];
         return;
       }
       const bool has_left = left >= 0 && i < left_rows, has_right = right >= 0 && m - i <= right_rows;
       if (!has_left && !has_right) return;
       for (int a = 0; a < B; ++a) {
-        Scalar v = x[at + a * out.component_stride];
-        for (int e = 0; has_left && e < S; ++e) v -= parts.spike(l, q, i * B + a, e) * z[(left * S + e) * cut.lines + l];
-        for (int e = 0; has_right && e < S; ++e) v -= parts.spike(l, q, i * B + a, S + e) * z[(right * S + e) * cut.lines + l];
-        x[at + a * out.component_stride] = v;
+        Scalar v = at[a * out.component_stride];
+        for (int e = 0; has_left && e < S; ++e) v -= spikes(i * B + a, e, matrix) * z[(left * S + e) * cut.lines + l];
+        for (int e = 0; has_right && e < S; ++e) v -= spikes(i * B + a, S + e, matrix) * z[(right * S + e) * cut.lines + l];
+        at[a * out.component_stride] = v;
       }
     }
   };
@@ -333,7 +355,8 @@ public:
       for (int k = 0; k < (cut.tail > 0 ? 2 : 1); ++k) solver_[k].solve(exec, b, lines_of(from, k), x, lines_of(to, k));
       Kokkos::parallel_for("ribbon::partition::gather", policy(exec, cut.separators() * cut.S() * cut.lines), GatherKernel{parts_, b, x, from, to, z_.data(), cut.lines});
       reduced_.solve(exec, z_.data(), z_.data());
-      Kokkos::parallel_for("ribbon::partition::correct", policy(exec, cut.lines * cut.parts() * corrected_rows_), CorrectKernel{parts_, z_.data(), x, to, left_rows_, right_rows_, corrected_rows_});
+      const CorrectKernel correct{parts_, z_.data(), x, to, left_rows_, right_rows_, corrected_rows_};
+      device::launch(exec, "ribbon::partition::correct", {correct.teams(), CorrectKernel::threads, CorrectKernel::threads}, correct);
     }
   }
 
