@@ -50,8 +50,8 @@ ribbon::Bands<double, Memory> bands_of(const Case &c)
   ribbon::Bands<double, Memory> bands;
   const auto                    width = static_cast<std::size_t>((2 * c.half_bandwidth + 1) * c.block * c.block), rows = static_cast<std::size_t>(c.rows);
   bands.periodic = c.periodic, bands.block = c.block;
-  auto values     = decltype(bands.values)("bench::bands", 1, rows, width);
-  const auto host = Kokkos::create_mirror_view(values);
+  auto       values = decltype(bands.values)("bench::bands", 1, rows, width);
+  const auto host   = Kokkos::create_mirror_view(values);
   for (int i = 0; i < c.rows; ++i) {
     const auto row = c.row(i);
     for (std::size_t d = 0; d < row.size(); ++d) host(0, static_cast<std::size_t>(i), d) = row[d];
@@ -59,8 +59,8 @@ ribbon::Bands<double, Memory> bands_of(const Case &c)
   Kokkos::deep_copy(values, host);
   bands.values = values;
   if (!c.per_line) return bands;
-  bands.lhs    = ribbon::Lhs::per_line;
-  bands.values = decltype(bands.values)(Kokkos::view_alloc(std::string("bench::bands"), Kokkos::WithoutInitializing), static_cast<std::size_t>(c.lines), rows, width);
+  bands.lhs     = ribbon::Lhs::per_line;
+  bands.values  = decltype(bands.values)(Kokkos::view_alloc(std::string("bench::bands"), Kokkos::WithoutInitializing), static_cast<std::size_t>(c.lines), rows, width);
   const auto to = bands.values;
   Kokkos::parallel_for(
     "bench::bands", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(to.size())), KOKKOS_LAMBDA(const std::int64_t k) {
@@ -79,7 +79,8 @@ double floor_bytes(const Case &c)
 /// K and B of the systems.
 const std::map<std::string, std::pair<int, int>> &systems_known()
 {
-  static const std::map<std::string, std::pair<int, int>> known{{"tri", {1, 1}}, {"penta", {2, 1}}, {"band3", {3, 1}}, {"band4", {4, 1}}, {"band8", {8, 1}}, {"block2", {1, 2}}, {"block3", {1, 3}}, {"block4", {1, 4}}, {"block8", {1, 8}}};
+  static const std::map<std::string, std::pair<int, int>> known{{"tri", {1, 1}},    {"penta", {2, 1}},  {"band3", {3, 1}},  {"band4", {4, 1}}, {"band8", {8, 1}},
+                                                                {"block2", {1, 2}}, {"block3", {1, 3}}, {"block4", {1, 4}}, {"block8", {1, 8}}};
   return known;
 }
 
@@ -122,7 +123,8 @@ nlohmann::json run(const Settings &s)
               Case c;
               const auto [K, B] = systems_known().at(system);
               if (n % B != 0) continue;
-              c.rows = n / B, c.lines = lines, c.half_bandwidth = K, c.block = B, c.periodic = ring != 0, c.interleaved = layout == "interleaved", c.sigma = sigma, c.general = matrix == "general", c.per_line = matrix == "per_line";
+              c.rows = n / B, c.lines = lines, c.half_bandwidth = K, c.block = B, c.periodic = ring != 0, c.interleaved = layout == "interleaved", c.sigma = sigma, c.general = matrix == "general",
+              c.per_line = matrix == "per_line";
               std::vector<Timing> timings;
               for (const auto &algorithm : s.algorithms) {
                 try {

@@ -146,6 +146,27 @@ struct Dense {
   Wide       &operator()(int i, int j) { return a[static_cast<std::size_t>(i) * static_cast<std::size_t>(m) + static_cast<std::size_t>(j)]; }
   const Wide &operator()(int i, int j) const { return a[static_cast<std::size_t>(i) * static_cast<std::size_t>(m) + static_cast<std::size_t>(j)]; }
 
+  /// Replaces a square matrix by its triangular factors, rows in the order that is returned: unit lower, upper with reciprocal pivots.
+  std::vector<int> factor()
+  {
+    Dense           &A = *this;
+    std::vector<int> order(static_cast<std::size_t>(n));
+    for (int k = 0; k < n; ++k) order[static_cast<std::size_t>(k)] = k;
+    for (int k = 0; k < n; ++k) {
+      int p = k;
+      for (int i = k + 1; i < n; ++i)
+        if (std::abs(A(i, k)) > std::abs(A(p, k))) p = i;
+      for (int j = 0; p != k && j < n; ++j) std::swap(A(k, j), A(p, j));
+      std::swap(order[static_cast<std::size_t>(k)], order[static_cast<std::size_t>(p)]);
+      A(k, k) = Wide(1) / A(k, k);
+      for (int i = k + 1; i < n; ++i) {
+        A(i, k) *= A(k, k);
+        for (int j = k + 1; j < n; ++j) A(i, j) -= A(i, k) * A(k, j);
+      }
+    }
+    return order;
+  }
+
   /// Inverse by Gauss-Jordan elimination with row pivoting. `see(|pivot|, row)` is told of every pivot; a zero pivot gives Inf or NaN.
   template <class See>
   Dense inverse(const See &see) const

@@ -130,9 +130,9 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   using Index                  = Kokkos::IndexType<std::int64_t>;
   const std::int64_t  matrices = static_cast<std::int64_t>(bands.values.extent(0)), n = static_cast<std::int64_t>(bands.values.extent(1));
   ProbeResult<Scalar> result;
-  const LineSet       set = (layout.row_stride < layout.stride0 ? LineSet::contiguous(n, lines) : LineSet::interleaved(n, lines)).with_components(bands.block);
-  auto                x   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
-  const bool by_row = set.lines() <= 192 && set.rows >= 1024;
+  const LineSet       set    = (layout.row_stride < layout.stride0 ? LineSet::contiguous(n, lines) : LineSet::interleaved(n, lines)).with_components(bands.block);
+  auto                x      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
+  const bool          by_row = set.lines() <= 192 && set.rows >= 1024;
   for (int kind = 0; kind < probe_kinds; kind += static_cast<int>(std::min<std::int64_t>(probe_kinds, lines / matrices))) {
     Kernel                 kernel{bands.values, bands.kl(), bands.ku(), bands.block, bands.periodic, set, kind, x.data()};
     typename Kernel::Found found;
@@ -149,8 +149,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
         Kernel::judge(l % matrices, r, a, s, f, found);
       }
     } else {
-      Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::Measure>(exec, 0, set.lines()), kernel,
-                              Kokkos::MinMaxLoc<typename Kernel::Real, std::int64_t>(found));
+      Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::Measure>(exec, 0, set.lines()), kernel, Kokkos::MinMaxLoc<typename Kernel::Real, std::int64_t>(found));
     }
     if (found.max_val > result.error) result.error = found.max_val, result.matrix = found.max_loc;
     if (found.min_val < result.rcond) result.rcond = found.min_val;

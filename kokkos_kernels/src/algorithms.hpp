@@ -16,10 +16,10 @@ namespace ribbon::detail {
 /// A way to solve, factored.
 template <class Scalar, class Exec>
 struct Algorithm {
-  std::string name;
-  std::size_t bytes                                                                                                                                                = 0;
-  std::int64_t lines = 0; ///< it solves multiples of so many lines; 0: any number
-  virtual ~Algorithm()                                                                                                                                             = default;
+  std::string  name;
+  std::size_t  bytes   = 0;
+  std::int64_t lines   = 0; ///< it solves multiples of so many lines; 0: any number
+  virtual ~Algorithm() = default;
   virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const = 0;
   /// Switches iterative refinement of the reduced system on; false where there is none to switch on.
   virtual bool refine() { return false; }

@@ -78,55 +78,59 @@ struct ThomasAlgorithm final : Algorithm<Scalar, Exec> {
   using Forward  = typename PlainScheme<Scalar, P>::Forward;
   using Backward = typename PlainScheme<Scalar, P>::Backward;
   using Closure  = RingClosure<Scalar, P>;
-  Kokkos::View<Forward *, Memory>  forward;
-  Kokkos::View<Backward *, Memory> backward;
-  Kokkos::View<Closure *, Memory>  ring;
-  std::int64_t                     interior;
-  bool                             periodic;
+  using Words    = Kokkos::View<Scalar *, Memory>; ///< of records: a view of records would bring device kernels of Kokkos for every type
+  Words        forward, backward, ring;
+  std::int64_t interior;
+  bool         periodic;
 
-  bool                             staged;
+  bool staged;
 
-  ThomasAlgorithm(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool through_scratch, PivotWatch &watch) : interior(matrices[0].rows - (matrices[0].periodic ? P : 0)), periodic(matrices[0].periodic), staged(through_scratch)
+  ThomasAlgorithm(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool through_scratch, PivotWatch &watch)
+      : interior(matrices[0].rows - (matrices[0].periodic ? P : 0)), periodic(matrices[0].periodic), staged(through_scratch)
   {
     const std::size_t m = static_cast<std::size_t>(interior), classes = matrices.size();
-    forward  = allocate<decltype(forward)>(exec, "ribbon::thomas::forward", m * classes);
-    backward = allocate<decltype(backward)>(exec, "ribbon::thomas::backward", m * classes);
-    ring     = allocate<decltype(ring)>(exec, "ribbon::thomas::ring", classes);
-    auto f   = Kokkos::create_mirror_view(forward);
-    auto w   = Kokkos::create_mirror_view(backward);
-    auto r   = Kokkos::create_mirror_view(ring);
+    forward                 = allocate<Words>(exec, "ribbon::thomas::forward", m * classes * sizeof(Forward) / sizeof(Scalar));
+    backward                = allocate<Words>(exec, "ribbon::thomas::backward", m * classes * sizeof(Backward) / sizeof(Scalar));
+    ring                    = allocate<Words>(exec, "ribbon::thomas::ring", classes * sizeof(Closure) / sizeof(Scalar));
+    const auto host_forward = Kokkos::create_mirror_view(forward), host_backward = Kokkos::create_mirror_view(backward), host_ring = Kokkos::create_mirror_view(ring);
+    auto      *f = reinterpret_cast<Forward *>(host_forward.data());
+    auto      *w = reinterpret_cast<Backward *>(host_backward.data());
+    auto      *r = reinterpret_cast<Closure *>(host_ring.data());
     for (std::size_t c = 0; c < classes; ++c) {
       const auto &A    = matrices[c];
       watch.current    = static_cast<int>(c);
       const auto chunk = eliminate_plain(A, 0, A.rows, periodic, watch);
       for (std::size_t i = 0; i < m; ++i) {
-        f(c * m + i) = Forward{}, w(c * m + i) = Backward{};
-        for (std::size_t e = 0; e < Forward::words; ++e) reinterpret_cast<Scalar *>(&f(c * m + i))[e] = narrow<Scalar>(chunk.forward[i * Forward::words + e]);
-        for (std::size_t e = 0; e < Backward::words; ++e) reinterpret_cast<Scalar *>(&w(c * m + i))[e] = narrow<Scalar>(chunk.backward[i * Backward::words + e]);
+        f[c * m + i] = Forward{}, w[c * m + i] = Backward{};
+        for (std::size_t e = 0; e < Forward::words; ++e) reinterpret_cast<Scalar *>(&f[c * m + i])[e] = narrow<Scalar>(chunk.forward[i * Forward::words + e]);
+        for (std::size_t e = 0; e < Backward::words; ++e) reinterpret_cast<Scalar *>(&w[c * m + i])[e] = narrow<Scalar>(chunk.backward[i * Backward::words + e]);
       }
-      r(c) = Closure{};
+      r[c] = Closure{};
       if (!periodic) continue;
       long double scale = 0;
       for (int a = 0; a < P; ++a) scale = std::max(scale, A.row_max(static_cast<int>(interior) + a));
       const ReducedSystem<Scalar> closure(
         {chunk}, true, scale, [&](int k) { return static_cast<int>(interior) + k; }, watch);
       for (std::size_t e = 0; e < P * P; ++e) {
-        r(c).edge.Lg[e] = narrow<Scalar>(chunk.edge[e]);
-        r(c).edge.Us[e] = narrow<Scalar>(chunk.edge[P * P + e]);
-        r(c).R[e]       = narrow<Scalar>(closure.lower.a[e] + closure.diag.a[e] + closure.upper.a[e]);
-        r(c).G[e]       = narrow<Scalar>(closure.inverse.a[e]);
+        r[c].edge.Lg[e] = narrow<Scalar>(chunk.edge[e]);
+        r[c].edge.Us[e] = narrow<Scalar>(chunk.edge[P * P + e]);
+        r[c].R[e]       = narrow<Scalar>(closure.lower.a[e] + closure.diag.a[e] + closure.upper.a[e]);
+        r[c].G[e]       = narrow<Scalar>(closure.inverse.a[e]);
       }
     }
-    Kokkos::deep_copy(exec, forward, f);
-    Kokkos::deep_copy(exec, backward, w);
-    Kokkos::deep_copy(exec, ring, r);
+    Kokkos::deep_copy(exec, forward, host_forward);
+    Kokkos::deep_copy(exec, backward, host_backward);
+    Kokkos::deep_copy(exec, ring, host_ring);
     exec.fence();
     this->name  = "thomas";
     this->bytes = m * classes * (sizeof(Forward) + sizeof(Backward)) + classes * sizeof(Closure);
   }
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const override
   {
-    thomas_solve<Exec, Scalar, P>(exec, SharedFactors<Scalar, P>{forward.data(), backward.data(), ring.data(), class_of_line, classified, interior}, periodic, staged, b, in, x, out);
+    thomas_solve<Exec, Scalar, P>(
+      exec,
+      SharedFactors<Scalar, P>{reinterpret_cast<const Forward *>(forward.data()), reinterpret_cast<const Backward *>(backward.data()), reinterpret_cast<const Closure *>(ring.data()), class_of_line, classified, interior},
+      periodic, staged, b, in, x, out);
   }
 };
 
@@ -138,9 +142,10 @@ struct PerLineThomas final : Algorithm<Scalar, Exec> {
   std::int64_t                   count;
   bool                           periodic;
 
-  bool                           staged;
+  bool staged;
 
-  PerLineThomas(const Exec &exec, const Bands<Scalar, Memory> &bands, bool through_scratch, DevicePivot &pivot) : count(static_cast<std::int64_t>(bands.values.extent(0))), periodic(bands.periodic), staged(through_scratch)
+  PerLineThomas(const Exec &exec, const Bands<Scalar, Memory> &bands, bool through_scratch, DevicePivot &pivot)
+      : count(static_cast<std::int64_t>(bands.values.extent(0))), periodic(bands.periodic), staged(through_scratch)
   {
     using Kernel           = PerLineFactorKernel<Scalar, P, Memory>;
     const std::int64_t n   = static_cast<std::int64_t>(bands.values.extent(1));

@@ -155,10 +155,11 @@ private:
       matrix_ = allocate<Kokkos::View<int *, Memory>>(exec_, "ribbon::probe::matrix", static_cast<std::size_t>(matrices_));
       Kokkos::parallel_for("ribbon::probe::matrix", Kokkos::RangePolicy<Exec>(exec_, 0, matrices_), IotaKernel{matrix_.data()});
     }
-    const bool per_line      = bands_.lhs == Lhs::per_line;
+    const bool per_line = bands_.lhs == Lhs::per_line;
     // algorithms that are bound to the number of lines are probed with as many
     const std::int64_t group = algorithm_->lines, lines = per_line ? matrices_ : group ? (probe_kinds + group - 1) / group * group : matrices_ * probe_kinds;
-    const auto         found = probe<Scalar, Exec>(exec_, bands_, lines_, lines, [&](Scalar *x, const LineSet &set) { algorithm_->solve(exec_, x, set, x, set, per_line || matrices_ == 1 ? nullptr : matrix_.data(), matrices_); });
+    const auto         found =
+      probe<Scalar, Exec>(exec_, bands_, lines_, lines, [&](Scalar *x, const LineSet &set) { algorithm_->solve(exec_, x, set, x, set, per_line || matrices_ == 1 ? nullptr : matrix_.data(), matrices_); });
     this->report.probe_error = static_cast<double>(found.error);
     this->report.rcond       = static_cast<double>(found.rcond);
     if (found.error > most_unsound) this->report.line = found.matrix, this->report.row = -1;
@@ -186,13 +187,13 @@ private:
   {
     const std::int64_t n = lines_.rows, lines = lines_.lines();
     if (options_.rows_per_piece > 0) return options_.rows_per_piece;
-    const bool per_line = bands_.lhs == Lhs::per_line, chunks = !per_line && with_system(reach_, bands_.block, [](auto, auto) { });
+    const bool per_line = bands_.lhs == Lhs::per_line, chunks = !per_line && with_system(reach_, bands_.block, [](auto, auto) {});
     // one thread per piece: enough threads to fill a device before long pieces; a team per tile of pieces: as long as the kernel likes them
     const std::int64_t piece = chunks ? 1024 : std::max<std::int64_t>(32, std::min<std::int64_t>(256, n * lines / 131072));
     if (asked_for("partition")) return std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2));
     if (!is_device_space<Exec> || lines * bands_.block * 8 * n > (std::int64_t(1) << 40)) return 0;
     if (chunks) return n > 4096 && (lines < 264 || n > 16384) ? piece : 0;
-    return n >= 128 && lines < 32768 ? piece : 0;
+    return n >= 128 && lines < 16384 ? piece : 0;
   }
 
   /// Cuts lines where that is asked for, or likely to be faster. False: nothing was done.
@@ -203,7 +204,8 @@ private:
     const auto         cut   = piece > 0 && bands_.lhs != Lhs::classes ? Partition<Scalar, Exec>::cut(lines_, bands_, piece) : PartitionCut();
     if (cut.pieces < 2) {
       if (asked_for("partition"))
-        throw std::invalid_argument("ribbon: algorithm partition: " + (bands_.lhs == Lhs::classes ? std::string("takes one matrix, or one per line, not classes") : "lines of " + std::to_string(lines_.rows) + " rows, or their strides, give nothing to cut"));
+        throw std::invalid_argument("ribbon: algorithm partition: " + (bands_.lhs == Lhs::classes ? std::string("takes one matrix, or one per line, not classes")
+                                                                                                  : "lines of " + std::to_string(lines_.rows) + " rows, or their strides, give nothing to cut"));
       return false;
     }
     const Make make = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {

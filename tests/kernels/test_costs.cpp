@@ -65,9 +65,9 @@ TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)
 TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
 {
   // pieces, tails, right-hand side of the reduced system, reduced system, correction
-  std::mt19937_64                        g(1);
-  const auto                             bands = random_bands<double>(g, 1, 1010, 1, false, Kind::dominant);
-  ribbon::LineSolverOptions              options;
+  std::mt19937_64           g(1);
+  const auto                bands = random_bands<double>(g, 1, 1010, 1, false, Kind::dominant);
+  ribbon::LineSolverOptions options;
   options.algorithm = "partition", options.rows_per_piece = 100;
   const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(1010, 3), to_device(bands), options);
   Kokkos::View<double *, Memory>         b("b", 3030), x("x", 3030);

@@ -148,7 +148,8 @@ TEST(Report, ABadLineLeavesTheOthersAlone)
             for (int l = 0; l < 6; ++l) bands.class_of_line(static_cast<std::size_t>(l)) = l;
           }
           const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
-          ASSERT_FALSE(solver.report().ok()) << solver.report().algorithm << " " << solver.report().reason << " " << solver.report().smallest_pivot << " " << solver.report().probe_error << " rcond " << solver.report().rcond;
+          ASSERT_FALSE(solver.report().ok()) << solver.report().algorithm << " " << solver.report().reason << " " << solver.report().smallest_pivot << " " << solver.report().probe_error << " rcond "
+                                             << solver.report().rcond;
           EXPECT_EQ(solver.report().status, singular ? FactorStatus::zero_pivot : FactorStatus::not_finite);
           EXPECT_EQ(solver.report().line, 4);
           std::vector<double> b(static_cast<std::size_t>(set.unknowns()));

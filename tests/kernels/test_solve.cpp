@@ -194,8 +194,8 @@ TEST_P(SolveLong, PiecesOfEveryLength)
         std::mt19937_64 g(static_cast<std::uint64_t>(n + lines));
         auto            bands = random_system<double>(g, per_line ? lines : 1, n, h, h, block, periodic);
         if (per_line) bands.lhs = ribbon::Lhs::per_line;
-        const auto                 set = (contiguous ? ribbon::LineSet::contiguous(n, lines, n + 3) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
-        ribbon::LineSolverOptions  options;
+        const auto                set = (contiguous ? ribbon::LineSet::contiguous(n, lines, n + 3) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
+        ribbon::LineSolverOptions options;
         options.algorithm = "partition", options.rows_per_piece = piece;
         if (2 * piece > n) continue;
         const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), options);
@@ -210,18 +210,20 @@ TEST_P(SolveLong, PiecesOfEveryLength)
       }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SolveLong, testing::Values(LongSetting{1, 1, false, false, false}, LongSetting{1, 1, true, false, true}, LongSetting{1, 1, false, true, true}, LongSetting{1, 1, true, true, false},
-                                                         LongSetting{2, 1, false, false, true}, LongSetting{2, 1, true, true, false}, LongSetting{3, 1, false, true, true}, LongSetting{1, 2, true, false, false}, LongSetting{1, 4, false, false, true}));
+INSTANTIATE_TEST_SUITE_P(All, SolveLong,
+                         testing::Values(LongSetting{1, 1, false, false, false}, LongSetting{1, 1, true, false, true}, LongSetting{1, 1, false, true, true}, LongSetting{1, 1, true, true, false},
+                                         LongSetting{2, 1, false, false, true}, LongSetting{2, 1, true, true, false}, LongSetting{3, 1, false, true, true}, LongSetting{1, 2, true, false, false},
+                                         LongSetting{1, 4, false, false, true}));
 
 TEST(SolveLong, AStencilThatDecaysCorrectsTheEndsOfPiecesOnly)
 {
   for (bool periodic : {false, true})
     for (int h : {1, 2}) {
-      std::mt19937_64            g(1);
-      const std::int64_t         n     = 10007;
-      const auto                 bands = random_bands<double>(g, 1, n, h, periodic, Kind::poisson);
-      const auto                 set   = ribbon::LineSet::contiguous(n, 2);
-      ribbon::LineSolverOptions  options;
+      std::mt19937_64           g(1);
+      const std::int64_t        n     = 10007;
+      const auto                bands = random_bands<double>(g, 1, n, h, periodic, Kind::poisson);
+      const auto                set   = ribbon::LineSet::contiguous(n, 2);
+      ribbon::LineSolverOptions options;
       options.algorithm = "partition", options.rows_per_piece = 2000;
       const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), options);
       ASSERT_TRUE(solver.report().ok());

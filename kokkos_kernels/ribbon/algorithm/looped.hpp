@@ -28,8 +28,9 @@ struct LoopedShape {
   KOKKOS_INLINE_FUNCTION int row_block() const { return orthogonal ? 1 : block; }
   KOKKOS_INLINE_FUNCTION int forward_words() const { return orthogonal ? separators() + 3 : block * block * (1 + 2 * reach); }
   KOKKOS_INLINE_FUNCTION int backward_words() const { return orthogonal ? 2 * separators() : 2 * block * block * reach; }
-  /// Lg, Us (plain only), R and G.
-  KOKKOS_INLINE_FUNCTION int closure_words() const { return closed ? (orthogonal ? 2 : 4) * separators() * separators() : 0; }
+  /// Plain: Lg, Us, R and G. Orthogonal: the triangular factors of R, W x W, with the reciprocals of the pivots on the diagonal, and the order of
+  /// its rows.
+  KOKKOS_INLINE_FUNCTION int closure_words() const { return !closed ? 0 : orthogonal ? separators() * (separators() + 1) : 4 * separators() * separators(); }
   KOKKOS_INLINE_FUNCTION std::int64_t forward_rows(std::int64_t n) const { return orthogonal ? n : n - separator_rows(); }
   KOKKOS_INLINE_FUNCTION std::int64_t backward_rows(std::int64_t n) const { return n - separator_rows(); }
   KOKKOS_INLINE_FUNCTION std::int64_t words(std::int64_t n) const { return forward_rows(n) * forward_words() + backward_rows(n) * backward_words() + closure_words(); }
@@ -75,7 +76,7 @@ struct LoopedKernel {
   /// z = G r with one step of refinement. Words from `at`: R, G.
   KOKKOS_FUNCTION void close(const Scalar *at, const Scalar *r, Scalar *z) const
   {
-    const int S = shape.separators();
+    const int S             = shape.separators();
     Scalar    residual[Max] = {};
     each(S, [&](int a) {
       z[a] = Scalar(0);
@@ -86,6 +87,36 @@ struct LoopedKernel {
       each(S, [&](int e) { residual[a] -= read(at, a * S + e) * z[e]; });
     });
     each(S, [&](int a) { each(S, [&](int e) { z[a] += read(at, S * S + a * S + e) * residual[e]; }); });
+  }
+
+  /// R z = r by the triangular factors of R with its rows in order: backward stable, however close to singular R is.
+  KOKKOS_FUNCTION void close_pivoted(const Scalar *at, const Scalar *r, Scalar *z) const
+  {
+    const int W = shape.separators();
+    each(W, [&](int a) {
+      const Scalar from = read(at, W * W + a);
+      z[a]              = Scalar(0);
+      each(W, [&](int e) {
+        if (from == Scalar(static_cast<real_t<Scalar>>(e))) z[a] = r[e];
+      });
+      each(W, [&](int e) {
+        if (e < a) z[a] -= read(at, a * W + e) * z[e];
+      });
+    });
+    each(W, [&](int k) {
+      const int a = W - 1 - k;
+      Scalar    v(0);
+      each(W, [&](int e) {
+        if (e == a) v = z[e];
+      });
+      each(W, [&](int e) {
+        if (e > a) v -= read(at, a * W + e) * z[e];
+      });
+      v *= read(at, a * W + a);
+      each(W, [&](int e) {
+        if (e == a) z[e] = v;
+      });
+    });
   }
 
   /// A window goes on by a row: the newest values first. Either rows have one unknown or the window has one row.
@@ -108,8 +139,8 @@ struct LoopedKernel {
   {
     const int S = shape.separators(), B = shape.row_block();
     for (std::int64_t i = m - 1; i >= 0; --i) {
-      const Scalar *row = from + i * shape.backward_words() * word;
-      Scalar       *at  = to + place(out, i + shift);
+      const Scalar *row    = from + i * shape.backward_words() * word;
+      Scalar       *at     = to + place(out, i + shift);
       Scalar        v[Max] = {};
       each(B, [&](int a) {
         Scalar s = at[a * out.component_stride];
@@ -177,9 +208,9 @@ struct LoopedKernel {
       to[place(out, i - W + shift)] = read(row, W + 1) * ((W > 0 ? t[0] : arriving) - read(row, 0) * dot);
       each(W, [&](int q) { t[q] = (q + 1 < W ? t[q + 1 < Max ? q + 1 : q] : arriving) - read(row, q + 1) * dot; });
     }
-    close(closure, t, z);
+    close_pivoted(closure, t, z);
     each(W, [&](int a) {
-      const std::int64_t k = m + shift + a;
+      const std::int64_t k                    = m + shift + a;
       to[place(out, k < rows ? k : k - rows)] = w[a] = z[a];
     });
     backward(backwards, m, shift, z, w, to);
@@ -224,7 +255,11 @@ public:
         {chunk}, true, scale, [&](int k) { return (first + (orthogonal ? A.upper + k : k / A.block)) % A.rows; }, watch);
       Dense<wide_t<Scalar>> R(S, S);
       for (std::size_t e = 0; e < R.a.size(); ++e) R.a[e] = ring.lower.a[e] + ring.diag.a[e] + ring.upper.a[e];
-      put(R.a), put(ring.inverse.a);
+      if (orthogonal) {
+        const auto order = R.factor();
+        put(R.a);
+        for (int k : order) *to++ = Scalar(static_cast<real_t<Scalar>>(k));
+      } else put(R.a), put(ring.inverse.a);
     }
     Kokkos::deep_copy(exec, table_, host);
     exec.fence();
@@ -246,10 +281,12 @@ public:
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const
   {
     const auto run = [&](auto orthogonal, auto most) {
-      Kokkos::parallel_for(orthogonal ? "ribbon::pivoted" : "ribbon::thomas", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, in.lines()),
+      using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 4>>;
+      Kokkos::parallel_for(orthogonal ? "ribbon::pivoted" : "ribbon::thomas", Policy(exec, 0, in.lines()),
                            LoopedKernel<Scalar, orthogonal(), most()>{shape_, rows_, table_.data(), word_, next_, class_of_line, classified, matrices_, b, x, in, out});
     };
-    if (!shape_.orthogonal) run(std::false_type{}, std::integral_constant<int, most_block>{});
+    if (!shape_.orthogonal && shape_.separators() <= 4) run(std::false_type{}, std::integral_constant<int, 4>{});
+    else if (!shape_.orthogonal) run(std::false_type{}, std::integral_constant<int, most_block>{});
     else if (shape_.separators() <= 4) run(std::true_type{}, std::integral_constant<int, 4>{});
     else run(std::true_type{}, std::integral_constant<int, most_separators>{});
   }

@@ -53,7 +53,7 @@ struct LoopedFactorKernel {
   }
   KOKKOS_FUNCTION void see(Real pivot, Real scale, std::int64_t at, Smallest &smallest) const
   {
-    if (smallest.val == 0 && smallest.loc / rows == at / rows) return; // what follows a zero pivot is infinite because of it
+    if (smallest.val == 0) return; // what follows a zero pivot is infinite because of it
     const Real relative = !is_finite(pivot) || !is_finite(scale) ? Real(-1) : scale > 0 ? pivot / scale : Real(0);
     if (relative < smallest.val) smallest.val = relative, smallest.loc = at;
   }
@@ -268,9 +268,29 @@ struct LoopedFactorKernel {
         for (int e = W + 1; e < width; ++e) window(i, e) = window(i + 1, e);
       }
     }
-    for (int i = 0; i < W; ++i)
-      for (int q = 0; q < W; ++q) closure[(i * W + q) * lines] = closure[(W * W + i * W + q) * lines] = window(i, W + 1 + q) + window(i, q);
-    invert(W, closure + W * W * lines, [&](Real pivot, int k) { see(pivot, 1, l * rows + (m + ku + k) % n / block, smallest); });
+    auto R     = [&](int i, int j) -> Scalar     &{ return closure[(i * W + j) * lines]; };
+    auto order = [&](int i) -> Scalar & { return closure[(W * W + i) * lines]; };
+    for (int i = 0; i < W; ++i) {
+      order(i) = Scalar(static_cast<Real>(i));
+      for (int q = 0; q < W; ++q) R(i, q) = window(i, W + 1 + q) + window(i, q);
+    }
+    for (int k = 0; k < W; ++k) {
+      int p = k;
+      for (int i = k + 1; i < W; ++i)
+        if (magnitude(R(i, k)) > magnitude(R(p, k))) p = i;
+      auto swap = [](Scalar &u, Scalar &v) {
+        const Scalar t = u;
+        u = v, v = t;
+      };
+      for (int j = 0; p != k && j < W; ++j) swap(R(k, j), R(p, j));
+      if (p != k) swap(order(k), order(p));
+      see(magnitude(R(k, k)), 1, l * rows + (m + ku + k) % n / block, smallest);
+      R(k, k) = Scalar(1) / R(k, k);
+      for (int i = k + 1; i < W; ++i) {
+        R(i, k) *= R(k, k);
+        for (int j = k + 1; j < W; ++j) R(i, j) -= R(i, k) * R(k, j);
+      }
+    }
   }
 
   /// 2^-e with 2^e <= a < 2^(e+1).
@@ -285,8 +305,11 @@ struct LoopedFactorKernel {
   KOKKOS_FUNCTION void operator()(const std::int64_t k, Smallest &smallest) const
   {
     const std::int64_t l = first_line + k;
-    if constexpr (orthogonal) householder(l, smallest);
-    else plain(l, smallest);
+    Smallest           mine; // a line's own: its zero pivot explains what is infinite after it, that of another line does not
+    mine.val = Real(1e30f), mine.loc = l * rows;
+    if constexpr (orthogonal) householder(l, mine);
+    else plain(l, mine);
+    if (mine.val < smallest.val) smallest = mine;
   }
 };
 

@@ -85,10 +85,10 @@ struct OnePassKernel {
   static constexpr int S           = Scheme::separators;
   static constexpr int rows        = slots / B;
   static constexpr int interior    = rows - Scheme::separator_rows;
-  static constexpr int group       = 8;                                                            ///< unknowns per group of asynchronous copies
+  static constexpr int group       = 8;                                                                     ///< unknowns per group of asynchronous copies
   static constexpr int max_threads = slots > 32 || S > 2 || B > 1 ? 512 : slots > 16 || S > 1 ? 768 : 1024; ///< bounds the registers: 128, 80 or 64
-  static constexpr int side        = 32;                                                           ///< virtual threads whose slots lie side by side in scratch (interleaved)
-  static constexpr int exchanged   = (Scheme::couples_left ? 3 : 2) * S;                           ///< numbers per virtual thread: r_own, z and r_left
+  static constexpr int side        = 32;                                                                    ///< virtual threads whose slots lie side by side in scratch (interleaved)
+  static constexpr int exchanged   = (Scheme::couples_left ? 3 : 2) * S;                                    ///< numbers per virtual thread: r_own, z and r_left
   using Block                      = ChunkBlock<Scheme, slots>;
   using Square                     = SquareBlock<Scalar, S>;
   using ForwardRow                 = typename Scheme::Forward;
@@ -189,9 +189,9 @@ struct OnePassKernel {
 
   /// A block that the lanes of its chunk bring to scratch, first the forward half, then, into the same place, the backward half.
   struct FetchedBlock {
-    static constexpr bool              full  = false;
+    static constexpr bool full = false;
     /// The compiler cannot know that writing a row to scratch leaves the block as it is; rows of many numbers would fill the registers.
-    static constexpr int ahead = ForwardRow::words > 12 ? 0 : ForwardRow::words > 9 ? 1 : 2;
+    static constexpr int               ahead = ForwardRow::words > 12 ? 0 : ForwardRow::words > 9 ? 1 : 2;
     const Block                       *block;
     char                              *scratch;
     int                                lane, lanes;

@@ -29,7 +29,7 @@ public:
   static constexpr int S     = Scheme::separators;
   static constexpr int least = Scheme::always_ring ? S : 2 * Scheme::separator_rows; ///< rows of the shortest chunk
   using Square               = SquareBlock<Scalar, S>;
-  using Squares              = Kokkos::View<Square *, Memory>;
+  using Words                = Kokkos::View<Scalar *, Memory>;
 
   /// Tridiagonal and pentadiagonal systems have kernels of several shapes, the others one of 32 unknowns.
   static constexpr bool many_shapes = !Scheme::always_ring && S <= 2 && B == 1;
@@ -112,7 +112,7 @@ public:
   }
 
   const OnePassShape &shape() const { return shape_; }
-  std::size_t         bytes() const { return blocks_.size() * sizeof(Scalar) + (inverse_.size() + reduced_.size()) * sizeof(Square); }
+  std::size_t         bytes() const { return (blocks_.size() + inverse_.size() + reduced_.size()) * sizeof(Scalar); }
   bool                has_regular() const { return regular_end_ > regular_begin_; }
 
   /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
@@ -283,15 +283,17 @@ private:
     return s;
   }
 
+  static constexpr std::size_t square_words = sizeof(Square) / sizeof(Scalar);
+
   void store_reduced(const Exec &exec, const std::vector<ReducedSystem<Scalar>> &systems)
   {
     const int  T = shape_.split.chunks, W = shape_.window, classes = static_cast<int>(systems.size());
     const auto count   = static_cast<std::size_t>(classes) * static_cast<std::size_t>(T);
-    inverse_           = allocate<Squares>(exec, "ribbon::one_pass::inverse", count * static_cast<std::size_t>(W));
-    reduced_           = allocate<Squares>(exec, "ribbon::one_pass::reduced", count * 3);
+    inverse_           = allocate<Words>(exec, "ribbon::one_pass::inverse", count * static_cast<std::size_t>(W) * square_words);
+    reduced_           = allocate<Words>(exec, "ribbon::one_pass::reduced", count * 3 * square_words);
     const auto inverse = Kokkos::create_mirror_view(inverse_);
     const auto reduced = Kokkos::create_mirror_view(reduced_);
-    Square    *g = inverse.data(), *r = reduced.data();
+    Square    *g = reinterpret_cast<Square *>(inverse.data()), *r = reinterpret_cast<Square *>(reduced.data());
     for (const auto &system : systems)
       for (int c = 0; c < T; ++c) {
         for (int w = 0; w < W; ++w) *g++ = square([&](int a, int b) { return system.inverse(c * S + a, (shape_.window_begin(c) + w) % T * S + b); });
@@ -325,8 +327,8 @@ private:
     k.b = a.b, k.x = a.x, k.in = a.in, k.out = a.out;
     k.shape         = shape_;
     k.blocks        = reinterpret_cast<const typename Kernel::Block *>(blocks_.data());
-    k.inverse       = inverse_.data();
-    k.reduced       = reduced_.data();
+    k.inverse       = reinterpret_cast<const Square *>(inverse_.data());
+    k.reduced       = reinterpret_cast<const Square *>(reduced_.data());
     k.class_of_line = a.class_of_line;
     k.classified    = a.classified;
     k.regular_begin = regular_begin_, k.regular_end = regular_end_;
@@ -338,10 +340,10 @@ private:
   }
 
   OnePassShape                   shape_;
-  std::size_t                    classes_ = 1;
+  std::size_t                    classes_     = 1;
   std::size_t                    block_words_ = 0;
   Kokkos::View<Scalar *, Memory> blocks_;
-  Squares                        inverse_, reduced_;
+  Words                          inverse_, reduced_;
   std::vector<Scalar>            regular_;
   int                            regular_begin_ = 0, regular_end_ = 0;
 };

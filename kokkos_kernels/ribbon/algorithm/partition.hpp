@@ -23,10 +23,10 @@ namespace ribbon {
 
 /// How lines are cut. Part 0 are the pieces, part 1 the tails.
 struct PartitionCut {
-  std::int64_t rows = 0, lines = 0;    ///< of the batch
-  std::int64_t piece = 0;              ///< R
-  std::int64_t pieces = 0;             ///< Q, per line
-  std::int64_t tail = 0;               ///< rows after the last piece
+  std::int64_t rows = 0, lines = 0; ///< of the batch
+  std::int64_t piece  = 0;          ///< R
+  std::int64_t pieces = 0;          ///< Q, per line
+  std::int64_t tail   = 0;          ///< rows after the last piece
   int          K = 1, B = 1;
   bool         ring = false, lines_fastest = true;
 
@@ -54,7 +54,7 @@ struct PartitionSpikes {
   std::int64_t                   matrices = 0;
   int                            columns  = 0;
 
-  KOKKOS_INLINE_FUNCTION std::int64_t matrix(std::int64_t line) const { return matrix_of.extent(0) ? matrix_of(line) : matrices == 1 ? 0 : line; }
+  KOKKOS_INLINE_FUNCTION std::int64_t  matrix(std::int64_t line) const { return matrix_of.extent(0) ? matrix_of(line) : matrices == 1 ? 0 : line; }
   KOKKOS_INLINE_FUNCTION const Scalar &operator()(std::int64_t unknown, int column, std::int64_t matrix) const { return words((unknown * columns + column) * matrices + matrix); }
 };
 
@@ -72,7 +72,7 @@ public:
     int                         kl, ku, B;
     bool                        periodic, shared;
     std::int64_t                n;
-    KOKKOS_FUNCTION Scalar entry(std::int64_t l, std::int64_t i, std::int64_t d, int a, int b) const
+    KOKKOS_FUNCTION Scalar      entry(std::int64_t l, std::int64_t i, std::int64_t d, int a, int b) const
     {
       if (d < -kl || d > ku || (!periodic && (i + d < 0 || i + d >= n))) return Scalar(0);
       return values(shared ? 0 : l, i, ((d + kl) * B + a) * B + b);
@@ -87,7 +87,7 @@ public:
     typename Input::values_type to;
     std::int64_t                rows;
     bool                        tails, one_line; ///< one_line: shared bands, matrices are numbered by piece
-    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+    KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
     {
       const std::int64_t c = k % static_cast<std::int64_t>(to.extent(0)), i = k / static_cast<std::int64_t>(to.extent(0));
       std::int64_t       l = c, q = cut.pieces;
@@ -111,26 +111,26 @@ public:
     int                         kl, ku, K, B;
     std::int64_t                rows;
     Spikes                      spikes;
-    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+    KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
     {
       const std::int64_t c = k % spikes.matrices, unknown = k / spikes.matrices / spikes.columns, i = unknown / B;
       const int          column = static_cast<int>(k / spikes.matrices % spikes.columns), S = K * B, e = column % S, a = static_cast<int>(unknown % B);
       const std::int64_t j = column < S ? e / B - K : rows + e / B, d = j - i; // row of the separator
-      spikes.words(k)      = d < -kl || d > ku ? Scalar(0) : values(c, i, ((d + kl) * B + a) * B + e % B);
+      spikes.words(k) = d < -kl || d > ku ? Scalar(0) : values(c, i, ((d + kl) * B + a) * B + e % B);
     }
   };
 
   /// Rows of V from its begin (W from its end) that matter.
   struct ReachKernel {
-    Spikes                spikes;
-    int                   B, S;
-    std::int64_t          rows;
-    bool                  right;
-    real_t<Scalar>        tolerance;
+    Spikes               spikes;
+    int                  B, S;
+    std::int64_t         rows;
+    bool                 right;
+    real_t<Scalar>       tolerance;
     KOKKOS_FUNCTION void operator()(const std::int64_t k, std::int64_t &reach) const
     {
       const int          column = static_cast<int>(k / spikes.matrices % spikes.columns);
-      const std::int64_t i      = k / spikes.matrices / spikes.columns / B, distance = right ? rows - i : i + 1;
+      const std::int64_t i = k / spikes.matrices / spikes.columns / B, distance = right ? rows - i : i + 1;
       if ((column >= S) == right && distance > reach && !(magnitude(spikes.words(k)) <= tolerance)) reach = distance;
     }
   };
@@ -149,7 +149,7 @@ public:
     PartitionCut cut;
     Spikes       spikes[2];
 
-    KOKKOS_FUNCTION std::int64_t matrix(std::int64_t l, std::int64_t q) const { return q < cut.pieces ? spikes[0].matrix(cut.place(l, q)) : spikes[1].matrix(l); }
+    KOKKOS_FUNCTION std::int64_t  matrix(std::int64_t l, std::int64_t q) const { return q < cut.pieces ? spikes[0].matrix(cut.place(l, q)) : spikes[1].matrix(l); }
     KOKKOS_FUNCTION const Scalar &spike(std::int64_t l, std::int64_t q, std::int64_t unknown, int column) const { return spikes[q < cut.pieces ? 0 : 1](unknown, column, matrix(l, q)); }
     /// Coupling of unknown a of separators p to unknown e of the last K interior rows left of it, or of the first K right of it.
     KOKKOS_FUNCTION Scalar Ls(std::int64_t l, std::int64_t p, int a, int e) const
@@ -168,7 +168,7 @@ public:
   struct AssembleKernel {
     Parts                       parts;
     typename Input::values_type to; ///< (matrices, separators, 3 S^2)
-    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+    KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
     {
       const PartitionCut &cut = parts.cut;
       const std::int64_t  l = k % static_cast<std::int64_t>(to.extent(0)), p = k / static_cast<std::int64_t>(to.extent(0)), right = cut.next(p), m = cut.interior(p) * cut.B;
@@ -192,13 +192,13 @@ public:
 
   /// r, from the right-hand side at the separators and y beside them. Unknown a of separators p of line l at (p S + a) lines + l.
   struct GatherKernel {
-    Parts                parts;
-    const Scalar        *b, *y;
-    LineSet              in, out;
-    Scalar              *r;
-    std::int64_t         matrices; ///< lines of the matrix; line l has matrix l % matrices
+    Parts                               parts;
+    const Scalar                       *b, *y;
+    LineSet                             in, out;
+    Scalar                             *r;
+    std::int64_t                        matrices; ///< lines of the matrix; line l has matrix l % matrices
     KOKKOS_FUNCTION static std::int64_t at(const LineSet &set, std::int64_t begin, std::int64_t i, int a) { return begin + i * set.row_stride + a * set.component_stride; }
-    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+    KOKKOS_FUNCTION void                operator()(const std::int64_t k) const
     {
       const PartitionCut &cut = parts.cut;
       const int           S = cut.S(), B = cut.B;
@@ -216,24 +216,25 @@ public:
   /// x = y - V zl - W zr in the rows where that matters, and the separators themselves. A team has one part of 32 lines that lie side by
   /// side, or of one line.
   struct CorrectKernel {
-    static constexpr int max_threads = 256, threads = 256;
+    static constexpr int max_threads = 256;
     Parts                parts;
     const Scalar        *z;
     Scalar              *x;
     LineSet              out;
     std::int64_t         left_rows, right_rows, rows; ///< rows that V and W reach; rows: all that a piece corrects, separators included
 
-    KOKKOS_FUNCTION int  width() const { return parts.cut.lines_fastest ? 32 : 1; } ///< lines of a team
-    std::int64_t         teams() const { return parts.cut.parts() * ((parts.cut.lines + width() - 1) / width()); }
+    KOKKOS_FUNCTION int width() const { return parts.cut.lines_fastest ? 32 : 1; } ///< lines of a team
+    KOKKOS_FUNCTION int threads() const { return parts.cut.lines_fastest || rows >= max_threads ? max_threads : static_cast<int>((rows + 31) / 32 * 32); }
+    std::int64_t        teams() const { return parts.cut.parts() * ((parts.cut.lines + width() - 1) / width()); }
 
     template <class Team>
     KOKKOS_FUNCTION void operator()(const Team &team) const
     {
-      const PartitionCut &cut   = parts.cut;
-      const std::int64_t  first = team.league_rank() / cut.parts() * width(), q = team.league_rank() % cut.parts(), size = cut.size(q);
+      const PartitionCut         &cut   = parts.cut;
+      const std::int64_t          first = team.league_rank() / cut.parts() * width(), q = team.league_rank() % cut.parts(), size = cut.size(q);
       device::Threads<char, Team> all(team, team.scratch());
       all.for_each([&](int v, char &) {
-        const std::int64_t l = first + v % width(), step = threads / width();
+        const std::int64_t l = first + v % width(), step = threads() / width();
         if (l >= cut.lines) return;
         const std::int64_t left = cut.left_of(q), right = cut.right_of(q), begin = out.begin(l) + cut.begin(q) * out.row_stride, matrix = parts.matrix(l, q);
         for (std::int64_t j = v / width(); j < rows; j += step) {
@@ -329,7 +330,7 @@ public:
     line.components = cut.S(), line.component_stride = cut.lines;
     reduced_ = LineSolver<Scalar, Exec>(exec, line, reduced);
     if (!reduced_.report().ok()) failure = "the reduced system is singular";
-    z_ = allocate<decltype(z_)>(exec, "ribbon::partition::z", static_cast<std::size_t>(line.unknowns()));
+    z_              = allocate<decltype(z_)>(exec, "ribbon::partition::z", static_cast<std::size_t>(line.unknowns()));
     corrected_rows_ = left_rows_ + right_rows_ + cut.K >= cut.piece ? cut.piece : left_rows_ + right_rows_ + cut.K;
   }
 
@@ -356,7 +357,7 @@ public:
       Kokkos::parallel_for("ribbon::partition::gather", policy(exec, cut.separators() * cut.S() * cut.lines), GatherKernel{parts_, b, x, from, to, z_.data(), cut.lines});
       reduced_.solve(exec, z_.data(), z_.data());
       const CorrectKernel correct{parts_, z_.data(), x, to, left_rows_, right_rows_, corrected_rows_};
-      device::launch(exec, "ribbon::partition::correct", {correct.teams(), CorrectKernel::threads, CorrectKernel::threads}, correct);
+      device::launch(exec, "ribbon::partition::correct", {correct.teams(), correct.threads(), CorrectKernel::max_threads}, correct);
     }
   }
 
@@ -367,7 +368,7 @@ private:
   LineSet slice(const LineSet &set, std::int64_t first) const
   {
     LineSet s = set;
-    s.offset  = set.begin(first), s.count0 = parts_.cut.lines, s.count1 = 1;
+    s.offset = set.begin(first), s.count0 = parts_.cut.lines, s.count1 = 1;
     const bool affine = set.count1 == 1 || set.begin(first + s.count0 - 1) == s.offset + (s.count0 - 1) * set.stride0;
     if (!affine) throw std::invalid_argument("ribbon: algorithm partition: the right-hand sides of a group of lines do not lie at one stride");
     return s;

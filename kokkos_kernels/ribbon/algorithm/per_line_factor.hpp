@@ -45,12 +45,20 @@ struct PerLineFactorKernel {
   }
   KOKKOS_FUNCTION void see(Real pivot, Real scale, std::int64_t at, Smallest &smallest) const
   {
-    if (smallest.val == 0 && smallest.loc / rows == at / rows) return; // what follows a zero pivot is infinite because of it
+    if (smallest.val == 0) return; // what follows a zero pivot is infinite because of it
     const Real relative = !is_finite(pivot) || !is_finite(scale) ? Real(-1) : scale > 0 ? pivot / scale : Real(0);
     if (relative < smallest.val) smallest.val = relative, smallest.loc = at;
   }
 
   KOKKOS_FUNCTION void operator()(const std::int64_t l, Smallest &smallest) const
+  {
+    Smallest mine; // a line's own: its zero pivot explains what is infinite after it, that of another line does not
+    mine.val = Real(1e30f), mine.loc = l * rows;
+    factor(l, mine);
+    if (mine.val < smallest.val) smallest = mine;
+  }
+
+  KOKKOS_FUNCTION void factor(std::int64_t l, Smallest &smallest) const
   {
     const std::int64_t m     = rows - (periodic ? P : 0);
     const int          width = periodic ? 1 + 4 * P : 1 + 2 * P;

@@ -76,11 +76,11 @@ struct PerLineFactors {
   bool          periodic = false;
 
   struct Line {
-    const Scalar                        *at, *closure_at;
-    std::int64_t                         count;
-    bool                                 periodic;
-    KOKKOS_INLINE_FUNCTION Scalar word(std::int64_t i, int j) const { return read_only_scalar(at + (i * (periodic ? 1 + 4 * P : 1 + 2 * P) + j) * count); }
-    KOKKOS_INLINE_FUNCTION ForwardRow    forward(std::int64_t i) const
+    const Scalar                     *at, *closure_at;
+    std::int64_t                      count;
+    bool                              periodic;
+    KOKKOS_INLINE_FUNCTION Scalar     word(std::int64_t i, int j) const { return read_only_scalar(at + (i * (periodic ? 1 + 4 * P : 1 + 2 * P) + j) * count); }
+    KOKKOS_INLINE_FUNCTION ForwardRow forward(std::int64_t i) const
     {
       ForwardRow row;
       row.inv[0] = word(i, 0);

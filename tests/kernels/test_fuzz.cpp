@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Random systems of every kind, each named by its seed: solved to 1e-13 or reported. RIBBON_FUZZ sets how many (the long preset: 100000),
+// RIBBON_FUZZ_SEED the first seed.
+#include "batch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+using namespace test;
+
+namespace {
+
+std::int64_t setting(const char *name, std::int64_t otherwise)
+{
+  const char *text = std::getenv(name);
+  return text ? std::atoll(text) : otherwise;
+}
+
+struct Draw {
+  std::mt19937_64 g;
+  explicit Draw(std::uint64_t seed) : g(seed) { }
+  int  below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(g); }
+  bool coin() { return below(2) == 1; }
+  template <class T>
+  const T &of(const std::vector<T> &all)
+  {
+    return all[static_cast<std::size_t>(below(static_cast<int>(all.size())))];
+  }
+};
+
+/// Makes a dominant system into something else: indefinite, graded rows, stiff, sparse, or leaves it.
+template <class Scalar>
+const char *spoil(Draw &d, ribbon::Bands<Scalar, Kokkos::HostSpace> &bands)
+{
+  using Real     = ribbon::real_t<Scalar>;
+  const int kind = d.below(5), B = bands.block;
+  for (std::size_t c = 0; c < bands.values.extent(0); ++c)
+    for (std::size_t i = 0; i < bands.values.extent(1); ++i) {
+      const Real scale = static_cast<Real>(std::pow(10.0, d.below(9) - 4));
+      for (std::size_t e = 0; e < bands.values.extent(2); ++e) {
+        const auto diagonal = static_cast<int>(e) / (B * B) == bands.kl() && static_cast<int>(e) / B % B == static_cast<int>(e) % B;
+        Scalar    &a        = bands.values(c, i, e);
+        if (kind == 1 && diagonal) a *= static_cast<Real>(0.3); // not dominant any more
+        if (kind == 2) a *= scale;
+        if (kind == 3 && diagonal) a *= static_cast<Real>(1 + 1e-6); // dominant
+        if (kind == 4 && d.below(3) == 0) a = Scalar(0);
+      }
+    }
+  const char *names[] = {"dominant", "indefinite", "graded", "dominant", "sparse"};
+  return names[kind];
+}
+
+template <class Scalar>
+void check(std::uint64_t seed)
+{
+  Draw               d(seed);
+  const bool         is_float = std::is_same_v<ribbon::real_t<Scalar>, float>;
+  const int          block = d.below(4) == 0 ? d.of<int>({2, 3, 4, 5, 8}) : 1, kl = block > 1 ? 1 : d.below(3) ? d.below(3) : d.below(9), ku = block > 1 ? 1 : d.below(3) ? d.below(3) : d.below(9);
+  const std::int64_t n        = d.below(4) == 0 ? 1 + d.below(12) : d.below(10) == 0 ? 100 + d.below(400) : 1 + d.below(140);
+  const std::int64_t lines    = d.below(3) == 0 ? 1 : 1 + d.below(40);
+  const auto         lhs      = d.of<ribbon::Lhs>({ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line});
+  const bool         periodic = d.coin(), contiguous = d.coin();
+  const std::string  algorithm = d.of<std::string>({"auto", "auto", "auto", "one_pass", "thomas", "pivoted", "partition"});
+  auto               bands     = random_system<Scalar>(d.g, lhs == ribbon::Lhs::shared ? 1 : lhs == ribbon::Lhs::classes ? std::min<std::int64_t>(3, lines) : lines, n, kl, ku, block, periodic);
+  const char        *kind      = spoil(d, bands);
+  bands.lhs                    = lhs;
+  if (lhs == ribbon::Lhs::classes) {
+    bands.class_of_line = decltype(bands.class_of_line)("test::classes", static_cast<std::size_t>(lines));
+    for (std::int64_t l = 0; l < lines; ++l) bands.class_of_line(static_cast<std::size_t>(l)) = d.below(static_cast<int>(bands.values.extent(0)));
+  }
+  SCOPED_TRACE("seed " + std::to_string(seed) + ": " + kind + ", n " + std::to_string(n) + ", lines " + std::to_string(lines) + ", kl " + std::to_string(kl) + ", ku " + std::to_string(ku) + ", block " +
+               std::to_string(block) + (periodic ? ", ring" : "") + (contiguous ? ", contiguous, " : ", interleaved, ") + ribbon::to_string(lhs) + ", " + algorithm + (is_float ? ", float" : ""));
+  const auto                       set = (contiguous ? ribbon::LineSet::contiguous(n, lines, n + d.below(3)) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
+  ribbon::LineSolver<Scalar, Exec> solver;
+  try {
+    solver = ribbon::LineSolver<Scalar, Exec>(Exec(), set, to_device(bands), {algorithm});
+  } catch (const std::invalid_argument &) {
+    EXPECT_TRUE(algorithm == "one_pass" || algorithm == "partition") << "refused";
+    return;
+  }
+  const auto &report = solver.report();
+  if (!report.ok()) {
+    // what needs no dominance refuses only what is singular to working precision
+    const double roundoff = static_cast<double>(ribbon::unit_roundoff<Scalar>());
+    if (algorithm == "auto" || algorithm == "pivoted") {
+      EXPECT_TRUE(report.status == ribbon::FactorStatus::zero_pivot) << "status " << static_cast<int>(report.status) << ", probe " << report.probe_error << " (" << report.algorithm << ", " << report.reason << ")";
+      EXPECT_LE(report.smallest_pivot, std::sqrt(roundoff)) << report.algorithm;
+      EXPECT_STRNE(kind, "dominant");
+    }
+    return;
+  }
+  std::vector<Scalar> b(static_cast<std::size_t>(set(lines - 1, n - 1) + block));
+  for (auto &v : b) v = random_scalar<Scalar>(d.g);
+  const auto x = solve(solver, b);
+  // a solution that leaves the range of the scalar is no error of the solver: nobody can overlook it, and the report says so
+  if (report.rcond < static_cast<double>(ribbon::unit_roundoff<Scalar>()) && std::any_of(x.begin(), x.end(), [](const Scalar &v) { return !ribbon::is_finite(ribbon::magnitude(v)); })) return;
+  // what auto takes passed the probe with 45 units of roundoff to spare, an algorithm that was asked for with 450
+  const double limit = (algorithm == "auto" || algorithm == "pivoted" ? 1e-13 : 1e-12) * (is_float ? 1.2e-7 / 2.2e-16 : 1);
+  EXPECT_LE(backward_error(bands, set, x, b), limit) << report.algorithm << ", probe " << report.probe_error << ", rcond " << report.rcond;
+}
+
+TEST(Fuzz, RandomSystemsAreSolvedOrReported)
+{
+  const std::int64_t count = setting("RIBBON_FUZZ", 2000), first = setting("RIBBON_FUZZ_SEED", 1);
+  for (std::int64_t k = 0; k < count && !testing::Test::HasFailure(); ++k) {
+    const auto seed = static_cast<std::uint64_t>(first + k);
+    if (k % 8 == 6) check<float>(seed);
+    else if (k % 8 == 7) check<Kokkos::complex<double>>(seed);
+    else check<double>(seed);
+  }
+}
+
+} // namespace
