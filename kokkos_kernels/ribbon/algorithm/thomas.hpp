@@ -7,6 +7,7 @@
 #pragma once
 
 #include <ribbon/chunk.hpp>
+#include <ribbon/device/async_copy.hpp>
 #include <ribbon/device/team_launch.hpp>
 #include <ribbon/line_set.hpp>
 
