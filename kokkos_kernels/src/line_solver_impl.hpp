@@ -183,7 +183,8 @@ private:
   }
 
   /// Rows of a piece of partition; 0 where whole lines are the better choice.
-  std::int64_t rows_per_piece() const
+  /// @param no_tile  no tile of whole lines fits a team
+  std::int64_t rows_per_piece(bool no_tile) const
   {
     const std::int64_t n = lines_.rows, lines = lines_.lines();
     if (options_.rows_per_piece > 0) return options_.rows_per_piece;
@@ -191,16 +192,16 @@ private:
     // one thread per piece: enough threads to fill a device before long pieces; a team per tile of pieces: as long as the kernel likes them
     const std::int64_t piece = chunks ? 1024 : std::max<std::int64_t>(32, std::min<std::int64_t>(256, n * lines / 131072));
     if (asked_for("partition")) return std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2));
-    if (!is_device_space<Exec> || lines * bands_.block * 8 * n > (std::int64_t(1) << 40)) return 0;
-    if (chunks) return n > 4096 && (lines < 264 || n > 16384) ? piece : 0;
+    if (!is_device_space<Exec> || lines * unknowns_ * static_cast<std::int64_t>(sizeof(Scalar)) > (std::int64_t(1) << 33)) return 0; // the probe takes as much memory again
+    if (chunks) return n > 2048 && (no_tile || (n > 4096 && (lines < 264 || n > 16384))) ? piece : 0;
     return n >= 128 && lines < 16384 ? piece : 0;
   }
 
   /// Cuts lines where that is asked for, or likely to be faster. False: nothing was done.
-  bool factor_partition()
+  bool factor_partition(bool no_tile = false)
   {
     if (!automatic() && !asked_for("partition")) return false;
-    const std::int64_t piece = rows_per_piece();
+    const std::int64_t piece = rows_per_piece(no_tile);
     const auto         cut   = piece > 0 && bands_.lhs != Lhs::classes ? Partition<Scalar, Exec>::cut(lines_, bands_, piece) : PartitionCut();
     if (cut.pieces < 2) {
       if (asked_for("partition"))
@@ -214,7 +215,7 @@ private:
       p.smallest = plan.smallest_pivot();
       return std::make_unique<PartitionAlgorithm<Scalar, Exec>>(std::move(plan));
     };
-    const bool taken = attempt(make, most_unsound, automatic() ? "few long lines" : "asked for");
+    const bool taken = attempt(make, most_unsound, !automatic() ? "asked for" : no_tile ? failure_ : "few long lines");
     if (!taken && asked_for("partition") && !algorithm_) this->report.status = FactorStatus::unsound, this->report.algorithm = "partition", this->report.reason = failure_;
     if (!taken && automatic()) algorithm_.reset();
     return taken || asked_for("partition");
@@ -286,6 +287,7 @@ private:
     if (chunks_first) {
       if (attempt(one_pass, sound, "a tile of lines fits the scratch of a team")) return;
       reason = failure_;
+      if (!algorithm_ && factor_partition(true)) return;
     }
     if (!algorithm_ && attempt(thomas, sound, reason)) return; // where a tile fits, pivoted elimination in one pass is faster
     reason = failure_;
