@@ -196,7 +196,6 @@ public:
     const Scalar                       *b, *y;
     LineSet                             in, out;
     Scalar                             *r;
-    std::int64_t                        matrices; ///< lines of the matrix; line l has matrix l % matrices
     KOKKOS_FUNCTION static std::int64_t at(const LineSet &set, std::int64_t begin, std::int64_t i, int a) { return begin + i * set.row_stride + a * set.component_stride; }
     KOKKOS_FUNCTION void                operator()(const std::int64_t k) const
     {
@@ -354,7 +353,7 @@ public:
     for (std::int64_t first = 0; first < in.lines(); first += cut.lines) {
       const LineSet from = slice(in, first), to = slice(out, first);
       for (int k = 0; k < (cut.tail > 0 ? 2 : 1); ++k) solver_[k].solve(exec, b, lines_of(from, k), x, lines_of(to, k));
-      Kokkos::parallel_for("ribbon::partition::gather", policy(exec, cut.separators() * cut.S() * cut.lines), GatherKernel{parts_, b, x, from, to, z_.data(), cut.lines});
+      Kokkos::parallel_for("ribbon::partition::gather", policy(exec, cut.separators() * cut.S() * cut.lines), GatherKernel{parts_, b, x, from, to, z_.data()});
       reduced_.solve(exec, z_.data(), z_.data());
       const CorrectKernel correct{parts_, z_.data(), x, to, left_rows_, right_rows_, corrected_rows_};
       device::launch(exec, "ribbon::partition::correct", {correct.teams(), correct.threads(), CorrectKernel::max_threads}, correct);
