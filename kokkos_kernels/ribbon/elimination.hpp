@@ -215,10 +215,10 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
   t.forward.assign(static_cast<std::size_t>(m) * static_cast<std::size_t>(forward_words), Wide(0));
   t.backward.assign(static_cast<std::size_t>(m) * static_cast<std::size_t>(backward_words), Wide(0));
   t.edge.assign(static_cast<std::size_t>(2 * S * S), Wide(0));
-  auto inv = [&](int i) { return &t.forward[static_cast<std::size_t>(i) * static_cast<std::size_t>(forward_words)]; };
+  auto inv = [&](int i) { return t.forward.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(forward_words); };
   auto L   = [&](int i, int q) { return inv(i) + BB + q * BB; };
   auto D   = [&](int i) { return inv(i) + BB + K * BB; }; // S x B
-  auto U   = [&](int i, int q) { return &t.backward[static_cast<std::size_t>(i) * static_cast<std::size_t>(backward_words)] + q * BB; };
+  auto U   = [&](int i, int q) { return t.backward.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(backward_words) + q * BB; };
   auto H   = [&](int i) { return U(i, K); }; // B x S
   // C (r x c) += f A (r x k) B (k x c)
   auto add_product = [](Wide *C, int ldc, const Wide *X, int ldx, const Wide *Y, int ldy, int r, int k, int c, int f) {
@@ -232,7 +232,7 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
   std::vector<Wide> row(static_cast<std::size_t>((2 * K + 1) * BB)), coupling(static_cast<std::size_t>(BB));
   // rows are scaled by the pivots: row i reads x_i - U_i0 x_(i+1) - U_i1 x_(i+2) = g_i
   for (int i = 0; i < m; ++i) {
-    auto entry = [&](int d) { return &row[static_cast<std::size_t>((d + K) * BB)]; };
+    auto entry = [&](int d) { return row.data() + static_cast<std::size_t>((d + K) * BB); };
     for (int d = -K; d <= K; ++d)
       for (int a = 0; a < B; ++a)
         for (int b = 0; b < B; ++b) entry(d)[a * B + b] = i + d < 0 || i + d >= length ? Wide(0) : A(begin + i, d, a, b);
@@ -275,7 +275,7 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
   // D: the first K rows of A^-1, by solving with the transpose of the factors
   std::vector<Wide> y(static_cast<std::size_t>(m * B));
   for (int e = 0; e < S && e < m * B; ++e) {
-    auto part = [&](int i) { return &y[static_cast<std::size_t>(i * B)]; };
+    auto part = [&](int i) { return y.data() + static_cast<std::size_t>(i * B); };
     for (int i = 0; i < m; ++i) {
       for (int b = 0; b < B; ++b) part(i)[b] = Wide(i * B + b == e ? 1 : 0);
       for (int p = 0; p < K && i - 1 - p >= 0; ++p) add_product(part(i), B, part(i - 1 - p), B, U(i - 1 - p, p), B, 1, B, B, 1);
@@ -289,7 +289,7 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
   Dense<Wide>       first[2] = {Dense<Wide>(S, S), Dense<Wide>(S, S)}, last[2] = {Dense<Wide>(S, S), Dense<Wide>(S, S)};
   std::vector<Wide> x(static_cast<std::size_t>((m + K) * B * S));
   for (int side = 0; side < 2; ++side) {
-    auto part = [&](int i) { return &x[static_cast<std::size_t>(i * B * S)]; }; // B x S
+    auto part = [&](int i) { return x.data() + static_cast<std::size_t>(i * B * S); }; // B x S
     std::fill(x.begin(), x.end(), Wide(0));
     for (int e = 0; side == 1 && e < S; ++e) part(m)[e * S + e] = Wide(1);
     for (int i = m - 1; i >= 0; --i) {
@@ -346,7 +346,7 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
   };
   Dense<Wide> window(W + 1, width);
   for (int r = 0; r < length; ++r) {
-    Wide             *f       = &t.forward[static_cast<std::size_t>(r) * static_cast<std::size_t>(t.forward_words)];
+    Wide             *f       = t.forward.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(t.forward_words);
     const int         place   = std::min(r, W); // the window fills, then one row leaves for each that arrives
     const long double largest = A.row_max(begin + r);
     if (!(largest - largest == 0)) watch.see(largest, largest, begin + r);
@@ -375,7 +375,7 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
       for (int i = 0; i <= W; ++i) window(i, e) -= f[i] * dot;
     }
     f[W + 1] = Wide(1) / alpha;
-    Wide *U = &t.backward[static_cast<std::size_t>(r - W) * static_cast<std::size_t>(t.backward_words)], *H = U + W;
+    Wide *U = t.backward.data() + static_cast<std::size_t>(r - W) * static_cast<std::size_t>(t.backward_words), *H = U + W;
     for (int q = 0; q < W; ++q) U[q] = -window(0, 1 + q) / alpha, H[q] = window(0, W + 1 + q) / alpha;
     for (int i = 0; i < W; ++i) {
       for (int e = 0; e < W; ++e) window(i, e) = window(i + 1, e + 1);
