@@ -6,7 +6,7 @@
 /// Rigal & Gaches 1967) is measured.
 #pragma once
 
-#include <ribbon/bands.hpp>
+#include <ribbon/band_entries.hpp>
 #include <ribbon/line_set.hpp>
 
 #include <algorithm>
@@ -23,12 +23,10 @@ struct Probe {
   struct Measure { };
   struct FillRows { };
 
-  Kokkos::View<const Scalar ***, Kokkos::LayoutLeft, Memory> values;
-  int                                                        lower, upper, block;
-  bool                                                       periodic;
-  LineSet                                                    set; ///< line l: matrix l % matrices, right-hand side kind + l / matrices
-  int                                                        kind;
-  Scalar                                                    *x;
+  BandEntries<Scalar, Memory> entry;
+  LineSet                     set; ///< line l: matrix l % matrices, right-hand side kind + l / matrices
+  int                         kind;
+  Scalar                     *x;
 
   /// Uniform in [-1, 1), the same on every machine (splitmix64).
   KOKKOS_FUNCTION static Real noise(std::uint64_t key)
@@ -38,11 +36,7 @@ struct Probe {
     key = (key ^ (key >> 27)) * 0x94d049bb133111ebull;
     return static_cast<Real>(static_cast<double>((key ^ (key >> 31)) >> 11) * (2.0 / 9007199254740992.0) - 1.0);
   }
-  KOKKOS_FUNCTION Scalar entry(std::int64_t c, std::int64_t i, int d, int a, int b) const
-  {
-    if (!periodic && (i + d < 0 || i + d >= set.rows)) return Scalar(0);
-    return values(c, i, ((d + lower) * block + a) * block + b);
-  }
+  KOKKOS_FUNCTION std::int64_t matrices() const { return static_cast<std::int64_t>(entry.values.extent(0)); }
   KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const { return (i % set.rows + set.rows) % set.rows; }
   KOKKOS_FUNCTION Scalar       given(int k, std::int64_t i) const
   {
@@ -52,16 +46,16 @@ struct Probe {
     if constexpr (std::is_floating_point_v<Scalar>) return noise(key);
     else return Scalar(noise(key), noise(key + 1));
   }
-  /// Unknowns are numbered through: i * block + component.
+  /// Unknowns are numbered through: i * entry.block + component.
   KOKKOS_FUNCTION Scalar right_hand_side(std::int64_t c, int k, std::int64_t i, int a) const
   {
-    if (k >= 4) return given(k, i * block + a);
+    if (k >= 4) return given(k, i * entry.block + a);
     Scalar f(0);
-    for (int d = -lower; d <= upper; ++d)
-      for (int b = 0; b < block; ++b) f += entry(c, i, d, a, b) * given(k, wrap(i + d) * block + b);
+    for (int d = -entry.lower; d <= entry.upper; ++d)
+      for (int b = 0; b < entry.block; ++b) f += entry(c, i, d, a, b) * given(k, wrap(i + d) * entry.block + b);
     return f;
   }
-  KOKKOS_FUNCTION int         kind_of(std::int64_t l) const { return static_cast<int>((kind + l / static_cast<std::int64_t>(values.extent(0))) % probe_kinds); }
+  KOKKOS_FUNCTION int         kind_of(std::int64_t l) const { return static_cast<int>((kind + l / matrices()) % probe_kinds); }
   KOKKOS_FUNCTION static void largest(Real &m, Real a)
   {
     if (!(a <= m)) m = is_finite(a) ? a : Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>(); // NaN and Inf are large
@@ -69,13 +63,13 @@ struct Probe {
   /// Takes row i of line l into the norms of the residual, the matrix, the solution and the right-hand side.
   KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const
   {
-    const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0)), c = l % matrices;
-    for (int a = 0; a < block; ++a) {
+    const std::int64_t c = l % matrices();
+    for (int a = 0; a < entry.block; ++a) {
       const Scalar f   = right_hand_side(c, kind_of(l), i, a);
       Scalar       r   = f;
       Real         sum = 0;
-      for (int d = -lower; d <= upper; ++d)
-        for (int b = 0; b < block; ++b) {
+      for (int d = -entry.lower; d <= entry.upper; ++d)
+        for (int b = 0; b < entry.block; ++b) {
           const Scalar e = entry(c, i, d, a, b);
           sum += magnitude(e);
           if (e != Scalar(0)) r -= e * x[set(l, wrap(i + d)) + b * set.component_stride];
@@ -98,13 +92,12 @@ struct Probe {
   {
     Real norm_r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
     for (std::int64_t i = 0; i < set.rows; ++i) see(l, i, norm_r, norm_a, norm_x, norm_b);
-    judge(l % static_cast<std::int64_t>(values.extent(0)), norm_r, norm_a, norm_x, norm_b, found);
+    judge(l % matrices(), norm_r, norm_a, norm_x, norm_b, found);
   }
   /// ... or one per row, where lines are few and long: all rows of all lines, and the rows of line `first_line`.
   KOKKOS_FUNCTION void fill(std::int64_t l, std::int64_t i) const
   {
-    const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0));
-    for (int a = 0; a < block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(l % matrices, kind_of(l), i, a);
+    for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(l % matrices(), kind_of(l), i, a);
   }
   KOKKOS_FUNCTION void operator()(FillRows, const std::int64_t k) const { fill(k / set.rows, k % set.rows); }
   std::int64_t         first_line = 0;
@@ -134,7 +127,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   auto                x      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
   const bool          by_row = set.lines() <= 192 && set.rows >= 1024;
   for (int kind = 0; kind < probe_kinds; kind += static_cast<int>(std::min<std::int64_t>(probe_kinds, lines / matrices))) {
-    Kernel                 kernel{bands.values, bands.kl(), bands.ku(), bands.block, bands.periodic, set, kind, x.data()};
+    Kernel                 kernel{BandEntries<Scalar, Memory>(bands), set, kind, x.data()};
     typename Kernel::Found found;
     if (by_row) Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::FillRows>(exec, 0, set.lines() * set.rows), kernel);
     else Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, set.lines()), kernel);

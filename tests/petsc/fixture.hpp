@@ -216,4 +216,9 @@ inline PCFailedReason failed_reason(PC pc)
   return reason;
 }
 
+inline bool contains(const std::string &text, const std::string &part)
+{
+  return text.find(part) != std::string::npos;
+}
+
 } // namespace test

@@ -6,56 +6,33 @@
 #pragma once
 
 #include <ribbon/algorithm/looped.hpp>
-#include <ribbon/bands.hpp>
+#include <ribbon/band_entries.hpp>
 
 #include <algorithm>
 
 namespace ribbon {
 
-/// The reduction finds the smallest pivot relative to its row and where it is (line * rows + row); -1 stands for a pivot or an entry that is
-/// not finite.
+/// The reduction finds the smallest pivot (SmallestPivot).
 template <class Scalar, class Memory, bool orthogonal>
 struct LoopedFactorKernel {
   using Real     = real_t<Scalar>;
-  using Smallest = typename Kokkos::MinLoc<Real, std::int64_t>::value_type;
+  using Watch    = SmallestPivot<Real>;
+  using Smallest = typename Watch::value_type;
 
-  Kokkos::View<const Scalar ***, Kokkos::LayoutLeft, Memory> values;
-  int                                                        lower, upper, block; ///< of the bands
-  bool                                                       periodic;
-  LoopedShape                                                shape;
-  std::int64_t                                               rows, lines; ///< rows: block rows of the bands
-  Scalar                                                    *table;
-  Scalar                                                    *workspace; ///< orthogonal: (W + 1) x (2 W + 1) words of `workers` lines
-  std::int64_t                                               first_line = 0, workers = 1;
+  BandEntries<Scalar, Memory> entry;
+  LoopedShape                 shape;
+  std::int64_t                lines;
+  Scalar                     *table;
+  Scalar                     *workspace; ///< orthogonal: (W + 1) x (2 W + 1) words of `workers` lines
+  std::int64_t                first_line = 0, workers = 1;
 
-  /// Entry (i, i + d) of block rows.
-  KOKKOS_FUNCTION Scalar entry(std::int64_t l, std::int64_t i, std::int64_t d, int a, int b) const
-  {
-    if (d < -lower || d > upper || (!periodic && (i + d < 0 || i + d >= rows))) return Scalar(0);
-    return values(l, i, ((d + lower) * block + a) * block + b);
-  }
   /// Entry (i, i + d) of single unknowns.
   KOKKOS_FUNCTION Scalar scalar_entry(std::int64_t l, std::int64_t i, std::int64_t d) const
   {
-    if (block == 1) return entry(l, i, d, 0, 0);
-    const std::int64_t a = i % block, j = a + d + block * (lower + 1), e = j / block - (lower + 1);
-    return entry(l, i / block, e, static_cast<int>(a), static_cast<int>(j % block));
-  }
-  KOKKOS_FUNCTION Real row_max(std::int64_t l, std::int64_t i, int a) const
-  {
-    Real m = 0;
-    for (int d = -lower; d <= upper; ++d)
-      for (int b = 0; b < block; ++b) {
-        const Real v = magnitude(entry(l, i, d, a, b));
-        if (!(v <= m)) m = v; // keeps NaN
-      }
-    return m;
-  }
-  KOKKOS_FUNCTION void see(Real pivot, Real scale, std::int64_t at, Smallest &smallest) const
-  {
-    if (smallest.val == 0) return; // what follows a zero pivot is infinite because of it
-    const Real relative = !is_finite(pivot) || !is_finite(scale) ? Real(-1) : scale > 0 ? pivot / scale : Real(0);
-    if (relative < smallest.val) smallest.val = relative, smallest.loc = at;
+    const int B = entry.block;
+    if (B == 1) return entry(l, i, d);
+    const std::int64_t a = i % B, j = a + d + B * (entry.lower + 1), e = j / B - (entry.lower + 1);
+    return entry(l, i / B, e, static_cast<int>(a), static_cast<int>(j % B));
   }
 
   /// Inverse in place of the n x n matrix whose entry (i, j) is at[(i n + j) lines], by Gauss-Jordan elimination with row pivoting.
@@ -94,7 +71,7 @@ struct LoopedFactorKernel {
   KOKKOS_FUNCTION void plain(std::int64_t l, Smallest &smallest) const
   {
     const int          K = shape.reach, B = shape.block, S = K * B, BB = B * B;
-    const std::int64_t m = rows - shape.separator_rows();
+    const std::int64_t rows = entry.rows, m = rows - shape.separator_rows();
     Scalar *const row = table + l, *const closure = row + m * (shape.forward_words() + shape.backward_words()) * lines;
     auto inv = [&](std::int64_t i, int e) -> Scalar & { return row[(i * shape.forward_words() + e) * lines]; };
     auto L   = [&](std::int64_t i, int q, int e) -> Scalar   &{ return inv(i, BB + q * BB + e); };
@@ -116,10 +93,10 @@ struct LoopedFactorKernel {
       }
       Real scale = 0;
       for (int a = 0; a < B; ++a) {
-        const Real r = row_max(l, i, a);
+        const Real r = entry.row_max(l, i, a);
         if (!(r <= scale)) scale = r;
       }
-      invert(B, &inv(i, 0), [&](Real pivot, int) { see(pivot, scale, l * rows + i, smallest); });
+      invert(B, &inv(i, 0), [&](Real pivot, int) { Watch::see(pivot, scale, l * rows + i, smallest); });
       for (int q = 0; q < 2 * K; ++q) { // L and U become -inv times what they hold, column by column
         for (int b = 0; b < B; ++b) {
           Scalar column[most_block];
@@ -179,7 +156,7 @@ struct LoopedFactorKernel {
     auto Ls    = [&](int a, int q) { return entry(l, m + a / B, q / B - K - a / B, a % B, q % B); };
     Real scale = 0;
     for (int a = 0; a < S; ++a) {
-      const Real r = row_max(l, m + a / B, a % B);
+      const Real r = entry.row_max(l, m + a / B, a % B);
       if (!(r <= scale)) scale = r;
       for (int q = 0; q < S; ++q) Us(a, q) = entry(l, m + a / B, q / B + K - a / B, a % B, q % B);
     }
@@ -215,21 +192,21 @@ struct LoopedFactorKernel {
         R(a, e) = G(a, e) = r;
       }
     }
-    invert(S, &G(0, 0), [&](Real pivot, int k) { see(pivot, scale, l * rows + m + k / B, smallest); });
+    invert(S, &G(0, 0), [&](Real pivot, int k) { Watch::see(pivot, scale, l * rows + m + k / B, smallest); });
   }
 
   KOKKOS_FUNCTION void householder(std::int64_t l, Smallest &smallest) const
   {
     const int          W = shape.separators(), kl = shape.lower, ku = shape.upper, width = 2 * W + 1;
-    const std::int64_t n = rows * block, m = n - W;
+    const std::int64_t rows = entry.rows, block = entry.block, n = rows * block, m = n - W;
     Scalar *const words = table + l, *const closure = words + (n * shape.forward_words() + m * shape.backward_words()) * lines;
     Scalar *const mine   = workspace + l % workers;
     auto          window = [&](int i, int e) -> Scalar          &{ return mine[static_cast<std::int64_t>(i * width + e) * workers]; };
     for (std::int64_t r = 0; r < n; ++r) {
       auto       f       = [&](int e) -> Scalar             &{ return words[(r * shape.forward_words() + e) * lines]; };
       const int  place   = r < W ? static_cast<int>(r) : W;
-      const Real largest = row_max(l, r / block, static_cast<int>(r % block));
-      if (!is_finite(largest)) see(largest, largest, l * rows + r / block, smallest);
+      const Real largest = entry.row_max(l, r / block, static_cast<int>(r % block));
+      if (!is_finite(largest)) Watch::see(largest, largest, l * rows + r / block, smallest);
       const Real scale = largest > 0 && is_finite(largest) ? power_of_two(largest) : Real(1);
       for (int e = 0; e < W + 2; ++e) f(e) = Scalar(0);
       f(W + 2) = Scalar(scale);
@@ -247,7 +224,7 @@ struct LoopedFactorKernel {
       }
       norm                       = square_root(norm);
       const std::int64_t unknown = r - W + ku;
-      see(norm, 1, l * rows + (unknown < n ? unknown : unknown - n) / block, smallest);
+      Watch::see(norm, 1, l * rows + (unknown < n ? unknown : unknown - n) / block, smallest);
       const Scalar x0    = window(0, 0);
       const Real   size0 = magnitude(x0);
       const Scalar phase = size0 > 0 ? x0 / size0 : Scalar(1);
@@ -284,7 +261,7 @@ struct LoopedFactorKernel {
       };
       for (int j = 0; p != k && j < W; ++j) swap(R(k, j), R(p, j));
       if (p != k) swap(order(k), order(p));
-      see(magnitude(R(k, k)), 1, l * rows + (m + ku + k) % n / block, smallest);
+      Watch::see(magnitude(R(k, k)), 1, l * rows + (m + ku + k) % n / block, smallest);
       R(k, k) = Scalar(1) / R(k, k);
       for (int i = k + 1; i < W; ++i) {
         R(i, k) *= R(k, k);
@@ -304,9 +281,8 @@ struct LoopedFactorKernel {
 
   KOKKOS_FUNCTION void operator()(const std::int64_t k, Smallest &smallest) const
   {
-    const std::int64_t l = first_line + k;
-    Smallest           mine; // a line's own: its zero pivot explains what is infinite after it, that of another line does not
-    mine.val = Real(1e30f), mine.loc = l * rows;
+    const std::int64_t l    = first_line + k;
+    Smallest           mine = Watch::start(l * entry.rows);
     if constexpr (orthogonal) householder(l, mine);
     else plain(l, mine);
     if (mine.val < smallest.val) smallest = mine;
@@ -331,8 +307,7 @@ Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename
   for (std::int64_t first = 0; first < lines; first += workers) {
     typename Kernel::Smallest found;
     Kokkos::parallel_reduce("ribbon::looped::factor", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, std::min(workers, lines - first)),
-                            Kernel{bands.values, bands.kl(), bands.ku(), bands.block, bands.periodic, shape, rows, lines, table.data(), space.data(), first, workers},
-                            Kokkos::MinLoc<typename Kernel::Real, std::int64_t>(found));
+                            Kernel{BandEntries<Scalar, Memory>(bands), shape, lines, table.data(), space.data(), first, workers}, typename Kernel::Watch::reducer(found));
     if (found.val < smallest.val) smallest = found;
   }
   return Looped<Scalar, Exec>(shape, n, lines, table);

@@ -7,72 +7,12 @@
 /// neighbouring memory. The team's work grows neither with the batch nor with the kind of matrix.
 #pragma once
 
-#include <ribbon/chunk.hpp>
-#include <ribbon/device/async_copy.hpp>
+#include <ribbon/algorithm/one_pass_coefficients.hpp>
+#include <ribbon/algorithm/one_pass_shape.hpp>
 #include <ribbon/device/team_launch.hpp>
 #include <ribbon/line_set.hpp>
 
 namespace ribbon {
-
-/// How a line is cut: chunks of `length` rows, the first and the last one maybe shorter.
-struct ChunkSplit {
-  int chunks = 0, length = 0, first = 0, last = 0; ///< length: rows of the chunks between the first and the last
-
-  KOKKOS_INLINE_FUNCTION int begin(int c) const { return c == 0 ? 0 : first + (c - 1) * length; }
-  KOKKOS_INLINE_FUNCTION int size(int c) const { return c == 0 ? first : c == chunks - 1 ? last : length; }
-
-  /// Cuts n rows into chunks of at least `least` and at most `length` rows; chunks == 0 for lines shorter than that.
-  static ChunkSplit make(int n, int least, int length)
-  {
-    if (n < least) return {};
-    const int T = (n + length - 1) / length;
-    if (T == 1) return {1, length, n, n};
-    ChunkSplit s{T, length, length, n - (T - 1) * length};
-    if (s.last < least) { // share what is left between both ends
-      s.first = (length + s.last + 1) / 2;
-      s.last  = n - (T - 2) * length - s.first;
-    }
-    return s;
-  }
-};
-
-/// What the kernel needs besides the numbers.
-struct OnePassShape {
-  ChunkSplit split;
-  int        slots     = 0;     ///< unknowns a virtual thread has room for
-  bool       ring      = false; ///< the first and the last chunk are neighbours
-  bool       staged    = false;
-  int        lane_bits = 5; ///< lines per team = 2^lane_bits
-  int        pitch     = 0; ///< staged: distance of two lines in scratch
-  int        window    = 0; ///< blocks of the reduced inverse that are kept per block row
-  int        reach     = 0; ///< of them, blocks to either side of the diagonal
-
-  KOKKOS_INLINE_FUNCTION int lanes() const { return 1 << lane_bits; }
-  KOKKOS_INLINE_FUNCTION int threads() const { return split.chunks << lane_bits; }
-  /// First block of the window of chunk c.
-  KOKKOS_INLINE_FUNCTION int window_begin(int c) const
-  {
-    if (window == split.chunks) return 0;
-    const int q = c - reach;
-    if (ring) return q < 0 ? q + split.chunks : q;
-    return q < 0 ? 0 : q > split.chunks - window ? split.chunks - window : q;
-  }
-};
-
-/// An S x S block, row-major.
-template <class Scalar, int S>
-struct alignas(16) SquareBlock {
-  Scalar a[S * S] = {};
-};
-
-struct NoRegularBlock { };
-
-/// Where the kernel finds the coefficients of a chunk.
-enum class CoefficientSource {
-  regular, ///< one matrix whose chunks [regular_begin, regular_end) share one block, passed by value
-  shared,  ///< one matrix
-  classes  ///< several, line -> class
-};
 
 /// @tparam Scheme    how a chunk is eliminated
 /// @tparam MR, MS    unknowns of a chunk that wait in registers and in scratch; slots = MR + MS
@@ -159,69 +99,9 @@ struct OnePassKernel {
     return p;
   }
 
-  /// The block of the regular chunks: on CUDA its numbers are constants of the instructions.
-  struct RegularBlock {
-    static constexpr bool              full  = true; ///< every slot holds a row
-    static constexpr int               ahead = 0;    ///< rows of coefficients to read ahead
-    const Block                       &block;
-    KOKKOS_FUNCTION const ForwardRow  &forward(int k) const { return block.forward.row[k]; }
-    KOKKOS_FUNCTION const BackwardRow &backward(int k) const { return block.backward.row[k]; }
-    KOKKOS_FUNCTION const Edge        &edge() const { return block.forward.edge; }
-    KOKKOS_FUNCTION void               fetch_forward() const { }
-    KOKKOS_FUNCTION void               await_forward() const { }
-    KOKKOS_FUNCTION void               fetch_backward() const { }
-    KOKKOS_FUNCTION void               await_backward() const { }
-  };
-
-  /// A block read where it lies.
-  struct MemoryBlock {
-    static constexpr bool       full  = false;
-    static constexpr int        ahead = 0;
-    const Block                *block;
-    KOKKOS_FUNCTION ForwardRow  forward(int k) const { return read_only(&block->forward.row[k]); }
-    KOKKOS_FUNCTION BackwardRow backward(int k) const { return read_only(&block->backward.row[k]); }
-    KOKKOS_FUNCTION Edge        edge() const { return read_only(&block->forward.edge); }
-    KOKKOS_FUNCTION void        fetch_forward() const { }
-    KOKKOS_FUNCTION void        await_forward() const { }
-    KOKKOS_FUNCTION void        fetch_backward() const { }
-    KOKKOS_FUNCTION void        await_backward() const { }
-  };
-
-  /// A block that the lanes of its chunk bring to scratch, first the forward half, then, into the same place, the backward half.
-  struct FetchedBlock {
-    static constexpr bool full = false;
-    /// The compiler cannot know that writing a row to scratch leaves the block as it is; rows of many numbers would fill the registers.
-    static constexpr int               ahead = ForwardRow::words > 12 ? 0 : ForwardRow::words > 9 ? 1 : 2;
-    const Block                       *block;
-    char                              *scratch;
-    int                                lane, lanes;
-    KOKKOS_FUNCTION const ForwardRow  &forward(int k) const { return reinterpret_cast<const typename Block::Forward *>(scratch)->row[k]; }
-    KOKKOS_FUNCTION const BackwardRow &backward(int k) const { return reinterpret_cast<const typename Block::Backward *>(scratch)->row[k]; }
-    KOKKOS_FUNCTION const Edge        &edge() const { return reinterpret_cast<const typename Block::Forward *>(scratch)->edge; }
-    KOKKOS_FUNCTION void               fetch_forward() const
-    {
-      device::async_copy_block(scratch, &block->forward, sizeof(typename Block::Forward), lane, lanes);
-      device::async_commit();
-    }
-    KOKKOS_FUNCTION void await_forward() const
-    {
-      if constexpr (!Staged) device::async_wait((MS + group - 1) / group); // all but the rows, which were asked for later
-      else device::async_wait(0);
-      device::lane_barrier(lanes);
-    }
-    KOKKOS_FUNCTION void fetch_backward() const
-    {
-      device::lane_barrier(lanes);
-      device::async_copy_block(scratch, &block->backward, sizeof(typename Block::Backward), lane, lanes);
-      device::async_commit();
-    }
-    KOKKOS_FUNCTION void await_backward() const
-    {
-      device::async_wait(0);
-      device::lane_barrier(lanes);
-    }
-  };
-  static constexpr std::size_t fetched_bytes = sizeof(typename Block::Forward) > sizeof(typename Block::Backward) ? sizeof(typename Block::Forward) : sizeof(typename Block::Backward);
+  /// The rows of an interleaved tile are asked for after the block.
+  using Fetched                              = FetchedBlock<Block, Staged ? 0 : (MS + group - 1) / group>;
+  static constexpr std::size_t fetched_bytes = Fetched::bytes;
   /// Lanes of different classes would need different blocks in scratch; hosts gain nothing from a copy.
   template <class Team>
   static constexpr bool fetches = source != CoefficientSource::classes &&device::copies_blocks<Team>;
@@ -232,40 +112,15 @@ struct OnePassKernel {
     [[maybe_unused]] int place = p.chunk;
     if constexpr (source == CoefficientSource::regular) {
       if (p.chunk >= regular_begin && p.chunk < regular_end) {
-        f(RegularBlock{regular});
+        f(RegularBlock<Block>{regular});
         return;
       }
       if (place >= regular_end) place -= regular_end - regular_begin;
     }
     const Block *block = blocks + (p.cls * shape.split.chunks + p.chunk);
-    if constexpr (fetches<Team>) f(FetchedBlock{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane, shape.lanes()});
-    else f(MemoryBlock{block});
+    if constexpr (fetches<Team>) f(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane, shape.lanes()});
+    else f(MemoryBlock<Block>{block});
   }
-
-  /// Rows of coefficients in the order of a sweep, read `ahead` rows before they are needed.
-  template <class Row, int ahead>
-  struct ReadAhead {
-    Row row[ahead];
-    template <class Read>
-    KOKKOS_FUNCTION Row next(int step, int steps, const Read &read)
-    {
-      if (step == 0) {
-        RIBBON_UNROLL
-        for (int k = 0; k < ahead; ++k) row[k] = read(k);
-      }
-      const Row now = row[step % ahead];
-      if (step + ahead < steps) row[step % ahead] = read(step + ahead);
-      return now;
-    }
-  };
-  template <class Row>
-  struct ReadAhead<Row, 0> {
-    template <class Read>
-    KOKKOS_FUNCTION decltype(auto) next(int step, int, const Read &read)
-    {
-      return read(step);
-    }
-  };
 
   /// Whether slot k holds a row.
   template <class Coefficients>

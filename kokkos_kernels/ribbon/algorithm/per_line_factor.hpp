@@ -3,16 +3,16 @@
 #pragma once
 
 #include <ribbon/algorithm/thomas.hpp>
-#include <ribbon/bands.hpp>
+#include <ribbon/band_entries.hpp>
 
 namespace ribbon {
 
-/// Writes the words of PerLineFactors. The reduction finds the smallest pivot relative to its row and where it is (line * rows + row);
-/// -1 stands for a pivot or an entry that is not finite.
+/// Writes the words of PerLineFactors. The reduction finds the smallest pivot (SmallestPivot).
 template <class Scalar, int P, class Memory>
 struct PerLineFactorKernel {
   using Real     = real_t<Scalar>;
-  using Smallest = typename Kokkos::MinLoc<Real, std::int64_t>::value_type;
+  using Watch    = SmallestPivot<Real>;
+  using Smallest = typename Watch::value_type;
 
   /// The last P values, newest first.
   struct Window {
@@ -24,43 +24,21 @@ struct PerLineFactorKernel {
     }
   };
 
-  Kokkos::View<const Scalar ***, Kokkos::LayoutLeft, Memory> values;
-  Scalar                                                    *words, *closures;
-  std::int64_t                                               count, rows;
-  bool                                                       periodic;
-
-  KOKKOS_FUNCTION Scalar entry(std::int64_t l, std::int64_t i, std::int64_t d) const
-  {
-    if (d < -P || d > P || (!periodic && (i + d < 0 || i + d >= rows))) return Scalar(0);
-    return values(l, i, d + P);
-  }
-  KOKKOS_FUNCTION Real row_max(std::int64_t l, std::int64_t i) const
-  {
-    Real m = 0;
-    for (int d = -P; d <= P; ++d) {
-      const Real a = magnitude(entry(l, i, d));
-      if (!(a <= m)) m = a;
-    }
-    return m;
-  }
-  KOKKOS_FUNCTION void see(Real pivot, Real scale, std::int64_t at, Smallest &smallest) const
-  {
-    if (smallest.val == 0) return; // what follows a zero pivot is infinite because of it
-    const Real relative = !is_finite(pivot) || !is_finite(scale) ? Real(-1) : scale > 0 ? pivot / scale : Real(0);
-    if (relative < smallest.val) smallest.val = relative, smallest.loc = at;
-  }
+  BandEntries<Scalar, Memory> entry; ///< kl = ku = P
+  Scalar                     *words, *closures;
+  std::int64_t                count;
 
   KOKKOS_FUNCTION void operator()(const std::int64_t l, Smallest &smallest) const
   {
-    Smallest mine; // a line's own: its zero pivot explains what is infinite after it, that of another line does not
-    mine.val = Real(1e30f), mine.loc = l * rows;
+    Smallest mine = Watch::start(l * entry.rows);
     factor(l, mine);
     if (mine.val < smallest.val) smallest = mine;
   }
 
   KOKKOS_FUNCTION void factor(std::int64_t l, Smallest &smallest) const
   {
-    const std::int64_t m     = rows - (periodic ? P : 0);
+    const bool         periodic = entry.periodic;
+    const std::int64_t rows = entry.rows, m = rows - (periodic ? P : 0);
     const int          width = periodic ? 1 + 4 * P : 1 + 2 * P;
     auto               word  = [&](std::int64_t i, int j) -> Scalar                &{ return words[(i * width + j) * count + l]; };
     Window             h[P];         // last rows of H
@@ -72,7 +50,7 @@ struct PerLineFactorKernel {
         multiplier[q] = a[P - 1 - q];
         for (int p = 0; p < P; ++p) a[P - q + p] += multiplier[q] * u[q][p];
       }
-      see(magnitude(a[P]), row_max(l, i), l * rows + i, smallest);
+      Watch::see(magnitude(a[P]), entry.row_max(l, i), l * rows + i, smallest);
       const Scalar inv = Scalar(1) / a[P];
       word(i, 0)       = inv;
       for (int q = P - 1; q > 0; --q)
@@ -124,11 +102,12 @@ struct PerLineFactorKernel {
         }
       }
     }
-    Scalar *c = closures + l;
-    Scalar  S[P][P];
-    Real    scale = 0;
+    const std::int64_t rows = entry.rows;
+    Scalar            *c    = closures + l;
+    Scalar             S[P][P];
+    Real               scale = 0;
     for (int a = 0; a < P; ++a) {
-      const Real r = row_max(l, m + a);
+      const Real r = entry.row_max(l, m + a);
       if (!(r <= scale)) scale = r;
       for (int b = 0; b < P; ++b) {
         Scalar s = entry(l, m + a, b - a);
@@ -146,13 +125,13 @@ struct PerLineFactorKernel {
     }
     Scalar G[P][P];
     if constexpr (P == 1) {
-      see(magnitude(S[0][0]), scale, l * rows + m, smallest);
+      Watch::see(magnitude(S[0][0]), scale, l * rows + m, smallest);
       G[0][0] = Scalar(1) / S[0][0];
     } else {
       const Scalar det   = S[0][0] * S[1][1] - S[0][1] * S[1][0];
       const Real   pivot = magnitude(S[0][0]) > magnitude(S[1][0]) ? magnitude(S[0][0]) : magnitude(S[1][0]);
-      see(pivot, scale, l * rows + m, smallest);
-      see(magnitude(det) / pivot, scale, l * rows + m + 1, smallest);
+      Watch::see(pivot, scale, l * rows + m, smallest);
+      Watch::see(magnitude(det) / pivot, scale, l * rows + m + 1, smallest);
       G[0][0] = S[1][1] / det, G[0][1] = -S[0][1] / det, G[1][0] = -S[1][0] / det, G[1][1] = S[0][0] / det;
     }
     for (int a = 0; a < P; ++a)

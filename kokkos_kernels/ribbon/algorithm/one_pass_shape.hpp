@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file one_pass_shape.hpp  How the one-pass kernel cuts lines and lays them out in a team.
+#pragma once
+
+#include <ribbon/compat.hpp>
+
+namespace ribbon {
+
+/// How a line is cut: chunks of `length` rows, the first and the last one maybe shorter.
+struct ChunkSplit {
+  int chunks = 0, length = 0, first = 0, last = 0; ///< length: rows of the chunks between the first and the last
+
+  KOKKOS_INLINE_FUNCTION int begin(int c) const { return c == 0 ? 0 : first + (c - 1) * length; }
+  KOKKOS_INLINE_FUNCTION int size(int c) const { return c == 0 ? first : c == chunks - 1 ? last : length; }
+
+  /// Cuts n rows into chunks of at least `least` and at most `length` rows; chunks == 0 for lines shorter than that.
+  static ChunkSplit make(int n, int least, int length)
+  {
+    if (n < least) return {};
+    const int T = (n + length - 1) / length;
+    if (T == 1) return {1, length, n, n};
+    ChunkSplit s{T, length, length, n - (T - 1) * length};
+    if (s.last < least) { // share what is left between both ends
+      s.first = (length + s.last + 1) / 2;
+      s.last  = n - (T - 2) * length - s.first;
+    }
+    return s;
+  }
+};
+
+/// What the kernel needs besides the numbers.
+struct OnePassShape {
+  ChunkSplit split;
+  int        slots     = 0;     ///< unknowns a virtual thread has room for
+  bool       ring      = false; ///< the first and the last chunk are neighbours
+  bool       staged    = false;
+  int        lane_bits = 5; ///< lines per team = 2^lane_bits
+  int        pitch     = 0; ///< staged: distance of two lines in scratch
+  int        window    = 0; ///< blocks of the reduced inverse that are kept per block row
+  int        reach     = 0; ///< of them, blocks to either side of the diagonal
+
+  KOKKOS_INLINE_FUNCTION int lanes() const { return 1 << lane_bits; }
+  KOKKOS_INLINE_FUNCTION int threads() const { return split.chunks << lane_bits; }
+  /// First block of the window of chunk c.
+  KOKKOS_INLINE_FUNCTION int window_begin(int c) const
+  {
+    if (window == split.chunks) return 0;
+    const int q = c - reach;
+    if (ring) return q < 0 ? q + split.chunks : q;
+    return q < 0 ? 0 : q > split.chunks - window ? split.chunks - window : q;
+  }
+};
+
+/// An S x S block, row-major.
+template <class Scalar, int S>
+struct alignas(16) SquareBlock {
+  Scalar a[S * S] = {};
+};
+
+struct NoRegularBlock { };
+
+} // namespace ribbon

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file partition_kernels.hpp  How partition.hpp cuts lines, and the kernels that couple the pieces.
+#pragma once
+
+#include <ribbon/band_entries.hpp>
+#include <ribbon/device/team_launch.hpp>
+#include <ribbon/line_set.hpp>
+
+namespace ribbon {
+
+/// How lines are cut. Part 0 are the pieces, part 1 the tails.
+struct PartitionCut {
+  std::int64_t rows = 0, lines = 0; ///< of the batch
+  std::int64_t piece  = 0;          ///< R
+  std::int64_t pieces = 0;          ///< Q, per line
+  std::int64_t tail   = 0;          ///< rows after the last piece
+  int          K = 1, B = 1;
+  bool         ring = false, lines_fastest = true;
+
+  KOKKOS_INLINE_FUNCTION int S() const { return K * B; }
+  KOKKOS_INLINE_FUNCTION std::int64_t parts() const { return pieces + (tail > 0 ? 1 : 0); }
+  /// Separators per line, in groups of K rows: those of all pieces, and of the tail where it closes a ring.
+  KOKKOS_INLINE_FUNCTION std::int64_t separators() const { return pieces + (tail > 0 && ring ? 1 : 0); }
+  KOKKOS_INLINE_FUNCTION std::int64_t begin(std::int64_t q) const { return q * piece; }
+  KOKKOS_INLINE_FUNCTION std::int64_t size(std::int64_t q) const { return q < pieces ? piece : tail; }
+  KOKKOS_INLINE_FUNCTION std::int64_t interior(std::int64_t q) const { return q < pieces ? piece - K : ring ? tail - K : tail; }
+  /// The separators right and left of part q; -1 at the ends of an open line.
+  KOKKOS_INLINE_FUNCTION std::int64_t right_of(std::int64_t q) const { return q < separators() ? q : -1; }
+  KOKKOS_INLINE_FUNCTION std::int64_t left_of(std::int64_t q) const { return q > 0 ? q - 1 : ring ? separators() - 1 : -1; }
+  /// The part right of separators p; -1 at the end of an open line.
+  KOKKOS_INLINE_FUNCTION std::int64_t next(std::int64_t p) const { return p + 1 < parts() ? p + 1 : ring ? 0 : -1; }
+  /// Number of (line, piece) among the lines of the batch of pieces.
+  KOKKOS_INLINE_FUNCTION std::int64_t place(std::int64_t l, std::int64_t q) const { return lines_fastest ? q * lines + l : l * pieces + q; }
+};
+
+/// V and W of the pieces or the tails: word (row, column, matrix) at (row (2 S) + column) matrices + matrix; columns 0 .. S-1 are V.
+template <class Scalar, class Memory>
+struct PartitionSpikes {
+  Kokkos::View<Scalar *, Memory> words;
+  Kokkos::View<int *, Memory>    matrix_of; ///< of every line of the batch; empty: its own or, where there is one only, that
+  std::int64_t                   matrices = 0;
+  int                            columns  = 0;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t  matrix(std::int64_t line) const { return matrix_of.extent(0) ? matrix_of(line) : matrices == 1 ? 0 : line; }
+  KOKKOS_INLINE_FUNCTION const Scalar &operator()(std::int64_t unknown, int column, std::int64_t matrix) const { return words((unknown * columns + column) * matrices + matrix); }
+};
+
+/// The kernels of a partition, in one place of types.
+template <class Scalar, class Memory>
+struct PartitionKernels {
+  using Values = typename Bands<Scalar, Memory>::values_type;
+  using Spikes = PartitionSpikes<Scalar, Memory>;
+
+  /// Entries of the bands, line l.
+  struct Matrix {
+    BandEntries<Scalar, Memory> of_class;
+    bool                        shared;
+    KOKKOS_FUNCTION Scalar      entry(std::int64_t l, std::int64_t i, std::int64_t d, int a, int b) const { return of_class(shared ? 0 : l, i, d, a, b); }
+  };
+
+  /// Bands of the pieces (or tails): rows [first, first + rows) of part q. Entries that leave an open line at its begin are those of the next
+  /// piece: they have no meaning, and equal pieces shall look equal.
+  struct CutKernel {
+    Matrix                      from;
+    PartitionCut                cut;
+    Values to;
+    std::int64_t                rows;
+    bool                        tails, one_line; ///< one_line: shared bands, matrices are numbered by piece
+    KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
+    {
+      const std::int64_t c = k % static_cast<std::int64_t>(to.extent(0)), i = k / static_cast<std::int64_t>(to.extent(0));
+      std::int64_t       l = c, q = cut.pieces;
+      if (!tails) {
+        if (one_line) l = 0, q = c;
+        else if (cut.lines_fastest) l = c % cut.lines, q = c / cut.lines;
+        else l = c / cut.pieces, q = c % cut.pieces;
+      }
+      const int          lower = from.of_class.lower, B = from.of_class.block;
+      const std::int64_t base = q == 0 && !from.of_class.periodic && cut.pieces > 1 ? cut.begin(1) : cut.begin(q);
+      for (int d = -lower; d <= from.of_class.upper; ++d) {
+        const bool leaves = i + d < 0;
+        for (int a = 0; a < B; ++a)
+          for (int b = 0; b < B; ++b) to(c, i, ((d + lower) * B + a) * B + b) = from.entry(l, (leaves ? base : cut.begin(q)) + i, d, a, b);
+      }
+    }
+  };
+
+  /// Right-hand sides of V and W in the words of `spikes`; line (column, matrix).
+  struct CouplingKernel {
+    Values values; ///< of the matrices of the parts
+    int                         kl, ku, K, B;
+    std::int64_t                rows;
+    Spikes                      spikes;
+    KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
+    {
+      const std::int64_t c = k % spikes.matrices, unknown = k / spikes.matrices / spikes.columns, i = unknown / B;
+      const int          column = static_cast<int>(k / spikes.matrices % spikes.columns), S = K * B, e = column % S, a = static_cast<int>(unknown % B);
+      const std::int64_t j = column < S ? e / B - K : rows + e / B, d = j - i; // row of the separator
+      spikes.words(k) = d < -kl || d > ku ? Scalar(0) : values(c, i, ((d + kl) * B + a) * B + e % B);
+    }
+  };
+
+  /// Rows of V from its begin (W from its end) that matter.
+  struct ReachKernel {
+    Spikes               spikes;
+    int                  B, S;
+    std::int64_t         rows;
+    bool                 right;
+    real_t<Scalar>       tolerance;
+    KOKKOS_FUNCTION void operator()(const std::int64_t k, std::int64_t &reach) const
+    {
+      const int          column = static_cast<int>(k / spikes.matrices % spikes.columns);
+      const std::int64_t i = k / spikes.matrices / spikes.columns / B, distance = right ? rows - i : i + 1;
+      if ((column >= S) == right && distance > reach && !(magnitude(spikes.words(k)) <= tolerance)) reach = distance;
+    }
+  };
+  struct LargestKernel {
+    Spikes               spikes;
+    KOKKOS_FUNCTION void operator()(const std::int64_t k, real_t<Scalar> &m) const
+    {
+      const auto a = magnitude(spikes.words(k));
+      if (!(a <= m)) m = a;
+    }
+  };
+
+  /// Everything a line's parts have, to be looked up by part.
+  struct Parts {
+    Matrix       A;
+    PartitionCut cut;
+    Spikes       spikes[2];
+
+    KOKKOS_FUNCTION std::int64_t  matrix(std::int64_t l, std::int64_t q) const { return q < cut.pieces ? spikes[0].matrix(cut.place(l, q)) : spikes[1].matrix(l); }
+    KOKKOS_FUNCTION const Scalar &spike(std::int64_t l, std::int64_t q, std::int64_t unknown, int column) const { return spikes[q < cut.pieces ? 0 : 1](unknown, column, matrix(l, q)); }
+    /// Coupling of unknown a of separators p to unknown e of the last K interior rows left of it, or of the first K right of it.
+    KOKKOS_FUNCTION Scalar Ls(std::int64_t l, std::int64_t p, int a, int e) const
+    {
+      const int B = cut.B;
+      return A.entry(l, cut.begin(p) + cut.interior(p) + a / B, e / B - cut.K - a / B, a % B, e % B);
+    }
+    KOKKOS_FUNCTION Scalar Us(std::int64_t l, std::int64_t p, int a, int e) const
+    {
+      const int B = cut.B;
+      return A.entry(l, cut.begin(p) + cut.interior(p) + a / B, e / B + cut.K - a / B, a % B, e % B);
+    }
+  };
+
+  /// The matrix of the reduced system.
+  struct AssembleKernel {
+    Parts                       parts;
+    Values to; ///< (matrices, separators, 3 S^2)
+    KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
+    {
+      const PartitionCut &cut = parts.cut;
+      const std::int64_t  l = k % static_cast<std::int64_t>(to.extent(0)), p = k / static_cast<std::int64_t>(to.extent(0)), right = cut.next(p), m = cut.interior(p) * cut.B;
+      const int           S = cut.S(), B = cut.B;
+      for (int a = 0; a < S; ++a)
+        for (int b = 0; b < S; ++b) {
+          Scalar lower(0), diag = parts.A.entry(l, cut.begin(p) + cut.interior(p) + a / B, b / B - a / B, a % B, b % B), upper(0);
+          for (int e = 0; e < S; ++e) {
+            const Scalar Ls = parts.Ls(l, p, a, e);
+            if (cut.left_of(p) >= 0) lower -= Ls * parts.spike(l, p, m - S + e, b);
+            diag -= Ls * parts.spike(l, p, m - S + e, S + b);
+            if (right < 0) continue;
+            const Scalar Us = parts.Us(l, p, a, e);
+            diag -= Us * parts.spike(l, right, e, b);
+            if (cut.right_of(right) >= 0) upper -= Us * parts.spike(l, right, e, S + b);
+          }
+          to(l, p, (0 * S + a) * S + b) = lower, to(l, p, (1 * S + a) * S + b) = diag, to(l, p, (2 * S + a) * S + b) = upper;
+        }
+    }
+  };
+
+  /// r, from the right-hand side at the separators and y beside them. Unknown a of separators p of line l at (p S + a) lines + l.
+  struct GatherKernel {
+    Parts                               parts;
+    const Scalar                       *b, *y;
+    LineSet                             in, out;
+    Scalar                             *r;
+    KOKKOS_FUNCTION static std::int64_t at(const LineSet &set, std::int64_t begin, std::int64_t i, int a) { return begin + i * set.row_stride + a * set.component_stride; }
+    KOKKOS_FUNCTION void                operator()(const std::int64_t k) const
+    {
+      const PartitionCut &cut = parts.cut;
+      const int           S = cut.S(), B = cut.B;
+      const std::int64_t  l = k % cut.lines, p = k / cut.lines / S, right = cut.next(p), first = cut.begin(p) + cut.interior(p), from = in.begin(l), to = out.begin(l);
+      const int           a = static_cast<int>(k / cut.lines % S);
+      Scalar              v = b[at(in, from, first + a / B, a % B)];
+      for (int e = 0; e < S; ++e) {
+        v -= parts.Ls(l, p, a, e) * y[at(out, to, first - cut.K + e / B, e % B)];
+        if (right >= 0) v -= parts.Us(l, p, a, e) * y[at(out, to, cut.begin(right) + e / B, e % B)];
+      }
+      r[k] = v;
+    }
+  };
+
+  /// x = y - V zl - W zr in the rows where that matters, and the separators themselves. A team has one part of 32 lines that lie side by
+  /// side, or of one line.
+  struct CorrectKernel {
+    static constexpr int max_threads = 256;
+    Parts                parts;
+    const Scalar        *z;
+    Scalar              *x;
+    LineSet              out;
+    std::int64_t         left_rows, right_rows, rows; ///< rows that V and W reach; rows: all that a piece corrects, separators included
+
+    KOKKOS_FUNCTION int width() const { return parts.cut.lines_fastest ? 32 : 1; } ///< lines of a team
+    KOKKOS_FUNCTION int threads() const { return parts.cut.lines_fastest || rows >= max_threads ? max_threads : static_cast<int>((rows + 31) / 32 * 32); }
+    std::int64_t        teams() const { return parts.cut.parts() * ((parts.cut.lines + width() - 1) / width()); }
+
+    template <class Team>
+    KOKKOS_FUNCTION void operator()(const Team &team) const
+    {
+      const PartitionCut         &cut   = parts.cut;
+      const std::int64_t          first = team.league_rank() / cut.parts() * width(), q = team.league_rank() % cut.parts(), size = cut.size(q);
+      device::Threads<char, Team> all(team, team.scratch());
+      all.for_each([&](int v, char &) {
+        const std::int64_t l = first + v % width(), step = threads() / width();
+        if (l >= cut.lines) return;
+        const std::int64_t left = cut.left_of(q), right = cut.right_of(q), begin = out.begin(l) + cut.begin(q) * out.row_stride, matrix = parts.matrix(l, q);
+        for (std::int64_t j = v / width(); j < rows; j += step) {
+          std::int64_t i = j; // row within the part
+          if (rows < cut.piece && j >= left_rows) {
+            i = size - (rows - j);
+            if (i < left_rows) continue; // tails may be shorter
+          }
+          if (i < size) correct(l, q, i, left, right, matrix, x + begin + i * out.row_stride);
+        }
+      });
+    }
+
+    KOKKOS_FUNCTION void correct(std::int64_t l, std::int64_t q, std::int64_t i, std::int64_t left, std::int64_t right, std::int64_t matrix, Scalar *at) const
+    {
+      const PartitionCut &cut    = parts.cut;
+      const Spikes       &spikes = parts.spikes[q < cut.pieces ? 0 : 1];
+      const int           S = cut.S(), B = cut.B;
+      const std::int64_t  m = cut.interior(q);
+      if (i >= m) {
+        for (int a = 0; a < B; ++a) at[a * out.component_stride] = z[(right * S + (i - m) * B + a) * cut.lines + l];
+        return;
+      }
+      const bool has_left = left >= 0 && i < left_rows, has_right = right >= 0 && m - i <= right_rows;
+      if (!has_left && !has_right) return;
+      for (int a = 0; a < B; ++a) {
+        Scalar v = at[a * out.component_stride];
+        for (int e = 0; has_left && e < S; ++e) v -= spikes(i * B + a, e, matrix) * z[(left * S + e) * cut.lines + l];
+        for (int e = 0; has_right && e < S; ++e) v -= spikes(i * B + a, S + e, matrix) * z[(right * S + e) * cut.lines + l];
+        at[a * out.component_stride] = v;
+      }
+    }
+  };
+
+  /// Class of the piece of every line, from the classes of the pieces of one.
+  struct SpreadKernel {
+    Kokkos::View<int *, Memory> from, to;
+    PartitionCut                cut;
+    std::int64_t                matrices;
+    KOKKOS_FUNCTION void        operator()(const std::int64_t s) const
+    {
+      const std::int64_t q = matrices == 1 ? 0 : cut.lines_fastest ? s / cut.lines : s % cut.pieces;
+      to(s)                = from.extent(0) ? from(q) : static_cast<int>(q);
+    }
+  };
+};
+
+} // namespace ribbon

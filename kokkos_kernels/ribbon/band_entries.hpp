@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file band_entries.hpp  The entries of Bands as a function, for kernels that eliminate or check matrices where the coefficients live.
+#pragma once
+
+#include <ribbon/bands.hpp>
+
+#include <cstdint>
+
+namespace ribbon {
+
+template <class Scalar, class Memory>
+struct BandEntries {
+  using Real = real_t<Scalar>;
+  Kokkos::View<const Scalar ***, Kokkos::LayoutLeft, Memory> values;
+  std::int64_t                                               rows  = 0;
+  int                                                        lower = 0, upper = 0, block = 1;
+  bool                                                       periodic = false;
+
+  BandEntries() = default;
+  explicit BandEntries(const Bands<Scalar, Memory> &bands)
+      : values(bands.values), rows(static_cast<std::int64_t>(bands.values.extent(1))), lower(bands.kl()), upper(bands.ku()), block(bands.block), periodic(bands.periodic)
+  {
+  }
+
+  /// Entry (i, i + d) of matrix c, (a, b) of the block there; zero beyond the bands and outside a matrix that is not periodic.
+  KOKKOS_FUNCTION Scalar operator()(std::int64_t c, std::int64_t i, std::int64_t d, int a = 0, int b = 0) const
+  {
+    if (d < -lower || d > upper || (!periodic && (i + d < 0 || i + d >= rows))) return Scalar(0);
+    return values(c, i, ((d + lower) * block + a) * block + b);
+  }
+  /// Largest entry of a row; NaN where it holds one.
+  KOKKOS_FUNCTION Real row_max(std::int64_t c, std::int64_t i, int a = 0) const
+  {
+    Real m = 0;
+    for (int d = -lower; d <= upper; ++d)
+      for (int b = 0; b < block; ++b) {
+        const Real v = magnitude((*this)(c, i, d, a, b));
+        if (!(v <= m)) m = v;
+      }
+    return m;
+  }
+};
+
+/// Smallest pivot relative to its row and where it is (line * rows + row): the result of a reduction over lines. -1 stands for a pivot or an
+/// entry that is not finite.
+template <class Real>
+struct SmallestPivot {
+  using reducer    = Kokkos::MinLoc<Real, std::int64_t>;
+  using value_type = typename reducer::value_type;
+
+  /// What a line starts with. Every line has its own: its zero pivot explains what is infinite after it, that of another line does not.
+  KOKKOS_FUNCTION static value_type start(std::int64_t at)
+  {
+    value_type none;
+    none.val = Real(1e30f), none.loc = at;
+    return none;
+  }
+  KOKKOS_FUNCTION static void see(Real pivot, Real scale, std::int64_t at, value_type &smallest)
+  {
+    if (smallest.val == 0) return; // what follows a zero pivot is infinite because of it
+    const Real relative = !is_finite(pivot) || !is_finite(scale) ? Real(-1) : scale > 0 ? pivot / scale : Real(0);
+    if (relative < smallest.val) smallest.val = relative, smallest.loc = at;
+  }
+};
+
+} // namespace ribbon

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What PC line refuses, and matrices it cannot factor.
+#include "fixture.hpp"
+
+#include <limits>
+
+using namespace test;
+
+namespace {
+
+class PCLineErrors : public Petsc { };
+class PCLineFailures : public Petsc { };
+
+TEST_F(PCLineErrors, AMatrixWithoutLines)
+{
+  Mat A = matrix(
+    12, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == 5; });
+  {
+    Line line(A);
+    EXPECT_NE(PCSetUp(line.pc), 0);
+    EXPECT_TRUE(contains(last_error(), "PC line: the matrix has no lines: there is no DMDA, and row 0 couples to column 5")) << last_error();
+    EXPECT_TRUE(contains(last_error(), "-pc_line_direction rows")) << last_error();
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, RowsTakesTheCouplingsOfConsecutiveRowsAlone) // one rank: one rank shows it
+{
+  const PetscInt n = 6; // 5-point operator on a 6 x 6 grid, no DM
+  Mat            A = matrix(
+               n * n, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; }, [&](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n); });
+  {
+    Line     line(A);
+    PetscInt lines, rows;
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_ROWS));
+    OK(PCSetUp(line.pc));
+    OK(PCLineGetInfo(line.pc, nullptr, &lines, &rows, nullptr, nullptr, nullptr));
+    EXPECT_EQ(lines, n);
+    EXPECT_EQ(rows, n);
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, RowsLeavesOutCouplingsThatReachFurther) // one rank: one rank shows it
+{
+  Mat A = matrix(
+    20, [](PetscInt r, PetscInt c) { return r == c ? 8 : -1; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 || std::abs(r - c) == 4; });
+  {
+    Line line(A);
+    EXPECT_NE(PCSetUp(line.pc), 0);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_ROWS));
+    OK(PCSetUp(line.pc));
+    EXPECT_LT(line.residual(A), 0.5); // a preconditioner, not a solver
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, RingsCutByThePartitionAreSolvedPieceByPiece)
+{
+  const PetscInt n = 9, lines = 7; // 7 rings on 2 and 4 ranks: some are cut, others lie whole beside a piece
+  auto           distance = [&](PetscInt r, PetscInt c) -> PetscInt { return r / n != c / n ? 99 : std::min(std::abs(r - c), n - std::abs(r - c)); };
+  Mat            A        = matrix(
+                      n * lines, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [&](PetscInt r, PetscInt c) { return distance(r, c) <= 1; });
+  {
+    Line line(A);
+    OK(PCSetUp(line.pc));
+    if (ranks == 1) {
+      EXPECT_LT(line.residual(A), 1e-13);
+    } else {
+      EXPECT_LT(line.residual(A), 0.6);
+      EXPECT_TRUE(contains(line.view(), "each piece is solved on its rank")) << line.view();
+    }
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, OnePassTakesClassesAndSaysWhatItDoesNotTake)
+{
+  Grid     grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
+  PetscInt begin;
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  OK(MatSetValue(grid.A, begin, begin, 99, INSERT_VALUES)); // 2 matrices for 3 lines
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  Line line(grid.A, grid.da);
+  OK(PCLineSetAlgorithm(line.pc, PC_LINE_ALGORITHM_ONE_PASS));
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.matrices(), 2);
+  EXPECT_LT(line.residual(grid.A), 1e-13);
+  OK(PCLineSetLhs(line.pc, PC_LINE_LHS_PER_LINE));
+  EXPECT_NE(PCSetUp(line.pc), 0);
+  EXPECT_EQ(last_error(), "PC line: -pc_line_algorithm one_pass: ribbon: algorithm one_pass takes shared matrices and classes, not one matrix per line");
+  Grid tiny({2 * ranks, 1}, {0, 2}, 1, false, {ranks, 1});
+  Line short_line(tiny.A, tiny.da);
+  OK(PCLineSetDirection(short_line.pc, PC_LINE_DIRECTION_Y));
+  OK(PCLineSetAlgorithm(short_line.pc, PC_LINE_ALGORITHM_ONE_PASS));
+  EXPECT_NE(PCSetUp(short_line.pc), 0);
+  EXPECT_EQ(last_error(), "PC line: -pc_line_algorithm one_pass: ribbon: algorithm one_pass: lines of 1 rows are too short");
+}
+
+TEST_F(PCLineErrors, ANonSquareMatrix)
+{
+  Mat A;
+  OK(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 8, 9, 1, nullptr, 1, nullptr, &A));
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PC pc;
+  OK(PCCreate(PETSC_COMM_WORLD, &pc));
+  OK(PCSetType(pc, PCLINE));
+  OK(PCSetOperators(pc, A, A));
+  EXPECT_NE(PCSetUp(pc), 0);
+  EXPECT_EQ(last_error(), "PC line: the matrix is not square: 8 x 9");
+  OK(PCDestroy(&pc));
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, ARowWithoutDiagonal)
+{
+  Mat A = matrix(
+    12, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && !(r == 7 && c == 7); });
+  {
+    Line line(A);
+    EXPECT_NE(PCSetUp(line.pc), 0);
+    EXPECT_EQ(last_error(), "PC line: row 7 stores no diagonal entry");
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, UnknownDirectionsForThisGrid)
+{
+  Grid grid({9, 9}, {1, 1});
+  Line line(grid.A, grid.da);
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Z));
+  EXPECT_NE(PCSetUp(line.pc), 0);
+  EXPECT_EQ(last_error(), "PC line: -pc_line_direction z: the grid has 2 dimensions");
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y)); // nothing half-set: the same PC works
+  OK(PCSetUp(line.pc));
+  Mat A = matrix(
+    12, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
+  {
+    Line plain(A);
+    OK(PCLineSetDirection(plain.pc, PC_LINE_DIRECTION_Y));
+    EXPECT_NE(PCSetUp(plain.pc), 0);
+    EXPECT_EQ(last_error(), "PC line: -pc_line_direction y needs a DMDA, but there is no DMDA; use auto or rows");
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineErrors, CouplingsThatReachTooFarAndDofAboveOne) // one rank: one rank shows it
+{
+  Grid grid({12}, {1}, 1, false, {}, false, 1);
+  OK(MatSetOption(grid.A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  OK(MatSetOption(grid.A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  OK(MatSetValue(grid.A, 3, 6, 0.25, INSERT_VALUES));
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  Line line(grid.A, grid.da);
+  EXPECT_NE(PCSetUp(line.pc), 0);
+  EXPECT_EQ(last_error(), "PC line: row 3 couples to a row more than 2 away on its line along x; only tridiagonal and pentadiagonal lines are supported");
+  DM  da;
+  Mat A;
+  OK(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 8, 2, 1, nullptr, &da));
+  OK(DMSetUp(da));
+  OK(DMCreateMatrix(da, &A));
+  OK(MatShift(A, 1));
+  {
+    Line two(A, da);
+    EXPECT_NE(PCSetUp(two.pc), 0);
+    EXPECT_TRUE(contains(last_error(), "its DMDA has dof 2, only 1 is supported")) << last_error();
+  }
+  OK(MatDestroy(&A));
+  OK(DMDestroy(&da));
+}
+
+TEST_F(PCLineErrors, SharedOnLinesThatDiffer)
+{
+  Grid     grid({4 * ranks, 6}, {0, 2}, 1, false, {ranks, 1});
+  PetscInt begin;
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  if (rank == 0) {
+    OK(MatSetValue(grid.A, begin + 2, begin + 2, 99, INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  Line line(grid.A, grid.da);
+  OK(PCLineSetLhs(line.pc, PC_LINE_LHS_SHARED));
+  EXPECT_NE(PCSetUp(line.pc), 0);
+  EXPECT_EQ(last_error(), "PC line: -pc_line_lhs shared, but lines 0 and 2 (first rows 0 and 2) differ; use auto, classes or per_line");
+}
+
+TEST_F(PCLineErrors, GetInfoBeforeSetUp)
+{
+  Grid grid({9, 9}, {1, 1});
+  Line line(grid.A, grid.da);
+  EXPECT_NE(PCLineGetInfo(line.pc, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr), 0);
+  EXPECT_EQ(last_error(), "PCLineGetInfo: call PCSetUp() first");
+}
+
+/// Solves with a KSP whose matrix has one bad row on the last rank; all ranks see one reason; afterwards a good matrix works.
+void expect_failure(PetscMPIInt ranks, PetscMPIInt rank, PetscScalar bad, PCFailedReason expected, const std::string &text)
+{
+  const std::vector<PetscInt> n = {3 * ranks, 9};
+  Grid                        grid(n, {0, 2}, 1, false, {ranks, 1});
+  Line                        vectors(grid.A);
+  KSP                         ksp;
+  PC                          pc;
+  KSPConvergedReason          reason;
+  PetscInt                    begin, end;
+  auto                        spoil = [&] {
+    MatGetOwnershipRange(grid.A, &begin, &end);
+    if (rank == ranks - 1) MatSetValue(grid.A, begin, begin, bad, INSERT_VALUES);
+    MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY);
+    MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY);
+  };
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetOperators(ksp, grid.A, grid.A));
+  OK(KSPSetType(ksp, KSPPREONLY));
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCSetType(pc, PCLINE));
+  OK(PCLineSetAlgorithm(pc, PC_LINE_ALGORITHM_THOMAS)); // auto would solve a regular matrix with a zero pivot
+  spoil();
+  OK(KSPSolve(ksp, vectors.b, vectors.x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  EXPECT_EQ(reason, KSP_DIVERGED_PC_FAILED);
+  EXPECT_EQ(failed_reason(pc), expected);
+  grid.fill(n, {0, 2}, 1);
+  OK(KSPSolve(ksp, vectors.b, vectors.x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  EXPECT_GT(reason, 0);
+  EXPECT_EQ(failed_reason(pc), PC_NOERROR);
+  spoil();
+  OK(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  OK(KSPSetOperators(ksp, grid.A, grid.A));
+  EXPECT_NE(KSPSolve(ksp, vectors.b, vectors.x), 0);
+  EXPECT_TRUE(contains(last_error(), text)) << last_error();
+  OK(KSPDestroy(&ksp));
+}
+
+TEST_F(PCLineFailures, AZeroPivotOnOneRank)
+{
+  expect_failure(ranks, rank, 0, PC_FACTOR_NUMERIC_ZEROPIVOT, "PC line: zero pivot in row ");
+}
+
+TEST_F(PCLineFailures, ANaNOnOneRank)
+{
+  expect_failure(ranks, rank, std::numeric_limits<PetscReal>::quiet_NaN(), PC_FACTOR_OTHER, "has an entry that is not a finite number");
+}
+
+TEST_F(PCLineFailures, ARoundingSizePivotDependsOnTheTolerance)
+{
+  Grid grid({2 * ranks, 16}, {0, 1}, 0, true, {ranks, 1}); // periodic Laplacian: singular
+  Line line(grid.A, grid.da);
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_NUMERIC_ZEROPIVOT);
+  EXPECT_TRUE(contains(line.view(), "failed: PC line: zero pivot")) << line.view();
+  grid.fill({2 * ranks, 16}, {0, 1}, 1e-6, true);
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(failed_reason(line.pc), PC_NOERROR);
+  OK(PCLineSetZeroPivot(line.pc, 1e-3));
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_NUMERIC_ZEROPIVOT);
+}
+
+TEST_F(PCLineFailures, AMatrixThatNeedsPivotingIsSolvedOrRefused) // one rank: one rank shows it
+{
+  Mat A = matrix(
+    256, [](PetscInt r, PetscInt c) { return r == c  ? 1
+                                             : r > c ? -1e4
+                                                     : 1e4; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
+  {
+    Line line(A);
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(failed_reason(line.pc), PC_NOERROR);
+    EXPECT_TRUE(contains(line.view(), "algorithm: pivoted")) << line.view();
+    EXPECT_LE(line.residual(A), 1e-12);
+    EXPECT_LE(line.residual(A, true), 1e-12);
+    OK(PCLineSetAlgorithm(line.pc, PC_LINE_ALGORITHM_ONE_PASS));
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_OTHER);
+    EXPECT_TRUE(contains(line.view(), "loses its digits in algorithm one_pass")) << line.view();
+  }
+  OK(MatDestroy(&A));
+}
+
+} // namespace
