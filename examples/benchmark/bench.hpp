@@ -28,10 +28,11 @@ struct Case {
   double       sigma          = 0.4;   ///< A = I + sigma (second difference) or I + sigma (fourth difference)
   bool         general        = false; ///< coefficients vary along the line (still one matrix for all lines)
   bool         per_line       = false; ///< and every line has a matrix of its own
+  bool         shifted        = false; ///< every line has alpha_l I + beta_l A
 
   double          unknowns() const { return static_cast<double>(rows) * block * static_cast<double>(lines); }
   ribbon::LineSet layout() const { return (interleaved ? ribbon::LineSet::interleaved(rows, lines) : ribbon::LineSet::contiguous(rows, lines)).with_components(block); }
-  bool            has_peers() const { return block == 1 && half_bandwidth <= 2 && !per_line; }
+  bool            has_peers() const { return block == 1 && half_bandwidth <= 2 && !per_line && !shifted; }
 
   /// Row i of the matrix, (2 K + 1) B^2 numbers; what falls outside a matrix that is not periodic is not used.
   std::vector<double> row(int i) const

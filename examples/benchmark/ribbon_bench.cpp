@@ -58,6 +58,22 @@ ribbon::Bands<double, Memory> bands_of(const Case &c)
   }
   Kokkos::deep_copy(values, host);
   bands.values = values;
+  if (c.shifted) {
+    bands.lhs    = ribbon::Lhs::shifted;
+    bands.values = decltype(bands.values)("bench::bands", 2, rows, width);
+    bands.alpha = decltype(bands.alpha)("bench::alpha", static_cast<std::size_t>(c.lines)), bands.beta = decltype(bands.beta)("bench::beta", static_cast<std::size_t>(c.lines));
+    const auto pair  = bands.values;
+    const auto alpha = bands.alpha, beta = bands.beta;
+    const int  centre = c.half_bandwidth;
+    Kokkos::parallel_for(
+      "bench::bands", Kokkos::RangePolicy<Exec>(0, static_cast<int>(values.extent(1) * values.extent(2))), KOKKOS_LAMBDA(const int k) {
+        const int i = k % static_cast<int>(pair.extent(1)), d = k / static_cast<int>(pair.extent(1));
+        pair(0, i, d) = d == centre ? 1 : 0, pair(1, i, d) = values(0, i, d);
+      });
+    Kokkos::parallel_for(
+      "bench::shifts", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, c.lines), KOKKOS_LAMBDA(const std::int64_t l) { alpha(l) = 0.01 * static_cast<double>(l % 100), beta(l) = 1; });
+    return bands;
+  }
   if (!c.per_line) return bands;
   bands.lhs     = ribbon::Lhs::per_line;
   bands.values  = decltype(bands.values)(Kokkos::view_alloc(std::string("bench::bands"), Kokkos::WithoutInitializing), static_cast<std::size_t>(c.lines), rows, width);
@@ -92,7 +108,7 @@ struct Settings {
   std::vector<double>      sigmas{0.4};
   std::vector<int>         periodic{0};
   int                      repeat = 10;
-  bool                     peers = true, in_place = false;
+  bool                     peers = true, in_place = false, factor_and_solve = false;
   int                      rows_per_thread = 0, lines_per_team = 0;
   std::string              json;
   static constexpr bool    is_cpu() { return !ribbon::is_device_space<Exec>; }
@@ -124,7 +140,7 @@ nlohmann::json run(const Settings &s)
               const auto [K, B] = systems_known().at(system);
               if (n % B != 0) continue;
               c.rows = n / B, c.lines = lines, c.half_bandwidth = K, c.block = B, c.periodic = ring != 0, c.interleaved = layout == "interleaved", c.sigma = sigma, c.general = matrix == "general",
-              c.per_line = matrix == "per_line";
+              c.per_line = matrix == "per_line", c.shifted = matrix == "shifted";
               std::vector<Timing> timings;
               for (const auto &algorithm : s.algorithms) {
                 try {
@@ -136,12 +152,17 @@ nlohmann::json run(const Settings &s)
                     continue;
                   }
                   Kokkos::deep_copy(x, -1.0);
+                  const auto bands = s.factor_and_solve ? bands_of(c) : ribbon::Bands<double, Memory>();
+                  if (s.factor_and_solve) t.solver += ", factor and solve";
                   t.milliseconds = median_ms(
                     s.repeat, s.in_place ? 1 : 4,
                     [&] {
                       if (s.in_place) Kokkos::deep_copy(x, b);
                     },
-                    [&] { solver.solve(exec, s.in_place ? x.data() : b.data(), x.data()); });
+                    [&] {
+                      if (s.factor_and_solve) solver.factor_and_solve(exec, bands, s.in_place ? x.data() : b.data(), x.data());
+                      else solver.solve(exec, s.in_place ? x.data() : b.data(), x.data());
+                    });
                   if (timings.empty()) Kokkos::deep_copy(expected, x);
                   t.error = difference(x, expected);
                   timings.push_back(t);
@@ -188,7 +209,9 @@ int main(int argc, char **argv)
   app.add_option("--lines", s.lines, "lines in the batch instead");
   app.add_option("--system", s.systems, "tri, penta, band3, band4, band8, block2, block3, block4, block8")->delimiter(',')->check(CLI::IsMember(bench::systems_known()));
   app.add_option("--layout", s.layouts, "interleaved, contiguous")->delimiter(',')->check(CLI::IsMember({"interleaved", "contiguous"}));
-  app.add_option("--matrix", s.matrices, "toeplitz, general (coefficients vary along the line), per_line")->delimiter(',')->check(CLI::IsMember({"toeplitz", "general", "per_line"}));
+  app.add_option("--matrix", s.matrices, "toeplitz, general (coefficients vary along the line), per_line, shifted (alpha_l I + beta_l A)")
+    ->delimiter(',')
+    ->check(CLI::IsMember({"toeplitz", "general", "per_line", "shifted"}));
   app.add_option("--algorithm", s.algorithms, "auto, one_pass, thomas, pivoted, partition")->delimiter(',')->check(CLI::IsMember({"auto", "one_pass", "thomas", "pivoted", "partition"}));
   app.add_option("--sigma", s.sigmas, "I + sigma (difference operator): 0.4 decays fast, 5000 slowly")->delimiter(',');
   app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',');
@@ -196,6 +219,7 @@ int main(int argc, char **argv)
   app.add_option("--rows-per-thread", s.rows_per_thread, "shape of one_pass: 16, 32, 64 (contiguous lines: 16, 31, 32, 63), 0 for the solver's choice");
   app.add_option("--lines-per-team", s.lines_per_team, "shape of one_pass: a power of two, 0 for the solver's choice");
   app.add_flag("--in-place", s.in_place, "solve in place, as the copy cannot");
+  app.add_flag("--factor-and-solve", s.factor_and_solve, "matrices and right-hand sides of a solve are new (per_line, shifted)");
   app.add_flag("!--no-peers", s.peers, "leave cuSPARSE and LAPACK out");
   app.add_option("--json", s.json, "also write the table to this file");
   CLI11_PARSE(app, argc, argv);

@@ -15,18 +15,22 @@ struct BandEntries {
   std::int64_t                                               rows  = 0;
   int                                                        lower = 0, upper = 0, block = 1;
   bool                                                       periodic = false;
+  Kokkos::View<const Scalar *, Memory>                       alpha, beta; ///< empty but for Lhs::shifted
 
   BandEntries() = default;
   explicit BandEntries(const Bands<Scalar, Memory> &bands)
       : values(bands.values), rows(static_cast<std::int64_t>(bands.values.extent(1))), lower(bands.kl()), upper(bands.ku()), block(bands.block), periodic(bands.periodic)
   {
+    if (bands.lhs == Lhs::shifted) alpha = bands.alpha, beta = bands.beta;
   }
+  KOKKOS_FUNCTION std::int64_t matrices() const { return static_cast<std::int64_t>(alpha.data() ? alpha.extent(0) : values.extent(0)); }
 
   /// Entry (i, i + d) of matrix c, (a, b) of the block there; zero beyond the bands and outside a matrix that is not periodic.
   KOKKOS_FUNCTION Scalar operator()(std::int64_t c, std::int64_t i, std::int64_t d, int a = 0, int b = 0) const
   {
     if (d < -lower || d > upper || (!periodic && (i + d < 0 || i + d >= rows))) return Scalar(0);
-    return values(c, i, ((d + lower) * block + a) * block + b);
+    const std::int64_t e = ((d + lower) * block + a) * block + b;
+    return alpha.data() ? alpha(c) * values(0, i, e) + beta(c) * values(1, i, e) : values(c, i, e);
   }
   /// Largest entry of a row; NaN where it holds one.
   KOKKOS_FUNCTION Real row_max(std::int64_t c, std::int64_t i, int a = 0) const

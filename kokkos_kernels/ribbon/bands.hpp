@@ -4,18 +4,21 @@
 
 #include <ribbon/compat.hpp>
 
+#include <cstdint>
+
 namespace ribbon {
 
 /// How many different matrices a batch has.
 enum class Lhs {
-  shared,  ///< one matrix for all lines
-  classes, ///< a few, with a table line -> class
-  per_line ///< one for every line
+  shared,   ///< one matrix for all lines
+  classes,  ///< a few, with a table line -> class
+  per_line, ///< one for every line
+  shifted   ///< alpha_l A + beta_l B for line l
 };
 
 inline const char *to_string(Lhs lhs)
 {
-  return lhs == Lhs::shared ? "shared" : lhs == Lhs::classes ? "classes" : "per_line";
+  return lhs == Lhs::shared ? "shared" : lhs == Lhs::classes ? "classes" : lhs == Lhs::per_line ? "per_line" : "shifted";
 }
 
 /// Banded matrices with kl sub- and ku superdiagonals, 0 <= kl, ku <= 8. Matrix c has the entries
@@ -28,23 +31,31 @@ inline const char *to_string(Lhs lhs)
 ///
 /// A periodic matrix takes the column index modulo n (entries that fall on one place add up); otherwise entries outside the matrix are
 /// ignored, whatever their value. `values` runs fastest over c, so that lines that lie side by side read side by side.
+///
+/// With Lhs::shifted `values` holds A (c = 0) and B (c = 1), and line l has the matrix alpha(l) A + beta(l) B: the modes of a fast Poisson solver,
+/// Helmholtz families, parameter studies.
 template <class Scalar, class MemorySpace>
 struct Bands {
   using values_type  = Kokkos::View<Scalar ***, Kokkos::LayoutLeft, MemorySpace>;
   using classes_type = Kokkos::View<int *, MemorySpace>;
+  using scale_type   = Kokkos::View<Scalar *, MemorySpace>;
 
-  values_type  values; ///< (matrices, rows, (kl + ku + 1) B^2)
+  values_type  values; ///< (matrices, or 2 for Lhs::shifted, rows, (kl + ku + 1) B^2)
   bool         periodic = false;
   Lhs          lhs      = Lhs::shared;
   classes_type class_of_line; ///< (lines), read for Lhs::classes only
+  scale_type   alpha, beta;   ///< (lines), read for Lhs::shifted only
   int          lower = -1;    ///< kl; -1 stands for half of the diagonals beside the main one
   int          upper = -1;    ///< ku, likewise
   int          block = 1;     ///< B
 
-  int diagonals() const { return static_cast<int>(values.extent(2)) / (block * block); }
-  int kl() const { return lower < 0 ? (diagonals() - 1) / 2 : lower; }
-  int ku() const { return upper < 0 ? (diagonals() - 1) / 2 : upper; }
-  int half_bandwidth() const { return kl() > ku() ? kl() : ku(); }
+  /// Different matrices of the batch.
+  std::int64_t matrices() const { return static_cast<std::int64_t>(lhs == Lhs::shifted ? alpha.extent(0) : values.extent(0)); }
+  std::int64_t rows() const { return static_cast<std::int64_t>(values.extent(1)); }
+  int          diagonals() const { return static_cast<int>(values.extent(2)) / (block * block); }
+  int          kl() const { return lower < 0 ? (diagonals() - 1) / 2 : lower; }
+  int          ku() const { return upper < 0 ? (diagonals() - 1) / 2 : upper; }
+  int          half_bandwidth() const { return kl() > ku() ? kl() : ku(); }
 };
 
 } // namespace ribbon

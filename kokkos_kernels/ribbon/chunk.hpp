@@ -118,7 +118,8 @@ struct PlainScheme {
 /// All coefficients of a chunk of Slots unknowns. Shorter chunks leave their first rows empty (all zero).
 template <class Scheme, int Slots>
 struct ChunkBlock {
-  static constexpr int rows = Slots / Scheme::block;
+  static constexpr int rows          = Slots / Scheme::block;
+  static constexpr int forward_words = Scheme::Forward::words; ///< of a row
   struct Forward {
     typename Scheme::Forward row[Scheme::forward_rows(rows)];
     typename Scheme::Edge    edge;

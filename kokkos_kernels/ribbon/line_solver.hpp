@@ -47,7 +47,7 @@ public:
 
   /// Factors. Allocates everything that solve() needs and returns when the factors are complete.
   /// @param lines  layout of the lines to be solved; lines.rows == bands.values.extent(1)
-  /// @param bands  see Bands; lines.components == bands.block; extent(0) is 1 (shared), the number of classes, or lines.lines() (per_line)
+  /// @param bands  see Bands; lines.components == bands.block; extent(0) is 1 (shared), the number of classes, lines.lines() (per_line) or 2 (shifted)
   /// @throws std::invalid_argument where the extents do not fit each other, the algorithm is unknown or cannot take these lines
   LineSolver(const Exec &exec, const LineSet &lines, const bands_type &bands, const LineSolverOptions &options = {});
 
@@ -63,10 +63,18 @@ public:
   /// matrix: line l has the matrix of line l % lines().lines()).
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const;
 
+  /// Factors and solves in one call, in flight: as solve(exec, b, x), with matrices that have the values of `bands` instead of those that were
+  /// factored. One kernel, asynchronous on exec, allocates nothing. Nothing is probed and no report is made: lines whose pivots vanish hold
+  /// Inf or NaN.
+  /// @param bands  of the extents, widths and kind (per_line, shifted) of the bands that were factored
+  /// @throws std::invalid_argument where they are not, or where the algorithm that was chosen keeps factors (it is to be "one_pass")
+  void factor_and_solve(const Exec &exec, const bands_type &bands, const Scalar *b, Scalar *x) const;
+
   struct Implementation {
     FactorReport report;
-    virtual ~Implementation()                                                                                     = default;
-    virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const = 0;
+    virtual ~Implementation()                                                                                                                   = default;
+    virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const                               = 0;
+    virtual bool solve_with(const Exec &exec, const bands_type &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const = 0;
   };
 
 private:

@@ -36,7 +36,6 @@ struct Probe {
     key = (key ^ (key >> 27)) * 0x94d049bb133111ebull;
     return static_cast<Real>(static_cast<double>((key ^ (key >> 31)) >> 11) * (2.0 / 9007199254740992.0) - 1.0);
   }
-  KOKKOS_FUNCTION std::int64_t matrices() const { return static_cast<std::int64_t>(entry.values.extent(0)); }
   KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const { return (i % set.rows + set.rows) % set.rows; }
   KOKKOS_FUNCTION Scalar       given(int k, std::int64_t i) const
   {
@@ -55,7 +54,7 @@ struct Probe {
       for (int b = 0; b < entry.block; ++b) f += entry(c, i, d, a, b) * given(k, wrap(i + d) * entry.block + b);
     return f;
   }
-  KOKKOS_FUNCTION int         kind_of(std::int64_t l) const { return static_cast<int>((kind + l / matrices()) % probe_kinds); }
+  KOKKOS_FUNCTION int         kind_of(std::int64_t l) const { return static_cast<int>((kind + l / entry.matrices()) % probe_kinds); }
   KOKKOS_FUNCTION static void largest(Real &m, Real a)
   {
     if (!(a <= m)) m = is_finite(a) ? a : Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>(); // NaN and Inf are large
@@ -63,7 +62,7 @@ struct Probe {
   /// Takes row i of line l into the norms of the residual, the matrix, the solution and the right-hand side.
   KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const
   {
-    const std::int64_t c = l % matrices();
+    const std::int64_t c = l % entry.matrices();
     for (int a = 0; a < entry.block; ++a) {
       const Scalar f   = right_hand_side(c, kind_of(l), i, a);
       Scalar       r   = f;
@@ -92,12 +91,12 @@ struct Probe {
   {
     Real norm_r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
     for (std::int64_t i = 0; i < set.rows; ++i) see(l, i, norm_r, norm_a, norm_x, norm_b);
-    judge(l % matrices(), norm_r, norm_a, norm_x, norm_b, found);
+    judge(l % entry.matrices(), norm_r, norm_a, norm_x, norm_b, found);
   }
   /// ... or one per row, where lines are few and long: all rows of all lines, and the rows of line `first_line`.
   KOKKOS_FUNCTION void fill(std::int64_t l, std::int64_t i) const
   {
-    for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(l % matrices(), kind_of(l), i, a);
+    for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(l % entry.matrices(), kind_of(l), i, a);
   }
   KOKKOS_FUNCTION void operator()(FillRows, const std::int64_t k) const { fill(k / set.rows, k % set.rows); }
   std::int64_t         first_line = 0;
@@ -121,7 +120,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   using Memory                 = typename Exec::memory_space;
   using Kernel                 = Probe<Scalar, Memory>;
   using Index                  = Kokkos::IndexType<std::int64_t>;
-  const std::int64_t  matrices = static_cast<std::int64_t>(bands.values.extent(0)), n = static_cast<std::int64_t>(bands.values.extent(1));
+  const std::int64_t  matrices = bands.matrices(), n = bands.rows();
   ProbeResult<Scalar> result;
   const LineSet       set    = (layout.row_stride < layout.stride0 ? LineSet::contiguous(n, lines) : LineSet::interleaved(n, lines)).with_components(bands.block);
   auto                x      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));

@@ -21,6 +21,8 @@ struct Algorithm {
   std::int64_t lines   = 0; ///< it solves multiples of so many lines; 0: any number
   virtual ~Algorithm() = default;
   virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const = 0;
+  /// Factors matrices of the same extents with other values and solves, in flight; false where that cannot be done.
+  virtual bool solve_with(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, const Scalar *, const LineSet &, Scalar *, const LineSet &) const { return false; }
   /// Switches iterative refinement of the reduced system on; false where there is none to switch on.
   virtual bool refine() { return false; }
 };
@@ -41,6 +43,10 @@ Made<Scalar, Exec> make_one_pass(const Exec &exec, const LineSet &lines, const s
 /// The same with orthogonal elimination; K <= 2, block 1.
 template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_pivoted_one_pass(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<Scalar>> &matrices, const LineSolverOptions &options, PivotWatch &watch, std::string &why);
+
+/// The same for one matrix per line, or alpha_l A + beta_l B; K <= 2, block 1.
+template <class Scalar, class Exec, int K>
+Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot &pivot, std::string &why);
 
 /// thomas, unrolled, for K <= 2: a few matrices, or one per line.
 template <class Scalar, class Exec, int K>

@@ -4,6 +4,7 @@
 
 #include "algorithms.hpp"
 
+#include <ribbon/algorithm/one_pass_per_line_plan.hpp>
 #include <ribbon/algorithm/one_pass_plan.hpp>
 #include <ribbon/algorithm/per_line_factor.hpp>
 #include <ribbon/algorithm/thomas.hpp>
@@ -69,6 +70,40 @@ Made<Scalar, Exec> make_pivoted_one_pass(const Exec &exec, const LineSet &lines,
   LineSolverOptions shape = options;
   shape.rows_per_thread   = 0; // names a shape of one_pass
   return make_chunked<OrthogonalScheme<Scalar, K>>(exec, lines, matrices, shape, watch, why);
+}
+
+template <class Scalar, class Exec, int K>
+struct OnePassPerLineAlgorithm final : Algorithm<Scalar, Exec> {
+  using Input = Bands<Scalar, typename Exec::memory_space>;
+  OnePassPerLine<Scalar, Exec, K> plan;
+
+  OnePassPerLineAlgorithm(const Exec &exec, const Input &bands, const OnePassShape &shape) : plan(exec, bands, shape)
+  {
+    this->name  = "one_pass in flight";
+    this->bytes = plan.bytes();
+  }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
+  bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
+  {
+    if (bands.block != 1 || bands.half_bandwidth() > K || bands.periodic != plan.shape().ring) return false;
+    plan.solve(exec, bands, b, in, x, out);
+    return true;
+  }
+};
+
+template <class Scalar, class Exec, int K>
+Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot &pivot, std::string &why)
+{
+  using Algorithm  = OnePassPerLineAlgorithm<Scalar, Exec, K>;
+  const auto shape = OnePassPerLine<Scalar, Exec, K>::choose(exec, lines, bands.periodic, options.rows_per_thread, options.lines_per_team);
+  if (shape.split.chunks == 0) {
+    why = "lines of " + std::to_string(lines.rows) + " rows " + (lines.rows < K ? "are too short" : "do not fit the scratch of a team");
+    return nullptr;
+  }
+  auto       made  = std::make_unique<Algorithm>(exec, bands, shape);
+  const auto found = made->plan.smallest_pivot(exec);
+  pivot            = {static_cast<double>(found.val), found.loc / lines.rows, found.loc % lines.rows};
+  return made;
 }
 
 /// A few matrices, whole lines.
@@ -144,11 +179,10 @@ struct PerLineThomas final : Algorithm<Scalar, Exec> {
 
   bool staged;
 
-  PerLineThomas(const Exec &exec, const Bands<Scalar, Memory> &bands, bool through_scratch, DevicePivot &pivot)
-      : count(static_cast<std::int64_t>(bands.values.extent(0))), periodic(bands.periodic), staged(through_scratch)
+  PerLineThomas(const Exec &exec, const Bands<Scalar, Memory> &bands, bool through_scratch, DevicePivot &pivot) : count(bands.matrices()), periodic(bands.periodic), staged(through_scratch)
   {
     using Kernel           = PerLineFactorKernel<Scalar, P, Memory>;
-    const std::int64_t n   = static_cast<std::int64_t>(bands.values.extent(1));
+    const std::int64_t n   = bands.rows();
     const std::size_t  all = static_cast<std::size_t>(count), width = periodic ? 1 + 4 * P : 1 + 2 * P;
     words    = allocate<decltype(words)>(exec, "ribbon::per_line::words", static_cast<std::size_t>(n - (periodic ? P : 0)) * width * all);
     closures = allocate<decltype(closures)>(exec, "ribbon::per_line::closures", periodic ? 4 * P * P * all : 0);

@@ -67,7 +67,7 @@ class Solver final : public LineSolver<Scalar, Exec>::Implementation {
 
 public:
   Solver(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
-      : exec_(exec), lines_(lines), bands_(bands), options_(options), matrices_(static_cast<std::int64_t>(bands.values.extent(0))), classified_(lines.lines()), class_of_line_(bands.class_of_line)
+      : exec_(exec), lines_(lines), bands_(bands), options_(options), matrices_(bands.matrices()), classified_(lines.lines()), class_of_line_(bands.class_of_line)
   {
     if (lines.unknowns() == 0) {
       this->report.reason = "no unknowns";
@@ -77,7 +77,7 @@ public:
     reach_    = std::max(1, bands.half_bandwidth());
     if (bands.half_bandwidth() == 0) bands_.periodic = false;
     if (!factor_partition()) {
-      if (bands.lhs == Lhs::per_line) factor_per_line();
+      if (one_per_line()) factor_per_line();
       else factor_few();
     }
     if (algorithm_) this->report.bytes = algorithm_->bytes + class_of_line_.size() * sizeof(int);
@@ -88,6 +88,8 @@ public:
   {
     if (algorithm_ && (this->report.ok() || matrices_ > 1)) algorithm_->solve(exec, b, in, x, out, class_of_line_.size() ? class_of_line_.data() : nullptr, classified_);
   }
+
+  bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { return algorithm_ && algorithm_->solve_with(exec, bands, b, in, x, out); }
 
 private:
   /// What the elimination of a candidate met.
@@ -104,6 +106,8 @@ private:
   static constexpr Real sound        = 45 * eps;  ///< backward error of the probe that asks for no more
   static constexpr Real most_unsound = 450 * eps; ///< that is accepted where there is nothing better
 
+  /// Every line has its own matrix, stored or made of two.
+  bool one_per_line() const { return bands_.lhs == Lhs::per_line || bands_.lhs == Lhs::shifted; }
   bool asked_for(const char *name) const { return options_.algorithm == name; }
   bool automatic() const { return asked_for("auto"); }
 
@@ -155,7 +159,7 @@ private:
       matrix_ = allocate<Kokkos::View<int *, Memory>>(exec_, "ribbon::probe::matrix", static_cast<std::size_t>(matrices_));
       Kokkos::parallel_for("ribbon::probe::matrix", Kokkos::RangePolicy<Exec>(exec_, 0, matrices_), IotaKernel{matrix_.data()});
     }
-    const bool per_line = bands_.lhs == Lhs::per_line;
+    const bool per_line = one_per_line();
     // algorithms that are bound to the number of lines are probed with as many
     const std::int64_t group = algorithm_->lines, lines = per_line ? matrices_ : group ? (probe_kinds + group - 1) / group * group : matrices_ * probe_kinds;
     const auto         found =
@@ -169,14 +173,17 @@ private:
   /// The few matrices on the host.
   std::vector<HostMatrix<Scalar>> read_matrices() const
   {
-    const auto                      values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands_.values);
+    const Kokkos::HostSpace         host;
+    const auto                      values = Kokkos::create_mirror_view_and_copy(host, bands_.values);
+    const bool                      sum    = bands_.lhs == Lhs::shifted;
+    const auto                      alpha = Kokkos::create_mirror_view_and_copy(host, bands_.alpha), beta = Kokkos::create_mirror_view_and_copy(host, bands_.beta);
     std::vector<HostMatrix<Scalar>> all;
-    for (std::size_t c = 0; c < values.extent(0); ++c) {
+    for (std::size_t c = 0; c < static_cast<std::size_t>(matrices_); ++c) {
       HostMatrix<Scalar> A;
       A.rows = static_cast<int>(lines_.rows), A.lower = bands_.kl(), A.upper = bands_.ku(), A.block = bands_.block, A.periodic = bands_.periodic;
       A.values.resize(values.extent(1) * values.extent(2));
       for (std::size_t i = 0; i < values.extent(1); ++i)
-        for (std::size_t d = 0; d < values.extent(2); ++d) A.values[i * values.extent(2) + d] = values(c, i, d);
+        for (std::size_t d = 0; d < values.extent(2); ++d) A.values[i * values.extent(2) + d] = sum ? alpha(c) * values(0, i, d) + beta(c) * values(1, i, d) : values(c, i, d);
       all.push_back(A.reach() == 0 ? A.padded(1) : A);
     }
     return all;
@@ -188,7 +195,7 @@ private:
   {
     const std::int64_t n = lines_.rows, lines = lines_.lines();
     if (options_.rows_per_piece > 0) return options_.rows_per_piece;
-    const bool per_line = bands_.lhs == Lhs::per_line, chunks = !per_line && with_system(reach_, bands_.block, [](auto, auto) {});
+    const bool per_line = one_per_line(), chunks = !per_line && with_system(reach_, bands_.block, [](auto, auto) {});
     // one thread per piece: enough threads to fill a device before long pieces; a team per tile of pieces: as long as the kernel likes them
     const std::int64_t piece = chunks ? 1024 : std::max<std::int64_t>(32, std::min<std::int64_t>(256, n * lines / 131072));
     if (asked_for("partition")) return std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2));
@@ -301,9 +308,10 @@ private:
 
   void factor_per_line()
   {
-    const auto placed = [](Pivots &p, double smallest, std::int64_t line, std::int64_t row) { p.smallest = smallest, p.not_finite = smallest < 0, p.line = line, p.row = row; };
-    const Make thomas = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {
-      if (bands_.block == 1 && reach_ <= 2 && bands_.diagonals() == 2 * reach_ + 1 && bands_.kl() == reach_) {
+    const bool unrolled = bands_.block == 1 && reach_ <= 2;
+    const auto placed   = [](Pivots &p, double smallest, std::int64_t line, std::int64_t row) { p.smallest = smallest, p.not_finite = smallest < 0, p.line = line, p.row = row; };
+    const Make thomas   = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {
+      if (unrolled) {
         DevicePivot found;
         auto        made = reach_ == 1 ? make_thomas_per_line<Scalar, Exec, 1>(exec_, bands_, staged(), found) : make_thomas_per_line<Scalar, Exec, 2>(exec_, bands_, staged(), found);
         placed(p, found.smallest, found.line, found.row);
@@ -311,10 +319,23 @@ private:
       }
       return looped<false>(p, bands_);
     };
-    const Make pivoted        = [&](Pivots &p, std::string &) { return looped<true>(p, is_short(bands_.kl(), bands_.ku()) ? folded() : bands_); };
-    const bool ring_too_short = bands_.periodic && lines_.rows < 2 * reach_;
-    if (asked_for("one_pass")) throw std::invalid_argument("ribbon: algorithm one_pass takes shared matrices and classes, not one matrix per line");
-    const std::string reason = automatic() ? "one matrix per line" : "asked for";
+    const Make        pivoted        = [&](Pivots &p, std::string &) { return looped<true>(p, is_short(bands_.kl(), bands_.ku()) ? folded() : bands_); };
+    const bool        ring_too_short = bands_.periodic && lines_.rows < 2 * reach_;
+    const std::string reason         = automatic() ? bands_.lhs == Lhs::shifted ? "one matrix per line, made of two" : "one matrix per line" : "asked for";
+    const Make        one_pass       = [&](Pivots &p, std::string &why) {
+      DevicePivot        found;
+      Made<Scalar, Exec> made;
+      if (unrolled) made = reach_ == 1 ? make_one_pass_per_line<Scalar, Exec, 1>(exec_, lines_, bands_, options_, found, why) : make_one_pass_per_line<Scalar, Exec, 2>(exec_, lines_, bands_, options_, found, why);
+      else why = "no kernel for " + system() + " with one matrix per line";
+      if (made) placed(p, found.smallest, found.line, found.row);
+      return made;
+    };
+    if (asked_for("one_pass")) {
+      if (ring_too_short) failure_ = "a ring of " + std::to_string(lines_.rows) + " rows";
+      else if (attempt(one_pass, most_unsound, reason) || algorithm_) return;
+      throw std::invalid_argument("ribbon: algorithm one_pass: " + failure_);
+    }
+    if (automatic() && !ring_too_short && is_device_space<Exec> && attempt(one_pass, sound, reason)) return;
     if (asked_for("pivoted") || ring_too_short) attempt(pivoted, most_unsound, ring_too_short ? "a ring of " + std::to_string(lines_.rows) + " rows" : reason);
     else if (!attempt(thomas, automatic() ? sound : most_unsound, reason) && automatic()) attempt(pivoted, most_unsound, failure_);
   }
@@ -324,7 +345,7 @@ private:
   {
     typename LoopedFactorKernel<Scalar, Memory, orthogonal>::Smallest found;
     auto                                                              plan = factor_lines<Scalar, Exec, orthogonal>(exec_, from, found);
-    const std::int64_t                                                rows = static_cast<std::int64_t>(from.values.extent(1));
+    const std::int64_t                                                rows = from.rows();
     p.smallest = static_cast<double>(found.val), p.not_finite = found.val < 0, p.line = found.loc / rows, p.row = found.loc % rows;
     return std::make_unique<LoopedAlgorithm<Scalar, Exec>>(std::move(plan), orthogonal);
   }
@@ -334,7 +355,7 @@ private:
   {
     const auto matrices = read_matrices();
     Input      result   = bands_;
-    result.block = 1, result.periodic = true;
+    result.block = 1, result.periodic = true, result.lhs = Lhs::per_line;
     const auto n  = static_cast<std::size_t>(unknowns_);
     result.values = allocate<typename Input::values_type>(exec_, "ribbon::folded bands", matrices.size(), n, n);
     const auto to = Kokkos::create_mirror_view(result.values);

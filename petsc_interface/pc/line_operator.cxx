@@ -110,9 +110,8 @@ public:
     PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
     PetscCall(with_csr(block, [&](const auto &A) { bands_ = extract_bands(exec, A, lines, request.half_bandwidth, request.periodic); }));
     if (request.lhs != PC_LINE_LHS_PER_LINE && lines.lines() > 0) {
-      // classes while they hold less than a quarter of what one matrix per line holds, or where the kernel asked for takes nothing else
-      const bool         any  = request.lhs == PC_LINE_LHS_CLASSES || request.solver.algorithm == "one_pass";
-      const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1 : any ? lines.lines() : std::max<std::int64_t>(1, (lines.lines() - 1) / 4);
+      // classes while they hold less than a quarter of what one matrix per line holds
+      const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1 : request.lhs == PC_LINE_LHS_CLASSES ? lines.lines() : std::max<std::int64_t>(1, (lines.lines() - 1) / 4);
       SharingResult      shared;
       PetscCallCXX(shared = share<Scalar>(exec, bands_, most));
       facts->first = shared.first, facts->different = shared.different;

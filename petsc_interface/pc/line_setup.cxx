@@ -138,6 +138,7 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
     matrix = format("the matrix of class %lld", which);
     break;
   case Lhs::per_line:
+  case Lhs::shifted: // a matrix per line, too
     place  = format("row %lld (line %lld of its rank)", global_row(rbegin, request, r.line, r.row), which);
     matrix = format("line %lld (first row %lld)", which, global_row(rbegin, request, r.line, 0));
   }

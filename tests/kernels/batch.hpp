@@ -84,6 +84,7 @@ ribbon::Bands<Scalar, Memory> to_device(const ribbon::Bands<Scalar, Kokkos::Host
   bands.lhs           = host.lhs;
   bands.values        = Kokkos::create_mirror_view_and_copy(Memory(), host.values);
   bands.class_of_line = Kokkos::create_mirror_view_and_copy(Memory(), host.class_of_line);
+  bands.alpha = Kokkos::create_mirror_view_and_copy(Memory(), host.alpha), bands.beta = Kokkos::create_mirror_view_and_copy(Memory(), host.beta);
   return bands;
 }
 
@@ -101,6 +102,43 @@ std::vector<Scalar> solve(const ribbon::LineSolver<Scalar, Exec> &solver, const 
   Kokkos::fence();
   const auto result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, device_x);
   return std::vector<Scalar>(result.data(), result.data() + b.size());
+}
+
+/// Matrices that are generated for a batch: one, three classes, one per line, or two to be combined.
+inline std::int64_t matrices_for(ribbon::Lhs lhs, std::int64_t lines)
+{
+  return lhs == ribbon::Lhs::shared ? 1 : lhs == ribbon::Lhs::classes ? 3 : lhs == ribbon::Lhs::shifted ? 2 : lines;
+}
+
+/// Makes matrices_for() matrices those of a batch: a class for every line, or two positive factors (dominant matrices stay dominant).
+template <class Scalar>
+void assign(std::mt19937_64 &g, ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, ribbon::Lhs lhs, std::int64_t lines)
+{
+  const auto count = static_cast<std::size_t>(lines);
+  bands.lhs        = lhs;
+  if (lhs == ribbon::Lhs::classes) {
+    bands.class_of_line = decltype(bands.class_of_line)("test::classes", count);
+    for (std::size_t l = 0; l < count; ++l) bands.class_of_line(l) = static_cast<int>((l * 5) % bands.values.extent(0));
+  }
+  if (lhs == ribbon::Lhs::shifted) {
+    std::uniform_real_distribution<double> u(0.1, 2);
+    bands.alpha = decltype(bands.alpha)("test::alpha", count), bands.beta = decltype(bands.beta)("test::beta", count);
+    for (std::size_t l = 0; l < count; ++l) bands.alpha(l) = Scalar(static_cast<ribbon::real_t<Scalar>>(u(g))), bands.beta(l) = Scalar(static_cast<ribbon::real_t<Scalar>>(u(g)));
+  }
+}
+
+/// alpha_l A + beta_l B as one matrix per line; anything else as it is.
+template <class Scalar>
+ribbon::Bands<Scalar, Kokkos::HostSpace> expanded(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands)
+{
+  if (bands.lhs != ribbon::Lhs::shifted) return bands;
+  auto own   = bands;
+  own.lhs    = ribbon::Lhs::per_line;
+  own.values = decltype(own.values)("test::expanded", static_cast<std::size_t>(bands.matrices()), bands.values.extent(1), bands.values.extent(2));
+  for (std::size_t l = 0; l < own.values.extent(0); ++l)
+    for (std::size_t i = 0; i < own.values.extent(1); ++i)
+      for (std::size_t d = 0; d < own.values.extent(2); ++d) own.values(l, i, d) = bands.alpha(l) * bands.values(0, i, d) + bands.beta(l) * bands.values(1, i, d);
+  return own;
 }
 
 /// Matrix of line l of a batch.

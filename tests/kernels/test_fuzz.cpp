@@ -60,16 +60,12 @@ void check(std::uint64_t seed)
   const int          block = d.below(4) == 0 ? d.of<int>({2, 3, 4, 5, 8}) : 1, kl = block > 1 ? 1 : d.below(3) ? d.below(3) : d.below(9), ku = block > 1 ? 1 : d.below(3) ? d.below(3) : d.below(9);
   const std::int64_t n        = d.below(4) == 0 ? 1 + d.below(12) : d.below(10) == 0 ? 100 + d.below(400) : 1 + d.below(140);
   const std::int64_t lines    = d.below(3) == 0 ? 1 : 1 + d.below(40);
-  const auto         lhs      = d.of<ribbon::Lhs>({ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line});
+  const auto         lhs      = d.of<ribbon::Lhs>({ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line, ribbon::Lhs::shifted});
   const bool         periodic = d.coin(), contiguous = d.coin();
   const std::string  algorithm = d.of<std::string>({"auto", "auto", "auto", "one_pass", "thomas", "pivoted", "partition"});
-  auto               bands     = random_system<Scalar>(d.g, lhs == ribbon::Lhs::shared ? 1 : lhs == ribbon::Lhs::classes ? std::min<std::int64_t>(3, lines) : lines, n, kl, ku, block, periodic);
+  auto               bands     = random_system<Scalar>(d.g, lhs == ribbon::Lhs::classes ? std::min<std::int64_t>(3, lines) : matrices_for(lhs, lines), n, kl, ku, block, periodic);
   const char        *kind      = spoil(d, bands);
-  bands.lhs                    = lhs;
-  if (lhs == ribbon::Lhs::classes) {
-    bands.class_of_line = decltype(bands.class_of_line)("test::classes", static_cast<std::size_t>(lines));
-    for (std::int64_t l = 0; l < lines; ++l) bands.class_of_line(static_cast<std::size_t>(l)) = d.below(static_cast<int>(bands.values.extent(0)));
-  }
+  assign(d.g, bands, lhs, lines);
   SCOPED_TRACE("seed " + std::to_string(seed) + ": " + kind + ", n " + std::to_string(n) + ", lines " + std::to_string(lines) + ", kl " + std::to_string(kl) + ", ku " + std::to_string(ku) + ", block " +
                std::to_string(block) + (periodic ? ", ring" : "") + (contiguous ? ", contiguous, " : ", interleaved, ") + ribbon::to_string(lhs) + ", " + algorithm + (is_float ? ", float" : ""));
   const auto                       set = (contiguous ? ribbon::LineSet::contiguous(n, lines, n + d.below(3)) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
@@ -98,7 +94,7 @@ void check(std::uint64_t seed)
   if (report.rcond < static_cast<double>(ribbon::unit_roundoff<Scalar>()) && std::any_of(x.begin(), x.end(), [](const Scalar &v) { return !ribbon::is_finite(ribbon::magnitude(v)); })) return;
   // what auto takes passed the probe with 45 units of roundoff to spare, an algorithm that was asked for with 450
   const double limit = (algorithm == "auto" || algorithm == "pivoted" ? 1e-13 : 1e-12) * (is_float ? 1.2e-7 / 2.2e-16 : 1);
-  EXPECT_LE(backward_error(bands, set, x, b), limit) << report.algorithm << ", probe " << report.probe_error << ", rcond " << report.rcond;
+  EXPECT_LE(backward_error(expanded(bands), set, x, b), limit) << report.algorithm << ", probe " << report.probe_error << ", rcond " << report.rcond;
 }
 
 TEST(Fuzz, RandomSystemsAreSolvedOrReported)

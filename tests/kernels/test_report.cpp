@@ -60,7 +60,6 @@ TEST(Report, ARoundingSizePivotIsZero)
 {
   for (const char *algorithm : {"one_pass", "thomas"})
     for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line}) {
-      if (lhs == ribbon::Lhs::per_line && std::string(algorithm) == "one_pass") continue;
       const auto report = factor(toeplitz(60, {-1, 2, -1}, true), algorithm, lhs); // periodic Laplacian: the constants are its null space
       EXPECT_EQ(report.status, FactorStatus::zero_pivot) << algorithm << " " << report.smallest_pivot;
       EXPECT_EQ(report.row, 59);
@@ -188,8 +187,38 @@ TEST(Refuses, BadArgumentsWithOneSentence)
   wrong.lhs = ribbon::Lhs::classes;
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong), "ribbon::LineSolver: class_of_line does not have one entry per line");
   EXPECT_NE(refusal(ribbon::LineSet::interleaved(3, 4), toeplitz(3, {1, 1, 9, 1, 1}, false), {"one_pass"}).find("algorithm one_pass"), std::string::npos);
-  wrong.lhs = ribbon::Lhs::per_line;
-  EXPECT_NE(refusal(ribbon::LineSet::interleaved(30, 1), wrong, {"one_pass"}).find("one matrix per line"), std::string::npos);
+  wrong.lhs = ribbon::Lhs::shifted;
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong), "ribbon::LineSolver: shifted bands with 1 matrices, not 2");
+  std::mt19937_64 g(1);
+  auto            two = random_bands<double>(g, 2, 30, 1, false, Kind::dominant);
+  assign(g, two, ribbon::Lhs::shifted, 3);
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), two), "ribbon::LineSolver: alpha and beta do not have one entry per line");
+  auto wide = random_system<double>(g, 4, 30, 3, 3, 1, false);
+  wide.lhs  = ribbon::Lhs::per_line;
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wide, {"one_pass"}), "ribbon: algorithm one_pass: no kernel for half-bandwidth 3 with one matrix per line");
+}
+
+TEST(Report, APerLineMatrixThatIsSingularIsReportedAndTheOthersAreSolved)
+{
+  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"}) {
+    std::mt19937_64 g(3);
+    const auto      set   = ribbon::LineSet::interleaved(70, 40);
+    auto            bands = random_bands<double>(g, 40, 70, 1, false, Kind::dominant);
+    bands.lhs             = ribbon::Lhs::per_line;
+    for (std::size_t d = 0; d < 3; ++d) bands.values(17, 33, d) = 0; // a row of zeros
+    const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
+    EXPECT_EQ(solver.report().status, FactorStatus::zero_pivot) << algorithm;
+    EXPECT_EQ(solver.report().line, 17) << algorithm;
+    std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+    for (auto &v : b) v = random_scalar<double>(g);
+    const auto x = solve(solver, b);
+    for (std::int64_t l = 0; l < 40; ++l) {
+      if (l == 17) continue;
+      std::vector<double> mine, right;
+      for (std::int64_t i = 0; i < 70; ++i) mine.push_back(x[static_cast<std::size_t>(set(l, i))]), right.push_back(b[static_cast<std::size_t>(set(l, i))]);
+      EXPECT_LE(ribbon::reference::backward_error(ribbon::reference::dense(bands, l), mine, right), 1e-14) << algorithm << ", line " << l;
+    }
+  }
 }
 
 } // namespace

@@ -34,21 +34,17 @@ protected:
     const std::uint64_t seed                              = static_cast<std::uint64_t>(n * 1000 + lines);
     SCOPED_TRACE("n = " + std::to_string(n) + ", lines = " + std::to_string(lines) + ", kind " + std::to_string(static_cast<int>(kind)) + ", seed " + std::to_string(seed));
     std::mt19937_64 g(seed);
-    auto            bands = random_bands<Scalar>(g, lhs == ribbon::Lhs::shared ? 1 : lhs == ribbon::Lhs::classes ? 3 : lines, n, h, periodic, kind);
-    bands.lhs             = lhs;
-    if (lhs == ribbon::Lhs::classes) {
-      bands.class_of_line = decltype(bands.class_of_line)("test::classes", static_cast<std::size_t>(lines));
-      for (std::int64_t l = 0; l < lines; ++l) bands.class_of_line(static_cast<std::size_t>(l)) = static_cast<int>((l * 5) % 3);
-    }
+    auto            bands = random_bands<Scalar>(g, matrices_for(lhs, lines), n, h, periodic, kind);
+    assign(g, bands, lhs, lines);
     const auto                             set = contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines);
     const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {algorithm});
     ASSERT_TRUE(solver.report().ok()) << "status " << static_cast<int>(solver.report().status) << ", probe " << solver.report().probe_error;
     std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
     for (auto &v : b) v = random_scalar<Scalar>(g);
     const auto x = solve(solver, b);
-    EXPECT_LE(backward_error(bands, set, x, b), limit<Scalar>());
+    EXPECT_LE(backward_error(expanded(bands), set, x, b), limit<Scalar>());
     EXPECT_TRUE(solve(solver, b, true) == x) << "in place differs from out of place";
-    if (n <= 70) compare_with_reference(bands, set, x, b);
+    if (n <= 70) compare_with_reference(expanded(bands), set, x, b);
   }
 
   /// Never more than 100 times the error of partial pivoting (where that is above roundoff).
@@ -94,9 +90,8 @@ std::vector<Setting> settings()
   for (int h : {1, 2})
     for (bool periodic : {false, true})
       for (bool contiguous : {false, true})
-        for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line})
-          for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"})
-            if (lhs != ribbon::Lhs::per_line || std::string(algorithm) != "one_pass") all.emplace_back(h, periodic, contiguous, lhs, algorithm);
+        for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line, ribbon::Lhs::shifted})
+          for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"}) all.emplace_back(h, periodic, contiguous, lhs, algorithm);
   return all;
 }
 
@@ -119,6 +114,72 @@ TEST(SolveShapes, EveryRowsPerThreadAndLinesPerTeam)
         }
 }
 
+TEST(SolveShapes, OnePassPerLineInEveryShape)
+{
+  for (bool contiguous : {false, true})
+    for (int rows : {2, 7, 16, 32, 64, 200})
+      for (int lanes : {1, 4, 32})
+        for (bool periodic : {false, true})
+          for (auto lhs : {ribbon::Lhs::per_line, ribbon::Lhs::shifted}) {
+            if (130 / rows * lanes > 500) continue;
+            SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(lanes));
+            std::mt19937_64 g(5);
+            auto            bands = random_bands<double>(g, matrices_for(lhs, 41), 130, 2, periodic, Kind::dominant);
+            assign(g, bands, lhs, 41);
+            const auto                             set = contiguous ? ribbon::LineSet::contiguous(130, 41) : ribbon::LineSet::interleaved(130, 41);
+            const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"one_pass", 0, rows, lanes});
+            std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+            for (auto &v : b) v = random_scalar<double>(g);
+            EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14);
+          }
+}
+
+TEST(SolveShapes, FactorAndSolveTakesOtherValues)
+{
+  for (int h : {1, 2})
+    for (auto lhs : {ribbon::Lhs::per_line, ribbon::Lhs::shifted}) {
+      std::mt19937_64 g(5);
+      const auto      set   = ribbon::LineSet::interleaved(50, 33);
+      auto            bands = random_bands<double>(g, matrices_for(lhs, 33), 50, h, true, Kind::dominant), other = random_bands<double>(g, matrices_for(lhs, 33), 50, h, true, Kind::dominant);
+      assign(g, bands, lhs, 33), assign(g, other, lhs, 33);
+      const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"one_pass"}), thomas(Exec(), set, to_device(bands), {"thomas"});
+      std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+      for (auto &v : b) v = random_scalar<double>(g);
+      Kokkos::View<double *, Memory> at("b", b.size());
+      const auto                     host = Kokkos::create_mirror_view(at);
+      std::copy(b.begin(), b.end(), host.data());
+      Kokkos::deep_copy(at, host);
+      solver.factor_and_solve(Exec(), to_device(other), at.data(), at.data());
+      Kokkos::fence();
+      Kokkos::deep_copy(host, at);
+      EXPECT_LE(backward_error(expanded(other), set, std::vector<double>(host.data(), host.data() + b.size()), b), 1e-14);
+      EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14) << "the factored matrices are kept";
+      EXPECT_THROW(thomas.factor_and_solve(Exec(), to_device(other), at.data(), at.data()), std::invalid_argument);
+      other.periodic = false;
+      EXPECT_THROW(solver.factor_and_solve(Exec(), to_device(other), at.data(), at.data()), std::invalid_argument);
+    }
+}
+
+TEST(SolveShapes, MatricesMayChangeAfterTheyWereFactored)
+{
+  for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
+    for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line, ribbon::Lhs::shifted}) {
+      std::mt19937_64 g(5);
+      const auto      set   = ribbon::LineSet::interleaved(40, 12);
+      auto            bands = random_bands<double>(g, matrices_for(lhs, 12), 40, 1, false, Kind::dominant);
+      assign(g, bands, lhs, 12);
+      auto given   = bands; // on a host the bands of the solver are the test's own
+      given.values = decltype(given.values)("test::given", bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
+      Kokkos::deep_copy(given.values, bands.values);
+      const auto                             device = to_device(given);
+      const ribbon::LineSolver<double, Exec> solver(Exec(), set, device, {algorithm});
+      Kokkos::deep_copy(device.values, 0.0);
+      std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+      for (auto &v : b) v = random_scalar<double>(g);
+      EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14) << algorithm << " " << ribbon::to_string(lhs);
+    }
+}
+
 // (kl, ku, block, periodic, contiguous, lhs)
 using WideSetting = std::tuple<int, int, int, bool, bool, ribbon::Lhs>;
 
@@ -138,22 +199,19 @@ protected:
     const std::uint64_t seed                               = static_cast<std::uint64_t>(n * 100 + lines);
     SCOPED_TRACE(algorithm + ", n = " + std::to_string(n) + ", lines = " + std::to_string(lines) + ", seed " + std::to_string(seed));
     std::mt19937_64 g(seed);
-    auto            bands = random_system<Scalar>(g, lhs == ribbon::Lhs::shared ? 1 : lhs == ribbon::Lhs::classes ? 3 : lines, n, kl, ku, block, periodic);
-    bands.lhs             = lhs;
-    if (lhs == ribbon::Lhs::classes) {
-      bands.class_of_line = decltype(bands.class_of_line)("test::classes", static_cast<std::size_t>(lines));
-      for (std::int64_t l = 0; l < lines; ++l) bands.class_of_line(static_cast<std::size_t>(l)) = static_cast<int>((l * 5) % 3);
-    }
+    auto            bands = random_system<Scalar>(g, matrices_for(lhs, lines), n, kl, ku, block, periodic);
+    assign(g, bands, lhs, lines);
     const auto set = (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
     const int  h   = std::max({kl, ku, 1});
     if (algorithm == "partition" && (lhs == ribbon::Lhs::classes || n < 10 * h)) return;
-    if (algorithm == "one_pass" && (lhs == ribbon::Lhs::per_line || n < 2 * h || h > 4 || block == 3 || block > 4)) return; // no kernel
+    if (algorithm == "one_pass" && (n < 2 * h || h > 4 || block == 3 || block > 4)) return; // no kernel
+    if (algorithm == "one_pass" && (lhs == ribbon::Lhs::per_line || lhs == ribbon::Lhs::shifted) && (h > 2 || block > 1)) return;
     const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {algorithm});
     ASSERT_TRUE(solver.report().ok()) << "status " << static_cast<int>(solver.report().status) << ", probe " << solver.report().probe_error << ", pivot " << solver.report().smallest_pivot;
     std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
     for (auto &v : b) v = random_scalar<Scalar>(g);
     const auto x = solve(solver, b);
-    EXPECT_LE(backward_error(bands, set, x, b), limit<Scalar>());
+    EXPECT_LE(backward_error(expanded(bands), set, x, b), limit<Scalar>());
     EXPECT_TRUE(solve(solver, b, true) == x) << "in place differs from out of place";
   }
 };
@@ -173,7 +231,7 @@ std::vector<WideSetting> wide_settings()
   for (const auto &s : systems)
     for (bool periodic : {false, true})
       for (bool contiguous : {false, true})
-        for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line}) all.emplace_back(s[0], s[1], s[2], periodic, contiguous, lhs);
+        for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line, ribbon::Lhs::shifted}) all.emplace_back(s[0], s[1], s[2], periodic, contiguous, lhs);
   return all;
 }
 

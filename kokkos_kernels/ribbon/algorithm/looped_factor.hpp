@@ -298,7 +298,7 @@ Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename
   LoopedShape shape;
   shape.orthogonal = orthogonal, shape.reach = bands.half_bandwidth(), shape.block = bands.block, shape.closed = orthogonal || bands.periodic;
   shape.lower = (bands.kl() + 1) * bands.block - 1, shape.upper = (bands.ku() + 1) * bands.block - 1;
-  const std::int64_t lines = static_cast<std::int64_t>(bands.values.extent(0)), rows = static_cast<std::int64_t>(bands.values.extent(1)), n = orthogonal ? rows * bands.block : rows;
+  const std::int64_t lines = bands.matrices(), rows = bands.rows(), n = orthogonal ? rows * bands.block : rows;
   const int          W       = shape.separators();
   const std::int64_t workers = orthogonal ? std::min<std::int64_t>(lines, std::max<std::int64_t>(1024, 1048576 / ((W + 1) * (2 * W + 1)))) : lines;
   auto               table   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::table", static_cast<std::size_t>(shape.words(n) * lines));

@@ -20,16 +20,16 @@ enum class CoefficientSource {
 /// The block of the regular chunks: on CUDA its numbers are constants of the instructions.
 template <class Block>
 struct RegularBlock {
-  static constexpr bool        full  = true; ///< every slot holds a row
-  static constexpr int         ahead = 0;    ///< rows of coefficients to read ahead
-  const Block                 &block;
-  KOKKOS_FUNCTION const auto  &forward(int k) const { return block.forward.row[k]; }
-  KOKKOS_FUNCTION const auto  &backward(int k) const { return block.backward.row[k]; }
-  KOKKOS_FUNCTION const auto  &edge() const { return block.forward.edge; }
-  KOKKOS_FUNCTION void         fetch_forward() const { }
-  KOKKOS_FUNCTION void         await_forward() const { }
-  KOKKOS_FUNCTION void         fetch_backward() const { }
-  KOKKOS_FUNCTION void         await_backward() const { }
+  static constexpr bool       full  = true; ///< every slot holds a row
+  static constexpr int        ahead = 0;    ///< rows of coefficients to read ahead
+  const Block                &block;
+  KOKKOS_FUNCTION const auto &forward(int k) const { return block.forward.row[k]; }
+  KOKKOS_FUNCTION const auto &backward(int k) const { return block.backward.row[k]; }
+  KOKKOS_FUNCTION const auto &edge() const { return block.forward.edge; }
+  KOKKOS_FUNCTION void        fetch_forward() const { }
+  KOKKOS_FUNCTION void        await_forward() const { }
+  KOKKOS_FUNCTION void        fetch_backward() const { }
+  KOKKOS_FUNCTION void        await_backward() const { }
 };
 
 /// A block read where it lies.
@@ -54,10 +54,9 @@ struct FetchedBlock {
   using Forward                      = typename Block::Forward;
   using Backward                     = typename Block::Backward;
   static constexpr std::size_t bytes = sizeof(Forward) > sizeof(Backward) ? sizeof(Forward) : sizeof(Backward);
-  static constexpr int         words = decltype(Forward::row[0])::words;
   static constexpr bool        full  = false;
   /// The compiler cannot know that writing a row to scratch leaves the block as it is; rows of many numbers would fill the registers.
-  static constexpr int        ahead = words > 12 ? 0 : words > 9 ? 1 : 2;
+  static constexpr int        ahead = Block::forward_words > 12 ? 0 : Block::forward_words > 9 ? 1 : 2;
   const Block                *block;
   char                       *scratch;
   int                         lane, lanes;

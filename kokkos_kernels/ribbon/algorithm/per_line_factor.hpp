@@ -24,13 +24,14 @@ struct PerLineFactorKernel {
     }
   };
 
-  BandEntries<Scalar, Memory> entry; ///< kl = ku = P
+  BandEntries<Scalar, Memory> entry; ///< kl, ku <= P
   Scalar                     *words, *closures;
-  std::int64_t                count;
+  std::int64_t                count;          ///< lines whose words are kept
+  std::int64_t                first_line = 0; ///< of the words
 
   KOKKOS_FUNCTION void operator()(const std::int64_t l, Smallest &smallest) const
   {
-    Smallest mine = Watch::start(l * entry.rows);
+    Smallest mine = Watch::start((first_line + l) * entry.rows);
     factor(l, mine);
     if (mine.val < smallest.val) smallest = mine;
   }
@@ -45,12 +46,12 @@ struct PerLineFactorKernel {
     Scalar             u[P][P] = {}; // u[q]: U of row i - 1 - q
     for (std::int64_t i = 0; i < m; ++i) {
       Scalar a[2 * P + 1], multiplier[P] = {};
-      for (int d = -P; d <= P; ++d) a[d + P] = i + d < 0 ? Scalar(0) : entry(l, i, d);
+      for (int d = -P; d <= P; ++d) a[d + P] = i + d < 0 ? Scalar(0) : entry(first_line + l, i, d);
       for (int q = P - 1; q >= 0; --q) {
         multiplier[q] = a[P - 1 - q];
         for (int p = 0; p < P; ++p) a[P - q + p] += multiplier[q] * u[q][p];
       }
-      Watch::see(magnitude(a[P]), entry.row_max(l, i), l * rows + i, smallest);
+      Watch::see(magnitude(a[P]), entry.row_max(first_line + l, i), (first_line + l) * rows + i, smallest);
       const Scalar inv = Scalar(1) / a[P];
       word(i, 0)       = inv;
       for (int q = P - 1; q > 0; --q)
@@ -61,7 +62,7 @@ struct PerLineFactorKernel {
       }
       if (!periodic) continue;
       for (int q = 0; q < P; ++q) {
-        Scalar v = i <= q ? inv * entry(l, i, q - P - i) : Scalar(0);
+        Scalar v = i <= q ? inv * entry(first_line + l, i, q - P - i) : Scalar(0);
         for (int p = 0; p < P; ++p) v -= multiplier[p] * inv * h[q].v[p];
         h[q].push(v);
         word(i, 1 + 3 * P + q) = v;
@@ -107,16 +108,16 @@ struct PerLineFactorKernel {
     Scalar             S[P][P];
     Real               scale = 0;
     for (int a = 0; a < P; ++a) {
-      const Real r = entry.row_max(l, m + a);
+      const Real r = entry.row_max(first_line + l, m + a);
       if (!(r <= scale)) scale = r;
       for (int b = 0; b < P; ++b) {
-        Scalar s = entry(l, m + a, b - a);
+        Scalar s = entry(first_line + l, m + a, b - a);
         for (int q = 0; q < P; ++q) { // neighbours on both sides are this chunk itself
-          const Scalar Ls = entry(l, m + a, q - P - a), Us = entry(l, m + a, q + P - a);
+          const Scalar Ls = entry(first_line + l, m + a, q - P - a), Us = entry(first_line + l, m + a, q + P - a);
           s -= Ls * (last[0][q][b] + last[1][q][b]) + Us * (first[0][q][b] + first[1][q][b]);
           if (b > 0) continue;
-          Scalar Lg = entry(l, m + a, -1 - q - a); // to g of row m - 1 - q, which is y but for q = 1: y_(m-2) = g_(m-2) + U g_(m-1)
-          if (P == 2 && q == 0) Lg += entry(l, m + a, -2 - a) * word(m - P, 1 + P);
+          Scalar Lg = entry(first_line + l, m + a, -1 - q - a); // to g of row m - 1 - q, which is y but for q = 1: y_(m-2) = g_(m-2) + U g_(m-1)
+          if (P == 2 && q == 0) Lg += entry(first_line + l, m + a, -2 - a) * word(m - P, 1 + P);
           c[(a * P + q) * count] = Lg, c[(P * P + a * P + q) * count] = Us;
         }
         S[a][b]                            = s;
@@ -125,13 +126,13 @@ struct PerLineFactorKernel {
     }
     Scalar G[P][P];
     if constexpr (P == 1) {
-      Watch::see(magnitude(S[0][0]), scale, l * rows + m, smallest);
+      Watch::see(magnitude(S[0][0]), scale, (first_line + l) * rows + m, smallest);
       G[0][0] = Scalar(1) / S[0][0];
     } else {
       const Scalar det   = S[0][0] * S[1][1] - S[0][1] * S[1][0];
       const Real   pivot = magnitude(S[0][0]) > magnitude(S[1][0]) ? magnitude(S[0][0]) : magnitude(S[1][0]);
-      Watch::see(pivot, scale, l * rows + m, smallest);
-      Watch::see(magnitude(det) / pivot, scale, l * rows + m + 1, smallest);
+      Watch::see(pivot, scale, (first_line + l) * rows + m, smallest);
+      Watch::see(magnitude(det) / pivot, scale, (first_line + l) * rows + m + 1, smallest);
       G[0][0] = S[1][1] / det, G[0][1] = -S[0][1] / det, G[1][0] = -S[1][0] / det, G[1][1] = S[0][0] / det;
     }
     for (int a = 0; a < P; ++a)

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file one_pass_per_line_plan.hpp  Shape, matrices and launch of the one-pass kernel for lines with matrices of their own.
+#pragma once
+
+#include <ribbon/algorithm/one_pass_per_line.hpp>
+#include <ribbon/algorithm/per_line_factor.hpp>
+
+#include <algorithm>
+
+namespace ribbon {
+
+/// One-pass solver of one matrix per line, or of alpha_l A + beta_l B. Matrices are kept as they are and eliminated in every solve.
+template <class Scalar, class Exec, int K>
+class OnePassPerLine {
+public:
+  using Memory = typename Exec::memory_space;
+  using Input  = Bands<Scalar, Memory>;
+
+  /// Shape of the kernel for lines of this layout, with split.chunks == 0 where no tile fits the scratch of a team.
+  static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, int rows_per_thread = 0, int lines_per_team = 0)
+  {
+    OnePassShape s;
+    s.ring   = periodic;
+    s.staged = lines.lines() == 1 || std::abs(lines.row_stride) < std::abs(lines.stride0);
+    if (lines.rows > 16384) return s;
+    const int         n     = static_cast<int>(lines.rows);
+    const std::size_t limit = device::scratch_limit(exec);
+    s.split                 = ChunkSplit::make(n, K, std::min(n, rows_per_thread ? rows_per_thread : n <= 64 ? 16 : 32));
+    s.lane_bits             = 5;
+    s.pitch                 = n | 1; // lanes of a warp fall on different banks
+    const auto fits         = [&] { return s.threads() <= 512 && scratch(s) <= limit; };
+    while (s.lane_bits > 0 && !fits()) --s.lane_bits;
+    for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
+    if (!fits()) s.split.chunks = 0;
+    return s;
+  }
+
+  /// Copies the matrices.
+  OnePassPerLine(const Exec &exec, const Input &bands, const OnePassShape &shape) : bands_(bands), shape_(shape)
+  {
+    const auto copy = [&](auto &to, const auto &from) {
+      to = allocate<std::decay_t<decltype(to)>>(exec, "ribbon::one_pass::matrices", from.extent(0), from.extent(1), from.extent(2));
+      Kokkos::deep_copy(exec, to, from);
+    };
+    copy(bands_.values, bands.values);
+    if (bands.lhs == Lhs::shifted) {
+      const auto n = bands.alpha.extent(0);
+      bands_.alpha = allocate<typename Input::scale_type>(exec, "ribbon::one_pass::alpha", n), bands_.beta = allocate<typename Input::scale_type>(exec, "ribbon::one_pass::beta", n);
+      Kokkos::deep_copy(exec, bands_.alpha, bands.alpha);
+      Kokkos::deep_copy(exec, bands_.beta, bands.beta);
+    }
+    exec.fence();
+  }
+
+  std::size_t         bytes() const { return (bands_.values.size() + bands_.alpha.size() + bands_.beta.size()) * sizeof(Scalar); }
+  const OnePassShape &shape() const { return shape_; }
+
+  /// Smallest pivot of the matrices, eliminated line by line.
+  typename SmallestPivot<real_t<Scalar>>::value_type smallest_pivot(const Exec &exec) const
+  {
+    using Kernel             = PerLineFactorKernel<Scalar, K, Memory>;
+    const std::int64_t lines = bands_.matrices(), n = bands_.rows(), together = std::min<std::int64_t>(lines, std::max<std::int64_t>(1024, (std::int64_t(1) << 24) / n));
+    const std::size_t  count = static_cast<std::size_t>(together), width = bands_.periodic ? 1 + 4 * K : 1 + 2 * K;
+    const auto         words    = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::one_pass::words", static_cast<std::size_t>(n - (bands_.periodic ? K : 0)) * width * count);
+    const auto         closures = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::one_pass::closures", bands_.periodic ? 4 * K * K * count : 0);
+    auto               smallest = Kernel::Watch::start(-1);
+    for (std::int64_t first = 0; first < lines; first += together) {
+      typename Kernel::Smallest found;
+      Kokkos::parallel_reduce("ribbon::one_pass::pivots", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, std::min(together, lines - first)),
+                              Kernel{BandEntries<Scalar, Memory>(bands_), words.data(), closures.data(), together, first}, typename Kernel::Watch::reducer(found));
+      if (found.val < smallest.val) smallest = found;
+    }
+    return smallest;
+  }
+
+  /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const { solve(exec, bands_, b, in, x, out); }
+
+  /// The same with matrices of other values.
+  void solve(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  {
+    if (bands.lhs == Lhs::shifted) run(exec, ShiftedMatrices<Scalar, K>{bands.values.data(), bands.alpha.data(), bands.beta.data(), bands.matrices(), bands.rows(), bands.kl(), bands.ku()}, b, in, x, out);
+    else run(exec, OwnMatrices<Scalar, K>{bands.values.data(), bands.matrices(), bands.rows(), bands.kl(), bands.ku()}, b, in, x, out);
+  }
+
+private:
+  static std::size_t scratch(const OnePassShape &s)
+  {
+    return s.staged ? OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, true>::scratch(s) : OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, false>::scratch(s);
+  }
+
+  template <class Matrices>
+  void run(const Exec &exec, const Matrices &matrices, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  {
+    const auto start = [&](auto staged) {
+      using Kernel = OnePassPerLineKernel<Scalar, K, Matrices, staged()>;
+      Kernel k{matrices, b, x, in, out, shape_, in.lines(), 0};
+      if (!staged && out.stride0 == 1) k.shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % static_cast<std::uintptr_t>(shape_.lanes()));
+      device::launch(exec, "ribbon::one_pass", {(k.lines + k.shift + shape_.lanes() - 1) / shape_.lanes(), shape_.threads(), Kernel::scratch(shape_)}, k);
+    };
+    if (shape_.staged) start(std::true_type{});
+    else start(std::false_type{});
+  }
+
+  Input        bands_;
+  OnePassShape shape_;
+};
+
+} // namespace ribbon
