@@ -51,6 +51,22 @@ KOKKOS_INLINE_FUNCTION Real square_root(Real a)
   return sqrt(a);
 }
 
+/// 1 / a to about one unit of roundoff; NaN or Inf where a is zero. On CUDA an approximation and a cubic step: half the operations of a
+/// division, and no branch.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar reciprocal(const Scalar &a)
+{
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<Scalar, double>) {
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+    const double e = fma(-a, r, 1.0);
+    return fma(r, fma(e, e, e), r);
+  }
+#endif
+  return Scalar(1) / a;
+}
+
 /// Rounding unit of the real type behind Scalar.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION constexpr real_t<Scalar> unit_roundoff()

@@ -335,9 +335,17 @@ private:
       else if (attempt(one_pass, most_unsound, reason) || algorithm_) return;
       throw std::invalid_argument("ribbon: algorithm one_pass: " + failure_);
     }
-    if (automatic() && !ring_too_short && is_device_space<Exec> && attempt(one_pass, sound, reason)) return;
+    if (automatic() && !ring_too_short && in_flight_first() && attempt(one_pass, sound, reason)) return;
     if (asked_for("pivoted") || ring_too_short) attempt(pivoted, most_unsound, ring_too_short ? "a ring of " + std::to_string(lines_.rows) + " rows" : reason);
     else if (!attempt(thomas, automatic() ? sound : most_unsound, reason) && automatic()) attempt(pivoted, most_unsound, failure_);
+  }
+
+  /// Whether elimination in flight is faster than factors that are kept: rows up to which it was, by ribbon-bench --matrix per_line on an H200.
+  bool in_flight_first() const
+  {
+    if (!is_device_space<Exec> || bands_.lhs == Lhs::shifted) return is_device_space<Exec>;
+    const bool contiguous = std::abs(lines_.row_stride) < std::abs(lines_.stride0);
+    return lines_.rows <= (reach_ == 1 ? (contiguous ? 1024 : 512) : (contiguous ? 256 : 128));
   }
 
   template <bool orthogonal>

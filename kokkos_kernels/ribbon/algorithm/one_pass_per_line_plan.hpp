@@ -25,11 +25,17 @@ public:
     if (lines.rows > 16384) return s;
     const int         n     = static_cast<int>(lines.rows);
     const std::size_t limit = device::scratch_limit(exec);
-    s.split                 = ChunkSplit::make(n, K, std::min(n, rows_per_thread ? rows_per_thread : n <= 64 ? 16 : 32));
-    s.lane_bits             = 5;
-    s.pitch                 = n | 1; // lanes of a warp fall on different banks
-    const auto fits         = [&] { return s.threads() <= 512 && scratch(s) <= limit; };
-    while (s.lane_bits > 0 && !fits()) --s.lane_bits;
+    const int         rows  = std::min(n, rows_per_thread ? rows_per_thread : K == 1 || n > 128 ? 16 : 8);
+    s.split                 = ChunkSplit::make(n, K, rows);
+    for (int T = 1, length = n; periodic && T <= 512; T *= 2) { // the cyclic reduction of a ring takes a power of two of chunks
+      const auto split = ChunkSplit::make(n, K, length = (n + T - 1) / T);
+      if (split.chunks == T) s.split = split;
+      if (length <= rows) break;
+    }
+    s.lane_bits     = 5;
+    s.pitch         = n | 1; // lanes of a warp fall on different banks
+    const auto fits = [&] { return s.threads() <= OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, true>::max_threads && scratch(s) <= limit; };
+    while (s.lane_bits > 0 && (!fits() || (s.lane_bits > 4 && (scratch(s) > limit / 2 || s.staged)))) --s.lane_bits; // two teams on a multiprocessor, but rows of 128 bytes
     for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
     if (!fits()) s.split.chunks = 0;
     return s;
@@ -50,6 +56,7 @@ public:
       Kokkos::deep_copy(exec, bands_.beta, bands.beta);
     }
     exec.fence();
+    if (bands.lhs == Lhs::shifted) find_equal_rows();
   }
 
   std::size_t         bytes() const { return (bands_.values.size() + bands_.alpha.size() + bands_.beta.size()) * sizeof(Scalar); }
@@ -79,11 +86,31 @@ public:
   /// The same with matrices of other values.
   void solve(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
-    if (bands.lhs == Lhs::shifted) run(exec, ShiftedMatrices<Scalar, K>{bands.values.data(), bands.alpha.data(), bands.beta.data(), bands.matrices(), bands.rows(), bands.kl(), bands.ku()}, b, in, x, out);
+    const bool own = bands.values.data() == bands_.values.data(); // other matrices may have other rows that agree
+    if (bands.lhs == Lhs::shifted)
+      run(exec, ShiftedMatrices<Scalar, K>{bands.values.data(), bands.alpha.data(), bands.beta.data(), bands.matrices(), bands.rows(), bands.kl(), bands.ku(), own ? equal_begin_ : 0, own ? equal_end_ : 0}, b, in, x,
+          out);
     else run(exec, OwnMatrices<Scalar, K>{bands.values.data(), bands.matrices(), bands.rows(), bands.kl(), bands.ku()}, b, in, x, out);
   }
 
 private:
+  /// The rows around the middle one that agree with it, in both matrices.
+  void find_equal_rows()
+  {
+    const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands_.values);
+    const auto n = values.extent(1), middle = n / 2;
+    const auto agree = [&](std::size_t i) {
+      for (std::size_t c = 0; c < 2; ++c)
+        for (std::size_t d = 0; d < values.extent(2); ++d)
+          if (!(values(c, i, d) == values(c, middle, d))) return false;
+      return true;
+    };
+    std::size_t begin = middle, end = middle;
+    while (end < n && agree(end)) ++end;
+    while (begin > 0 && begin < end && agree(begin - 1)) --begin;
+    equal_begin_ = static_cast<std::int64_t>(begin), equal_end_ = static_cast<std::int64_t>(end);
+  }
+
   static std::size_t scratch(const OnePassShape &s)
   {
     return s.staged ? OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, true>::scratch(s) : OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, false>::scratch(s);
@@ -96,7 +123,8 @@ private:
       using Kernel = OnePassPerLineKernel<Scalar, K, Matrices, staged()>;
       Kernel k{matrices, b, x, in, out, shape_, in.lines(), 0};
       if (!staged && out.stride0 == 1) k.shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % static_cast<std::uintptr_t>(shape_.lanes()));
-      device::launch(exec, "ribbon::one_pass", {(k.lines + k.shift + shape_.lanes() - 1) / shape_.lanes(), shape_.threads(), Kernel::scratch(shape_)}, k);
+      const std::size_t states = is_device_space<Exec> ? 0 : static_cast<std::size_t>(shape_.threads()) * sizeof(typename Kernel::State);
+      device::launch(exec, "ribbon::one_pass", {(k.lines + k.shift + shape_.lanes() - 1) / shape_.lanes(), shape_.threads(), Kernel::scratch(shape_) + states}, k);
     };
     if (shape_.staged) start(std::true_type{});
     else start(std::false_type{});
@@ -104,6 +132,7 @@ private:
 
   Input        bands_;
   OnePassShape shape_;
+  std::int64_t equal_begin_ = 0, equal_end_ = 0;
 };
 
 } // namespace ribbon

@@ -61,12 +61,12 @@ struct PartitionKernels {
   /// Bands of the pieces (or tails): rows [first, first + rows) of part q. Entries that leave an open line at its begin are those of the next
   /// piece: they have no meaning, and equal pieces shall look equal.
   struct CutKernel {
-    Matrix                      from;
-    PartitionCut                cut;
-    Values to;
-    std::int64_t                rows;
-    bool                        tails, one_line; ///< one_line: shared bands, matrices are numbered by piece
-    KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
+    Matrix               from;
+    PartitionCut         cut;
+    Values               to;
+    std::int64_t         rows;
+    bool                 tails, one_line; ///< one_line: shared bands, matrices are numbered by piece
+    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
     {
       const std::int64_t c = k % static_cast<std::int64_t>(to.extent(0)), i = k / static_cast<std::int64_t>(to.extent(0));
       std::int64_t       l = c, q = cut.pieces;
@@ -87,11 +87,11 @@ struct PartitionKernels {
 
   /// Right-hand sides of V and W in the words of `spikes`; line (column, matrix).
   struct CouplingKernel {
-    Values values; ///< of the matrices of the parts
-    int                         kl, ku, K, B;
-    std::int64_t                rows;
-    Spikes                      spikes;
-    KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
+    Values               values; ///< of the matrices of the parts
+    int                  kl, ku, K, B;
+    std::int64_t         rows;
+    Spikes               spikes;
+    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
     {
       const std::int64_t c = k % spikes.matrices, unknown = k / spikes.matrices / spikes.columns, i = unknown / B;
       const int          column = static_cast<int>(k / spikes.matrices % spikes.columns), S = K * B, e = column % S, a = static_cast<int>(unknown % B);
@@ -146,9 +146,9 @@ struct PartitionKernels {
 
   /// The matrix of the reduced system.
   struct AssembleKernel {
-    Parts                       parts;
-    Values to; ///< (matrices, separators, 3 S^2)
-    KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
+    Parts                parts;
+    Values               to; ///< (matrices, separators, 3 S^2)
+    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
     {
       const PartitionCut &cut = parts.cut;
       const std::int64_t  l = k % static_cast<std::int64_t>(to.extent(0)), p = k / static_cast<std::int64_t>(to.extent(0)), right = cut.next(p), m = cut.interior(p) * cut.B;

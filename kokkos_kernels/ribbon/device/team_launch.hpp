@@ -27,7 +27,7 @@ struct League {
   std::size_t  scratch = 0; ///< bytes of team scratch the kernel asked for (16-byte aligned pieces)
 };
 
-inline constexpr std::size_t align16(std::size_t bytes)
+KOKKOS_INLINE_FUNCTION constexpr std::size_t align16(std::size_t bytes)
 {
   return (bytes + 15) / 16 * 16;
 }
