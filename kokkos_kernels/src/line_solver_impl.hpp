@@ -3,6 +3,7 @@
 #pragma once
 
 #include "algorithms.hpp"
+#include "cyclic_reductions.hpp"
 
 #include <ribbon/algorithm/looped_factor.hpp>
 #include <ribbon/algorithm/partition.hpp>
@@ -76,12 +77,12 @@ public:
     unknowns_ = lines.rows * bands.block;
     reach_    = std::max(1, bands.half_bandwidth());
     if (bands.half_bandwidth() == 0) bands_.periodic = false;
-    if (!factor_partition()) {
+    if (!factor_reduction() && !factor_partition()) {
       if (bands.lhs == Lhs::per_line) factor_per_line();
       else factor_few();
     }
     if (algorithm_) this->report.bytes = algorithm_->bytes + class_of_line_.size() * sizeof(int);
-    bands_ = Input(); // factored: nothing of the input is kept
+    bands_ = Input(); // factored: the input is kept by cyclic reductions alone, which read it in every solve
   }
 
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
@@ -197,6 +198,34 @@ private:
     return n >= 128 && lines < 16384 ? piece : 0;
   }
 
+  /// The cyclic reductions, which are never chosen but asked for. False: nothing was done.
+  bool factor_reduction()
+  {
+    if (!is_reduction(options_.algorithm)) return false;
+    const bool few = bands_.lhs == Lhs::shared && bands_.block == 1 && bands_.half_bandwidth() <= 1;
+    if (asked_for("toeplitz_cr") && !few) throw std::invalid_argument("ribbon: algorithm toeplitz_cr takes one tridiagonal matrix for all lines");
+    const Make make = [&](Pivots &p, std::string &why) {
+      if (asked_for("toeplitz_cr")) return watched(p, [&](PivotWatch &watch) { return make_toeplitz_cr<Scalar, Exec>(exec_, lines_, read_matrices()[0], options_, watch, why); });
+      DevicePivot found;
+      auto        made = make_reduction<Scalar, Exec>(exec_, lines_, bands_, options_, found, why);
+      p.smallest = found.smallest, p.not_finite = found.smallest < 0, p.line = found.line, p.row = found.row;
+      return made;
+    };
+    if (!attempt(make, most_unsound, "asked for") && !algorithm_) throw std::invalid_argument("ribbon: algorithm " + options_.algorithm + ": " + failure_);
+    return true;
+  }
+
+  /// Makes an algorithm whose elimination tells make(watch) of every pivot.
+  template <class MakeWatched>
+  static Made<Scalar, Exec> watched(Pivots &p, const MakeWatched &make)
+  {
+    PivotWatch         watch;
+    Made<Scalar, Exec> made = make(watch);
+    p.smallest = static_cast<double>(watch.smallest), p.not_finite = watch.not_finite, p.line = watch.matrix, p.row = watch.row;
+    p.growth = static_cast<double>(watch.growth), p.log_abs_det = static_cast<double>(watch.log_det);
+    return made;
+  }
+
   /// Cuts lines where that is asked for, or likely to be faster. False: nothing was done.
   bool factor_partition(bool no_tile = false)
   {
@@ -224,14 +253,7 @@ private:
   void factor_few()
   {
     const auto matrices = read_matrices();
-    const auto watched  = [this](Pivots &p, const auto &make) {
-      PivotWatch watch;
-      auto       made = make(watch);
-      p.smallest = static_cast<double>(watch.smallest), p.not_finite = watch.not_finite, p.line = watch.matrix, p.row = watch.row;
-      p.growth = static_cast<double>(watch.growth), p.log_abs_det = static_cast<double>(watch.log_det);
-      return made;
-    };
-    const auto looped = [&](Pivots &p, const std::vector<HostMatrix<Scalar>> &from, bool orthogonal) -> Made<Scalar, Exec> {
+    const auto looped   = [&](Pivots &p, const std::vector<HostMatrix<Scalar>> &from, bool orthogonal) -> Made<Scalar, Exec> {
       return watched(p, [&](PivotWatch &watch) { return std::make_unique<LoopedAlgorithm<Scalar, Exec>>(Looped<Scalar, Exec>(exec_, from, orthogonal, watch), orthogonal); });
     };
     const Make one_pass = [&](Pivots &p, std::string &why) {
