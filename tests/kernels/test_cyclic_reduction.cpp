@@ -75,11 +75,12 @@ TEST_P(CyclicReduction, SolvesEverySize)
 {
   const auto &[algorithm, lhs, periodic, contiguous, block] = GetParam();
   for (std::int64_t n : sizes) {
-    if (block > 2 && n > 129) continue;
+    if (block > 2 && n > 129) continue; // dense blocks take their time
+    if (block == 8 && n > 33 && n != 100) continue;
     check<double>(n, 1);
-    check<double>(n, n > 64 ? 5 : 37);
+    check<double>(n, block == 8 ? 9 : n > 64 ? 5 : 37);
   }
-  check<double>(17, 260);
+  if (block <= 2) check<double>(17, 260);
   for (std::int64_t n : {4, 33, 100}) check<float>(n, 21), check<Kokkos::complex<double>>(n, 21);
 }
 
@@ -87,7 +88,8 @@ TEST_P(CyclicReduction, EveryShape)
 {
   const auto &[algorithm, lhs, periodic, contiguous, block] = GetParam();
   for (std::int64_t n : {1, 2, 5, 31, 64, 100}) {
-    for (int lanes : {1, 2, 8, 32}) check<double>(n, 35, 0, lanes);
+    if (block == 8 && n > 31) continue;
+    for (int lanes : {1, 2, 8, 32}) check<double>(n, block == 8 ? 9 : 35, 0, lanes);
     if (algorithm == "cr_pcr")
       for (int rows : {1, 2, 3, 4, 7, 16, 50, 1000}) check<double>(n, 9, rows);
   }
