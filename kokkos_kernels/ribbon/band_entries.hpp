@@ -39,7 +39,7 @@ struct BandEntries {
     for (int d = -lower; d <= upper; ++d)
       for (int b = 0; b < block; ++b) {
         const Real v = magnitude((*this)(c, i, d, a, b));
-        if (!(v <= m)) m = v;
+        if (!(v <= m) && m == m) m = v; // NaN stays
       }
     return m;
   }

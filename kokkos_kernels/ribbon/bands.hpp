@@ -58,4 +58,18 @@ struct Bands {
   int          half_bandwidth() const { return kl() > ku() ? kl() : ku(); }
 };
 
+/// The same matrices in memory of their own. Asynchronous on exec.
+template <class Scalar, class Exec>
+Bands<Scalar, typename Exec::memory_space> copy(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands)
+{
+  auto       result = bands;
+  const auto fill   = [&](auto &to, const auto &from, auto... extents) {
+    to = allocate<std::decay_t<decltype(to)>>(exec, "ribbon::bands", extents...);
+    Kokkos::deep_copy(exec, to, from);
+  };
+  fill(result.values, bands.values, bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
+  if (bands.lhs == Lhs::shifted) fill(result.alpha, bands.alpha, bands.alpha.extent(0)), fill(result.beta, bands.beta, bands.beta.extent(0));
+  return result;
+}
+
 } // namespace ribbon

@@ -64,7 +64,7 @@ struct HostMatrix {
     for (int d = -lower; d <= upper; ++d)
       for (int b = 0; b < block; ++b) {
         const long double v = std::abs((*this)(i, d, a, b));
-        if (!(v <= m)) m = v; // keeps NaN
+        if (!(v <= m) && m == m) m = v; // NaN stays
       }
     return m;
   }

@@ -13,6 +13,9 @@ namespace ribbon {
 struct LineSolverOptions {
   /// "auto", "one_pass", "thomas", "pivoted" or "partition". auto takes partition for few long lines on a device, one_pass on a device where a tile of lines fits the scratch of a team and thomas
   /// otherwise, and pivoted where the probe finds that unsound.
+  /// Never taken by auto: "cyclic_reduction", "parallel_cyclic_reduction" and "cr_pcr" (tridiagonal and block tridiagonal matrices, which they
+  /// copy and eliminate in every solve) and "toeplitz_cr" (one
+  /// tridiagonal matrix whose rows agree but for the first and the last four). All four need lines that fit the scratch of a team.
   std::string algorithm = "auto";
   /// A pivot this small relative to the largest entry of its row counts as zero; 0 stands for 100 units of roundoff.
   double zero_pivot = 0;
@@ -23,6 +26,9 @@ struct LineSolverOptions {
   int rows_per_thread = 0, lines_per_team = 0;
   /// Rows of a piece of partition; 0 leaves the choice to the solver.
   std::int64_t rows_per_piece = 0;
+  /// cr_pcr changes from cyclic reduction to parallel cyclic reduction where at most so many equations of a line are left; 0 leaves the choice
+  /// to the solver.
+  int switch_rows = 0;
 };
 
 /// Solver for all lines of a LineSet, for band matrices with up to 8 diagonals on either side and block tridiagonal matrices with blocks up
@@ -67,7 +73,8 @@ public:
   /// factored. One kernel, asynchronous on exec, allocates nothing. Nothing is probed and no report is made: lines whose pivots vanish hold
   /// Inf or NaN.
   /// @param bands  of the extents, widths and kind (per_line, shifted) of the bands that were factored
-  /// @throws std::invalid_argument where they are not, or where the algorithm that was chosen keeps factors (it is to be "one_pass")
+  /// @throws std::invalid_argument where they are not, or where the algorithm that was chosen keeps factors (it is to be "one_pass" or a cyclic
+  /// reduction)
   void factor_and_solve(const Exec &exec, const bands_type &bands, const Scalar *b, Scalar *x) const;
 
   struct Implementation {

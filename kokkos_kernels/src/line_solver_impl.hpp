@@ -3,9 +3,9 @@
 #pragma once
 
 #include "algorithms.hpp"
+#include "cyclic_reductions.hpp"
+#include "looped_and_partition.hpp"
 
-#include <ribbon/algorithm/looped_factor.hpp>
-#include <ribbon/algorithm/partition.hpp>
 #include <ribbon/probe.hpp>
 
 #include <functional>
@@ -15,34 +15,6 @@ namespace ribbon::detail {
 struct IotaKernel {
   int                 *to;
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const { to[i] = static_cast<int>(i); }
-};
-
-/// Whole lines, run-time widths.
-template <class Scalar, class Exec>
-struct LoopedAlgorithm final : Algorithm<Scalar, Exec> {
-  Looped<Scalar, Exec> plan;
-  LoopedAlgorithm(Looped<Scalar, Exec> from, bool orthogonal) : plan(std::move(from))
-  {
-    this->name  = orthogonal ? "pivoted" : "thomas";
-    this->bytes = plan.bytes();
-  }
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const override
-  {
-    plan.solve(exec, b, in, x, out, class_of_line, classified);
-  }
-};
-
-/// Few long lines, cut in pieces.
-template <class Scalar, class Exec>
-struct PartitionAlgorithm final : Algorithm<Scalar, Exec> {
-  Partition<Scalar, Exec> plan;
-  explicit PartitionAlgorithm(Partition<Scalar, Exec> from) : plan(std::move(from))
-  {
-    this->name  = "partition of " + std::to_string(plan.cut().pieces) + " x " + std::to_string(plan.cut().piece) + " rows";
-    this->bytes = plan.bytes();
-    this->lines = plan.cut().lines;
-  }
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
 };
 
 /// Calls f(K, B) for the systems that have a one-pass kernel.
@@ -76,7 +48,7 @@ public:
     unknowns_ = lines.rows * bands.block;
     reach_    = std::max(1, bands.half_bandwidth());
     if (bands.half_bandwidth() == 0) bands_.periodic = false;
-    if (!factor_partition()) {
+    if (!factor_reduction() && !factor_partition()) {
       if (one_per_line()) factor_per_line();
       else factor_few();
     }
@@ -204,6 +176,34 @@ private:
     return n >= 128 && lines < 16384 ? piece : 0;
   }
 
+  /// The cyclic reductions, which are never chosen but asked for. False: nothing was done.
+  bool factor_reduction()
+  {
+    if (!is_reduction(options_.algorithm)) return false;
+    const bool few = bands_.lhs == Lhs::shared && bands_.block == 1 && bands_.half_bandwidth() <= 1;
+    if (asked_for("toeplitz_cr") && !few) throw std::invalid_argument("ribbon: algorithm toeplitz_cr takes one tridiagonal matrix for all lines");
+    const Make make = [&](Pivots &p, std::string &why) {
+      if (asked_for("toeplitz_cr")) return watched(p, [&](PivotWatch &watch) { return make_toeplitz_cr<Scalar, Exec>(exec_, lines_, read_matrices()[0], options_, watch, why); });
+      DevicePivot found;
+      auto        made = make_reduction<Scalar, Exec>(exec_, lines_, bands_, options_, found, why);
+      p.smallest = found.smallest, p.not_finite = found.smallest < 0, p.line = found.line, p.row = found.row;
+      return made;
+    };
+    if (!attempt(make, most_unsound, "asked for") && !algorithm_) throw std::invalid_argument("ribbon: algorithm " + options_.algorithm + ": " + failure_);
+    return true;
+  }
+
+  /// Makes an algorithm whose elimination tells make(watch) of every pivot.
+  template <class MakeWatched>
+  static Made<Scalar, Exec> watched(Pivots &p, const MakeWatched &make)
+  {
+    PivotWatch         watch;
+    Made<Scalar, Exec> made = make(watch);
+    p.smallest = static_cast<double>(watch.smallest), p.not_finite = watch.not_finite, p.line = watch.matrix, p.row = watch.row;
+    p.growth = static_cast<double>(watch.growth), p.log_abs_det = static_cast<double>(watch.log_det);
+    return made;
+  }
+
   /// Cuts lines where that is asked for, or likely to be faster. False: nothing was done.
   bool factor_partition(bool no_tile = false)
   {
@@ -231,14 +231,7 @@ private:
   void factor_few()
   {
     const auto matrices = read_matrices();
-    const auto watched  = [this](Pivots &p, const auto &make) {
-      PivotWatch watch;
-      auto       made = make(watch);
-      p.smallest = static_cast<double>(watch.smallest), p.not_finite = watch.not_finite, p.line = watch.matrix, p.row = watch.row;
-      p.growth = static_cast<double>(watch.growth), p.log_abs_det = static_cast<double>(watch.log_det);
-      return made;
-    };
-    const auto looped = [&](Pivots &p, const std::vector<HostMatrix<Scalar>> &from, bool orthogonal) -> Made<Scalar, Exec> {
+    const auto looped   = [&](Pivots &p, const std::vector<HostMatrix<Scalar>> &from, bool orthogonal) -> Made<Scalar, Exec> {
       return watched(p, [&](PivotWatch &watch) { return std::make_unique<LoopedAlgorithm<Scalar, Exec>>(Looped<Scalar, Exec>(exec_, from, orthogonal, watch), orthogonal); });
     };
     const Make one_pass = [&](Pivots &p, std::string &why) {

@@ -61,6 +61,25 @@ TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)
       }
 }
 
+TEST_F(Costs, ACyclicReductionIsOneKernelAndAllocatesNothing)
+{
+  std::mt19937_64 g(1);
+  for (const char *algorithm : {"cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr"})
+    for (bool periodic : {false, true}) {
+      const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(120, 50), to_device(random_bands<double>(g, 1, 120, 1, periodic, Kind::poisson)), {algorithm});
+      ASSERT_TRUE(solver.report().ok());
+      Kokkos::View<double *, Memory> b("b", 6000), x("x", 6000);
+      Kokkos::fence();
+      kernels = allocations = 0;
+      labels.clear();
+      for (int k = 0; k < 3; ++k) solver.solve(Exec(), b.data(), x.data());
+      Kokkos::fence();
+      EXPECT_EQ(kernels, 3) << algorithm;
+      EXPECT_EQ(allocations, 0) << algorithm;
+      for (const auto &label : labels) EXPECT_EQ(label.rfind("ribbon::", 0), 0u) << label;
+    }
+}
+
 TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
 {
   // pieces, tails, right-hand side of the reduced system, reduced system, correction

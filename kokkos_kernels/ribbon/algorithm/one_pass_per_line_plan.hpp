@@ -42,19 +42,8 @@ public:
   }
 
   /// Copies the matrices.
-  OnePassPerLine(const Exec &exec, const Input &bands, const OnePassShape &shape) : bands_(bands), shape_(shape)
+  OnePassPerLine(const Exec &exec, const Input &bands, const OnePassShape &shape) : bands_(copy(exec, bands)), shape_(shape)
   {
-    const auto copy = [&](auto &to, const auto &from) {
-      to = allocate<std::decay_t<decltype(to)>>(exec, "ribbon::one_pass::matrices", from.extent(0), from.extent(1), from.extent(2));
-      Kokkos::deep_copy(exec, to, from);
-    };
-    copy(bands_.values, bands.values);
-    if (bands.lhs == Lhs::shifted) {
-      const auto n = bands.alpha.extent(0);
-      bands_.alpha = allocate<typename Input::scale_type>(exec, "ribbon::one_pass::alpha", n), bands_.beta = allocate<typename Input::scale_type>(exec, "ribbon::one_pass::beta", n);
-      Kokkos::deep_copy(exec, bands_.alpha, bands.alpha);
-      Kokkos::deep_copy(exec, bands_.beta, bands.beta);
-    }
     exec.fence();
     if (bands.lhs == Lhs::shifted) find_equal_rows();
   }

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file cyclic_reductions.hpp  The cyclic reductions as algorithms of a LineSolver. They are taken where they are asked for, never by auto.
+#pragma once
+
+#include "algorithms.hpp"
+
+#include <ribbon/algorithm/cr_pcr.hpp>
+#include <ribbon/algorithm/toeplitz_cr.hpp>
+
+namespace ribbon::detail {
+
+inline bool is_reduction(const std::string &name)
+{
+  return name == "cyclic_reduction" || name == "parallel_cyclic_reduction" || name == "cr_pcr" || name == "toeplitz_cr";
+}
+
+template <class Scalar, class Exec>
+struct ReductionAlgorithm final : Algorithm<Scalar, Exec> {
+  Reduction<Scalar, Exec> plan;
+  ReductionAlgorithm(const std::string &asked_for, Reduction<Scalar, Exec> from) : plan(std::move(from))
+  {
+    this->name  = asked_for;
+    this->bytes = plan.bytes();
+  }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const override
+  {
+    plan.solve(exec, b, in, x, out, class_of_line, classified);
+  }
+  bool solve_with(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
+  {
+    if (!plan.takes(bands)) return false;
+    plan.solve(exec, bands, b, in, x, out);
+    return true;
+  }
+};
+
+template <class Scalar, class Exec>
+struct ToeplitzAlgorithm final : Algorithm<Scalar, Exec> {
+  ToeplitzReduction<Scalar, Exec> plan;
+  explicit ToeplitzAlgorithm(ToeplitzReduction<Scalar, Exec> from) : plan(std::move(from))
+  {
+    this->name  = "toeplitz_cr";
+    this->bytes = plan.bytes();
+  }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
+};
+
+inline std::string no_room(const LineSet &lines)
+{
+  return "lines of " + std::to_string(lines.rows) + " rows do not fit the scratch of a team";
+}
+
+/// cyclic_reduction, parallel_cyclic_reduction or cr_pcr. Empty where no line fits a team: `why` tells.
+template <class Scalar, class Exec>
+Made<Scalar, Exec> make_reduction(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot &pivot, std::string &why)
+{
+  const std::string &name = options.algorithm;
+  if (bands.half_bandwidth() > 1) throw std::invalid_argument("ribbon: algorithm " + name + " takes tridiagonal and block tridiagonal matrices");
+  const std::int64_t      keep = name == "cyclic_reduction" ? 1 : name == "parallel_cyclic_reduction" ? lines.rows : options.switch_rows > 0 ? options.switch_rows : 64;
+  Reduction<Scalar, Exec> plan(exec, lines, bands, keep, options.lines_per_team);
+  if (!plan.fits()) {
+    why = no_room(lines);
+    return nullptr;
+  }
+  plan.smallest_pivot(exec, pivot.smallest, pivot.line, pivot.row);
+  return std::make_unique<ReductionAlgorithm<Scalar, Exec>>(name, std::move(plan));
+}
+
+/// toeplitz_cr. Empty where no line fits a team: `why` tells.
+template <class Scalar, class Exec>
+Made<Scalar, Exec> make_toeplitz_cr(const Exec &exec, const LineSet &lines, const HostMatrix<Scalar> &A, const LineSolverOptions &options, PivotWatch &watch, std::string &why)
+{
+  ToeplitzNumbers<Scalar> numbers;
+  const std::int64_t      row = numbers.first_difference(A);
+  if (row >= 0)
+    throw std::invalid_argument("ribbon: algorithm toeplitz_cr takes rows that agree but for the first and the last " + std::to_string(numbers.most_ends) + ": row " + std::to_string(row) + " differs from row " +
+                                std::to_string(numbers.stencil_row(A)));
+  watch.current = 0;
+  numbers.eliminate(A, watch);
+  ToeplitzReduction<Scalar, Exec> plan(exec, lines, numbers, options.lines_per_team);
+  if (plan.fits()) return std::make_unique<ToeplitzAlgorithm<Scalar, Exec>>(std::move(plan));
+  why = no_room(lines);
+  return nullptr;
+}
+
+} // namespace ribbon::detail
