@@ -97,7 +97,7 @@ void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, bool 
   if constexpr (is_device_space<Exec>) {
     per_thread(out.stride0 == 1 ? static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % 32) : 0);
   } else {
-    constexpr int lanes        = 16;
+    constexpr int lanes        = 256 / static_cast<int>(sizeof(Scalar)); // four lines of the cache per row
     using Wide                 = ThomasTileKernel<Scalar, P, lanes, Factors>;
     using Single               = ThomasTileKernel<Scalar, P, 1, Factors>;
     constexpr std::size_t most = std::size_t(64) << 20; // longer lines go one by one

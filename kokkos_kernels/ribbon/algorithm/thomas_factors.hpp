@@ -75,7 +75,9 @@ struct PerLineFactors {
     const Scalar                     *at, *closure_at;
     std::int64_t                      count;
     bool                              periodic;
-    KOKKOS_INLINE_FUNCTION Scalar     word(std::int64_t i, int j) const { return read_only_scalar(at + (i * (periodic ? 1 + 4 * P : 1 + 2 * P) + j) * count); }
+    KOKKOS_INLINE_FUNCTION int        words() const { return periodic ? 1 + 4 * P : 1 + 2 * P; } ///< of a row
+    KOKKOS_INLINE_FUNCTION Line       neighbour(int l) const { return {at + l, closure_at + l, count, periodic}; }
+    KOKKOS_INLINE_FUNCTION Scalar     word(std::int64_t i, int j) const { return read_only_scalar(at + (i * words() + j) * count); }
     KOKKOS_INLINE_FUNCTION ForwardRow forward(std::int64_t i) const
     {
       ForwardRow row;

@@ -1,109 +1,112 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file thomas_tile.hpp  Elimination along lines on a host: the lines of a tile are the SIMD direction.
+///
+/// A tile holds the same row of all its lines side by side and stays in the second cache. Rows are loaded just before the forward sweep
+/// needs them and stored just after the backward sweep, so lines are read once and written once. Both sweeps bring lines of the next tile
+/// to the second cache, a little with every row, since one core reads at full speed only while many reads are under way.
 #pragma once
 
-#include <ribbon/algorithm/thomas_factors.hpp>
-#include <ribbon/line_set.hpp>
+#include <ribbon/algorithm/thomas_lanes.hpp>
+#include <ribbon/host/tile_lines.hpp>
+
+#include <type_traits>
 
 namespace ribbon {
 
-/// A tile of Lanes lines in scratch, row by row: the lanes are the SIMD direction. Lines are read once and written once.
 template <class Scalar, int P, int Lanes, class Factors>
 struct ThomasTileKernel {
   static constexpr int max_threads = 1;
-  Factors              factors;
-  const Scalar        *b;
-  Scalar              *x;
-  LineSet              in, out;
-  bool                 periodic;
+  using Tile                       = host::TileLines<Scalar, Lanes>;
+  Factors       factors;
+  const Scalar *b;
+  Scalar       *x;
+  LineSet       in, out;
+  bool          periodic;
 
-  static std::size_t scratch(std::int64_t rows) { return static_cast<std::size_t>(rows) * Lanes * sizeof(Scalar); }
+  static constexpr std::size_t cache_line = 64;
+  static std::size_t           scratch(std::int64_t rows) { return static_cast<std::size_t>(rows + 2 * P) * Lanes * sizeof(Scalar) + cache_line; }
 
-  /// Calls move(lane, row) over a tile in an order that suits the memory of `set`.
-  template <class Move>
-  KOKKOS_FUNCTION static void for_tile(const LineSet &set, int lanes, const Move &move)
+  /// Whether the lines come from memory and go there, not to a cache.
+  KOKKOS_FUNCTION bool from_memory() const { return static_cast<std::size_t>(in.unknowns()) * sizeof(Scalar) > (std::size_t(32) << 20); }
+
+  /// The lines of one tile, with coefficients of thomas_lanes.hpp. Count: a constant for full tiles, whose loops are unrolled.
+  template <bool Ring, class Lines, class Count>
+  KOKKOS_FUNCTION void solve(const Lines &coefficients, std::int64_t first, Count all, Scalar *tile) const
   {
-    constexpr std::int64_t block = 32; // rows of a tile that stay in the first cache while it is transposed
-    if (set.row_stride < set.stride0)
-      for (std::int64_t i = 0; i < set.rows; i += block)
-        for (int l = 0; l < lanes; ++l)
-          for (std::int64_t k = i; k < i + block && k < set.rows; ++k) move(l, k);
-    else
-      for (std::int64_t i = 0; i < set.rows; ++i)
-        for (int l = 0; l < lanes; ++l) move(l, i);
-  }
-
-  /// Both sweeps for lanes with coefficient rows forward(i, lane), ...; Uniform: the lane is ignored and rows are read once for all.
-  template <bool Uniform, class Line>
-  KOKKOS_FUNCTION static void sweep(const Line *line, int lanes, std::int64_t m, bool periodic, Scalar *tile)
-  {
-    Scalar g[P + 1][Lanes] = {}, y_first[P][Lanes] = {}, z[P][Lanes] = {};
-    for (std::int64_t i = 0; i < m; ++i) {
-      Scalar    *t   = tile + i * Lanes;
-      const auto one = line[0].forward(i);
-      for (int l = 0; l < (Uniform ? Lanes : lanes); ++l) {
-        const auto   row = Uniform ? one : line[l].forward(i);
-        const Scalar f   = t[l];
-        Scalar       v   = row.inv[0] * f;
-        for (int q = 0; q < P; ++q) {
-          if (periodic) y_first[q][l] += row.D[q] * f;
-          v += row.L[q] * g[q][l];
+    const int          lanes = all;
+    const Tile         from(in, first), to(out, first), next(in, from_memory() ? first + Lanes : in.lines());
+    const std::int64_t m = in.rows - (Ring ? P : 0);
+    // In place, lines are in a cache already when they are stored; lines of the cache that are filled in parts are fetched before they are.
+    const bool           past = from_memory() && b != x && to.fills_cache_lines(x);
+    const Tile           nothing(out, out.lines());
+    typename Tile::Ahead ahead(next, b, 2 * m), room(from_memory() && b != x && !past ? to : nothing, x, m);
+    Scalar               y_first[P][Lanes] = {}, z[P][Lanes] = {};
+    for (int k = 0; k < P * Lanes; ++k) tile[k - P * Lanes] = tile[in.rows * Lanes + k] = Scalar(0); // recurrences start from zero
+    for (std::int64_t i0 = 0; i0 < in.rows; i0 += Tile::block) {
+      const std::int64_t i1 = i0 + Tile::block < in.rows ? i0 + Tile::block : in.rows;
+      from.load(b, i0, i1, tile);
+      for (std::int64_t i = i0; i < i1 && i < m; ++i) {
+        const auto row = coefficients.forward(i);
+        Scalar    *t   = tile + i * Lanes;
+        ahead.step();
+        room.step();
+        RIBBON_SIMD
+        for (int l = 0; l < lanes; ++l) {
+          const Scalar f = t[l];
+          Scalar       g = row.inv(l) * f;
+          if constexpr (Ring)
+            for (int q = 0; q < P; ++q) y_first[q][l] += row.D(q, l) * f;
+          for (int q = P - 1; q >= 0; --q) g += row.L(q, l) * t[l - (q + 1) * Lanes];
+          t[l] = g;
         }
-        for (int q = P - 1; q > 0; --q) g[q][l] = g[q - 1][l];
-        t[l] = g[0][l] = v;
       }
     }
-    Scalar w[P][Lanes] = {};
-    if (periodic)
+    if constexpr (Ring)
       for (int l = 0; l < lanes; ++l) {
-        const auto                            &at      = line[Uniform ? 0 : l];
-        const auto                             closure = at.closure();
+        const auto                             closure = coefficients.closure(l);
         typename PlainScheme<Scalar, P>::Sweep done;
         Scalar                                 f_sep[P], own[P], left[P], zl[P];
-        for (int a = 0; a < P; ++a) done.g.v[a] = g[a][l], done.y_first[a] = y_first[a][l], f_sep[a] = tile[(m + a) * Lanes + l];
+        for (int a = 0; a < P; ++a) done.g.v[a] = tile[(m - 1 - a) * Lanes + l], done.y_first[a] = y_first[a][l], f_sep[a] = tile[(m + a) * Lanes + l];
         PlainScheme<Scalar, P>::finish(closure.edge, done, f_sep, own, left);
         for (int a = 0; a < P; ++a) own[a] -= left[a];
         closure.solve(own, zl);
-        for (int a = 0; a < P; ++a) tile[(m + a) * Lanes + l] = w[a][l] = z[a][l] = zl[a];
+        for (int a = 0; a < P; ++a) tile[(m + a) * Lanes + l] = z[a][l] = zl[a];
       }
-    for (std::int64_t i = m - 1; i >= 0; --i) {
-      Scalar    *t   = tile + i * Lanes;
-      const auto one = line[0].backward(i);
-      for (int l = 0; l < (Uniform ? Lanes : lanes); ++l) {
-        const auto row = Uniform ? one : line[l].backward(i);
-        Scalar     v   = t[l];
-        for (int q = 0; q < P; ++q) {
-          if (periodic) v -= row.H[q] * z[q][l];
-          v += row.U[q] * w[q][l];
+    for (std::int64_t i1 = in.rows; i1 > 0;) {
+      const std::int64_t i0 = (i1 - 1) / Tile::block * Tile::block;
+      for (std::int64_t i = (i1 < m ? i1 : m) - 1; i >= i0; --i) {
+        const auto row = coefficients.backward(i);
+        Scalar    *t   = tile + i * Lanes;
+        ahead.step();
+        RIBBON_SIMD
+        for (int l = 0; l < lanes; ++l) {
+          Scalar v = t[l];
+          if constexpr (Ring)
+            for (int q = 0; q < P; ++q) v -= row.H(q, l) * z[q][l];
+          for (int q = P - 1; q >= 0; --q) v += row.U(q, l) * t[l + (q + 1) * Lanes];
+          t[l] = v;
         }
-        for (int q = P - 1; q > 0; --q) w[q][l] = w[q - 1][l];
-        t[l] = w[0][l] = v;
       }
+      to.store(tile, i0, i1, x, past);
+      i1 = i0;
     }
+    if (past) host::finish_copies();
   }
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const std::int64_t first = team.league_rank() * Lanes, m = in.rows - (periodic ? P : 0);
+    auto              *tile  = reinterpret_cast<Scalar *>((reinterpret_cast<std::uintptr_t>(team.scratch()) + cache_line - 1) / cache_line * cache_line) + P * Lanes;
+    const std::int64_t first = team.league_rank() * Lanes;
     const int          lanes = static_cast<int>(in.lines() - first < Lanes ? in.lines() - first : Lanes);
-    Scalar            *tile  = reinterpret_cast<Scalar *>(team.scratch());
-    using Line               = typename Factors::Line;
-    Line         line[Lanes] = {};
-    std::int64_t from[Lanes] = {}, to[Lanes] = {};
-    bool         uniform = std::is_same_v<Factors, SharedFactors<Scalar, P>>;
-    for (int l = 0; l < lanes; ++l) {
-      line[l] = factors.line(first + l);
-      from[l] = in.begin(first + l);
-      to[l]   = out.begin(first + l);
-      if constexpr (std::is_same_v<Factors, SharedFactors<Scalar, P>>) uniform = uniform && line[l].f == line[0].f;
-    }
-    if (lanes < Lanes)
-      for (std::int64_t i = 0; i < in.rows * Lanes; ++i) tile[i] = Scalar(0);
-    for_tile(in, lanes, [&](int l, std::int64_t i) { tile[i * Lanes + l] = b[from[l] + i * in.row_stride]; });
-    if (uniform) sweep<true>(line, lanes, m, periodic, tile);
-    else sweep<false>(line, lanes, m, periodic, tile);
-    for_tile(out, lanes, [&](int l, std::int64_t i) { x[to[l] + i * out.row_stride] = tile[i * Lanes + l]; });
+    with_lanes<Lanes>(factors, first, lanes, [&](const auto &coefficients) {
+      host::with_widest_vectors([&] {
+        if (lanes < Lanes && periodic) solve<true>(coefficients, first, lanes, tile);
+        else if (lanes < Lanes) solve<false>(coefficients, first, lanes, tile);
+        else if (periodic) solve<true>(coefficients, first, std::integral_constant<int, Lanes>{}, tile);
+        else solve<false>(coefficients, first, std::integral_constant<int, Lanes>{}, tile);
+      });
+    });
   }
 };
 

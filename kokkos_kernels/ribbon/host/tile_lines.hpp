@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file tile_lines.hpp  Moves lines between their memory and a tile, in which the same row of all lines lies side by side.
+#pragma once
+
+#include <ribbon/host/vectors.hpp>
+#include <ribbon/line_set.hpp>
+
+#include <cstdint>
+
+namespace ribbon::host {
+
+/// Where the lines of one tile lie. Row i of lane l is tile[i * Lanes + l].
+template <class Scalar, int Lanes>
+class TileLines {
+public:
+  /// Lines first, first + 1, ... of `set`; none beyond its last.
+  KOKKOS_FUNCTION TileLines(const LineSet &set, std::int64_t first)
+      : row_stride_(set.row_stride), rows_(set.rows), lanes_(first >= set.lines()          ? 0
+                                                             : set.lines() - first < Lanes ? static_cast<int>(set.lines() - first)
+                                                                                           : Lanes)
+  {
+    for (int l = 0; l < lanes_; ++l) {
+      at_[l]      = set.begin(first + l);
+      neighbours_ = neighbours_ && at_[l] == at_[0] + l;
+    }
+    neighbours_               = neighbours_ && (Lanes > 1 || row_stride_ != 1);
+    const std::int64_t stride = row_stride_ * static_cast<std::int64_t>(sizeof(Scalar)), lowest = stride & -stride; // the power of two in the stride
+    crowded_ = neighbours_ && (lowest >= way || rows_ > 2 * (way / (lowest > 0 ? lowest : 1)));
+  }
+
+  /// Whether store() fills whole lines of the cache.
+  KOKKOS_FUNCTION bool fills_cache_lines(const Scalar *x) const
+  {
+    bool all = neighbours_ ? row_stride_ % line == 0 && lanes_ % line == 0 : row_stride_ == 1;
+    for (int l = 0; l < (neighbours_ ? 1 : lanes_); ++l) all = all && reinterpret_cast<std::uintptr_t>(x + at_[l]) % 64 == 0;
+    return all;
+  }
+
+  /// Rows [i0, i1) to the tile.
+  KOKKOS_FUNCTION void load(const Scalar *b, std::int64_t i0, std::int64_t i1, Scalar *tile) const
+  {
+    if (neighbours_) {
+      for (std::int64_t i = i0; i < i1; ++i) {
+        const Scalar *row = b + at_[0] + i * row_stride_;
+        if (crowded_ && i + near < rows_)
+          for (int l = 0; l < lanes_; l += line) prefetch(row + near * row_stride_ + l);
+        copy_out(row, tile + i * Lanes, lanes_, false);
+      }
+      return;
+    }
+    const auto [rows, lanes] = squares(i0, i1);
+    for (int l = 0; l < lanes; l += side)
+      for (std::int64_t i = i0; i < rows; i += side) {
+        Scalar *const t = tile + i * Lanes + l;
+        transpose_square<Scalar>({b + at_[l] + i, b + at_[l + 1] + i, b + at_[l + 2] + i, b + at_[l + 3] + i}, {t, t + Lanes, t + 2 * Lanes, t + 3 * Lanes});
+      }
+    others(i0, i1, rows, lanes, [&](int l, std::int64_t i) { tile[i * Lanes + l] = b[at_[l] + i * row_stride_]; });
+  }
+
+  /// Rows [i0, i1), at most `block`, from the tile.
+  KOKKOS_FUNCTION void store(const Scalar *tile, std::int64_t i0, std::int64_t i1, Scalar *x, bool past_caches) const
+  {
+    if (neighbours_) {
+      for (std::int64_t i = i0; i < i1; ++i) copy_out(tile + i * Lanes, x + at_[0] + i * row_stride_, lanes_, past_caches);
+      return;
+    }
+    const auto [rows, lanes] = squares(i0, i1);
+    for (int l = 0; l < lanes; l += side) {
+      alignas(64) Scalar run[side][block];
+      for (std::int64_t i = i0; i < rows; i += side) {
+        const Scalar *const t = tile + i * Lanes + l;
+        transpose_square<Scalar>({t, t + Lanes, t + 2 * Lanes, t + 3 * Lanes}, {&run[0][i - i0], &run[1][i - i0], &run[2][i - i0], &run[3][i - i0]});
+      }
+      for (int e = 0; e < side; ++e) copy_out(run[e], x + at_[l + e] + i0, static_cast<int>(rows - i0), past_caches);
+    }
+    others(i0, i1, rows, lanes, [&](int l, std::int64_t i) { x[at_[l] + i * row_stride_] = tile[i * Lanes + l]; });
+  }
+
+  /// Lines that are not crowded, and contiguous ones: brings the lines of a tile to the second cache little by little, so that as many reads are under way as the processor has room for.
+  class Ahead {
+  public:
+    /// `steps` steps bring everything.
+    KOKKOS_FUNCTION Ahead(const TileLines &lines, const Scalar *b, std::int64_t steps) : lines_(lines), b_(b)
+    {
+      if (steps < 1 || lines.crowded_ || (!lines.neighbours_ && lines.row_stride_ != 1)) return;
+      pieces_           = lines.neighbours_ ? lines.rows_ : lines.lanes_;
+      bytes_            = (lines.neighbours_ ? lines.lanes_ : lines.rows_) * static_cast<std::int64_t>(sizeof(Scalar));
+      const auto of_row = bytes_ / 64 + (bytes_ % 64 != 0 || reinterpret_cast<std::uintptr_t>(b + lines.at_[0]) % 64 != 0 ? 1 : 0);
+      each_             = static_cast<int>((pieces_ * of_row + steps - 1) / steps);
+    }
+    KOKKOS_FUNCTION void step()
+    {
+      for (int k = 0; k < each_; ++k) {
+        if (at_ >= end_) {
+          if (piece_ >= pieces_) return;
+          at_  = reinterpret_cast<std::uintptr_t>(b_ + (lines_.neighbours_ ? lines_.at_[0] + piece_ * lines_.row_stride_ : lines_.at_[piece_]));
+          end_ = at_ + static_cast<std::uintptr_t>(bytes_);
+          at_  = at_ / 64 * 64;
+          ++piece_;
+        }
+        prefetch(reinterpret_cast<const void *>(at_));
+        at_ += 64;
+      }
+    }
+
+  private:
+    const TileLines &lines_;
+    const Scalar    *b_;
+    std::int64_t     pieces_ = 0, piece_ = 0, bytes_ = 0; ///< a piece lies in one run: a row of the tile, or a whole line
+    std::uintptr_t   at_ = 0, end_ = 0;
+    int              each_ = 0;
+  };
+
+  static constexpr int block = sizeof(Scalar) < 8 ? 64 / static_cast<int>(sizeof(Scalar)) : 8; ///< rows that are moved at a time: they stay in the first cache meanwhile
+
+private:
+  static constexpr int          near = 16; ///< rows, where lines cannot be fetched a tile ahead
+  static constexpr int          line = 64 / static_cast<int>(sizeof(Scalar));
+  static constexpr std::int64_t way  = 128 << 10; ///< bytes after which addresses compete for the same places of the second cache
+  static constexpr int          side = 4;         ///< of the squares that are transposed at a time
+
+  struct Extent {
+    std::int64_t rows;
+    int          lanes;
+  };
+  /// End of the rows and lanes that are moved in squares.
+  KOKKOS_FUNCTION Extent squares(std::int64_t i0, std::int64_t i1) const
+  {
+    if (Lanes % side != 0 || row_stride_ != 1) return {i0, 0};
+    return {i0 + (i1 - i0) / side * side, lanes_ / side * side};
+  }
+  /// Calls move(lane, row) for everything else.
+  template <class Move>
+  KOKKOS_FUNCTION void others(std::int64_t i0, std::int64_t i1, std::int64_t rows, int lanes, const Move &move) const
+  {
+    for (std::int64_t i = i0; i < rows; ++i)
+      for (int l = lanes; l < lanes_; ++l) move(l, i);
+    for (std::int64_t i = rows; i < i1; ++i)
+      for (int l = 0; l < lanes_; ++l) move(l, i);
+  }
+
+  std::int64_t at_[Lanes] = {}, row_stride_, rows_;
+  int          lanes_;
+  bool         neighbours_ = true;  ///< the same row of all lines is one run
+  bool         crowded_    = false; ///< too many rows compete for the same places of a cache
+};
+
+} // namespace ribbon::host

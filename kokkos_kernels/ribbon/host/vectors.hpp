@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file vectors.hpp  What host kernels ask of compiler and processor beyond C++: the widest vectors, stores past the caches, prefetches.
+///
+/// The only place with compiler attributes and intrinsics. Everything here is a hint: without it (other compilers, other processors, CUDA
+/// compilation) kernels do the same with plain code.
+#pragma once
+
+#include <ribbon/compat.hpp>
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+  #include <immintrin.h>
+  #define RIBBON_X86 1
+#endif
+
+/// Iterations of the loop that follows do not depend on each other. Clang finds out by itself.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+  #define RIBBON_SIMD _Pragma("GCC ivdep")
+#else
+  #define RIBBON_SIMD
+#endif
+
+namespace ribbon::host {
+
+#ifdef RIBBON_X86
+/// `flatten` brings the body in, so that it is compiled for this target.
+template <class Body>
+__attribute__((target("avx2,fma"), flatten)) void with_avx2(const Body &body)
+{
+  body();
+}
+#endif
+
+/// Runs body() compiled for the widest vectors of the processor it runs on: packages are built for the first x86-64, whose vectors of two
+/// doubles take longer than the memory. (Vectors of eight bring nothing beyond those of four: the first cache is the limit by then.)
+template <class Body>
+KOKKOS_INLINE_FUNCTION void with_widest_vectors(const Body &body)
+{
+#ifdef RIBBON_X86
+  static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (avx2) return with_avx2(body);
+#endif
+  body();
+}
+
+/// Asks for a line of the cache, to the second cache.
+KOKKOS_INLINE_FUNCTION void prefetch(const void *at)
+{
+#ifdef RIBBON_X86
+  asm volatile("prefetcht1 %0" : : "m"(*static_cast<const char *>(at))); // GCC drops calls of functions that do nothing but __builtin_prefetch
+#else
+  (void)at;
+#endif
+}
+
+/// Copies `count` elements. With `past_caches`, whole lines of the cache are written to memory without being read before.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION void copy_out(const Scalar *from, Scalar *to, int count, [[maybe_unused]] bool past_caches)
+{
+  int k = 0;
+#ifdef RIBBON_X86
+  constexpr int line = 64 / static_cast<int>(sizeof(Scalar));
+  if (past_caches) {
+    for (; k < count && reinterpret_cast<std::uintptr_t>(to + k) % 64 != 0; ++k) to[k] = from[k];
+    for (; k + line <= count; k += line)
+      for (int e = 0; e < 64; e += 16)
+        _mm_stream_si128(reinterpret_cast<__m128i *>(reinterpret_cast<char *>(to + k) + e), _mm_loadu_si128(reinterpret_cast<const __m128i *>(reinterpret_cast<const char *>(from + k) + e)));
+  }
+#endif
+  RIBBON_SIMD
+  for (int l = k; l < count; ++l) to[l] = from[l];
+}
+
+/// The square to[k][e] = from[e][k]: four rows and columns, in registers for real scalars.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION void transpose_square(const Scalar *const (&from)[4], Scalar *const (&to)[4])
+{
+#if defined(RIBBON_X86) && defined(__has_builtin)
+  #if __has_builtin(__builtin_shufflevector)
+  if constexpr (std::is_floating_point_v<Scalar>) {
+    typedef Scalar Four __attribute__((vector_size(4 * sizeof(Scalar))));
+    typedef Scalar Loose __attribute__((vector_size(4 * sizeof(Scalar)), aligned(alignof(Scalar)), may_alias));
+    Four           row[4];
+    for (int e = 0; e < 4; ++e) row[e] = *reinterpret_cast<const Loose *>(from[e]);
+    const Four even[2]                = {__builtin_shufflevector(row[0], row[1], 0, 4, 2, 6), __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6)};
+    const Four odd[2]                 = {__builtin_shufflevector(row[0], row[1], 1, 5, 3, 7), __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7)};
+    *reinterpret_cast<Loose *>(to[0]) = __builtin_shufflevector(even[0], even[1], 0, 1, 4, 5);
+    *reinterpret_cast<Loose *>(to[1]) = __builtin_shufflevector(odd[0], odd[1], 0, 1, 4, 5);
+    *reinterpret_cast<Loose *>(to[2]) = __builtin_shufflevector(even[0], even[1], 2, 3, 6, 7);
+    *reinterpret_cast<Loose *>(to[3]) = __builtin_shufflevector(odd[0], odd[1], 2, 3, 6, 7);
+    return;
+  }
+  #endif
+#endif
+  for (int k = 0; k < 4; ++k)
+    for (int e = 0; e < 4; ++e) to[k][e] = from[e][k];
+}
+
+/// Makes what copy_out wrote past the caches visible to other threads.
+KOKKOS_INLINE_FUNCTION void finish_copies()
+{
+#ifdef RIBBON_X86
+  _mm_sfence();
+#endif
+}
+
+} // namespace ribbon::host
