@@ -109,7 +109,7 @@ struct Settings {
   std::vector<int>         periodic{0};
   int                      repeat = 10;
   bool                     peers = true, in_place = false, factor_and_solve = false;
-  int                      rows_per_thread = 0, lines_per_team = 0;
+  int                      rows_per_thread = 0, lines_per_team = 0, switch_rows = 0;
   std::string              json;
   static constexpr bool    is_cpu() { return !ribbon::is_device_space<Exec>; }
 };
@@ -144,7 +144,7 @@ nlohmann::json run(const Settings &s)
               std::vector<Timing> timings;
               for (const auto &algorithm : s.algorithms) {
                 try {
-                  const ribbon::LineSolver<double, Exec> solver(exec, c.layout(), bands_of(c), {algorithm, 0, s.rows_per_thread, s.lines_per_team});
+                  const ribbon::LineSolver<double, Exec> solver(exec, c.layout(), bands_of(c), {algorithm, 0, s.rows_per_thread, s.lines_per_team, 0, s.switch_rows});
                   Timing                                 t;
                   t.solver = "ribbon " + solver.report().algorithm;
                   if (!solver.report().ok()) {
@@ -212,7 +212,10 @@ int main(int argc, char **argv)
   app.add_option("--matrix", s.matrices, "toeplitz, general (coefficients vary along the line), per_line, shifted (alpha_l I + beta_l A)")
     ->delimiter(',')
     ->check(CLI::IsMember({"toeplitz", "general", "per_line", "shifted"}));
-  app.add_option("--algorithm", s.algorithms, "auto, one_pass, thomas, pivoted, partition")->delimiter(',')->check(CLI::IsMember({"auto", "one_pass", "thomas", "pivoted", "partition"}));
+  app.add_option("--algorithm", s.algorithms, "auto, one_pass, thomas, pivoted, partition, cyclic_reduction, parallel_cyclic_reduction, cr_pcr, toeplitz_cr")
+    ->delimiter(',')
+    ->check(CLI::IsMember({"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr"}));
+  app.add_option("--switch-rows", s.switch_rows, "cr_pcr: equations that are left when parallel cyclic reduction takes over, 0 for the solver's choice");
   app.add_option("--sigma", s.sigmas, "I + sigma (difference operator): 0.4 decays fast, 5000 slowly")->delimiter(',');
   app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',');
   app.add_option("--repeat", s.repeat, "samples; the median counts");

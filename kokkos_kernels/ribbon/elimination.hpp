@@ -3,11 +3,11 @@
 #pragma once
 
 #include <ribbon/bands.hpp>
+#include <ribbon/pivot_watch.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <limits>
 #include <vector>
 
 namespace ribbon {
@@ -112,30 +112,6 @@ struct HostMatrix {
   }
 };
 
-/// Smallest pivot met, relative to the largest entry of its row.
-struct PivotWatch {
-  long double smallest   = std::numeric_limits<long double>::infinity();
-  int         row        = -1;
-  int         matrix     = -1; ///< of that pivot
-  int         current    = 0;  ///< matrix that is being eliminated
-  bool        not_finite = false;
-  long double log_det    = 0; ///< sum of the logarithms of |pivots|
-  long double growth     = 1; ///< largest entry met during elimination relative to the largest of its row
-
-  void see(long double pivot, long double scale, int at)
-  {
-    if (pivot > 0) log_det += std::log(pivot);
-    if (smallest == 0) return; // what follows a zero pivot is infinite because of it
-    if (!(pivot - pivot == 0) || !(scale - scale == 0)) {
-      if (!not_finite) row = at, matrix = current;
-      not_finite = true;
-      return;
-    }
-    const long double relative = scale > 0 ? pivot / scale : 0;
-    if (!not_finite && relative < smallest) smallest = relative, row = at, matrix = current;
-  }
-};
-
 /// Small dense matrix, row-major.
 template <class Wide>
 struct Dense {
@@ -167,7 +143,7 @@ struct Dense {
     return order;
   }
 
-  /// Inverse by Gauss-Jordan elimination with row pivoting. `see(|pivot|, row)` is told of every pivot; a zero pivot gives Inf or NaN.
+  /// Inverse by Gauss-Jordan elimination with row pivoting. `see(pivot, row)` is told of every pivot, whose product is the determinant; a zero pivot gives Inf or NaN.
   template <class See>
   Dense inverse(const See &see) const
   {
@@ -178,7 +154,7 @@ struct Dense {
       for (int i = k + 1; i < n; ++i)
         if (std::abs(A(i, k)) > std::abs(A(p, k))) p = i;
       for (int j = 0; p != k && j < n; ++j) std::swap(A(k, j), A(p, j)), std::swap(B(k, j), B(p, j));
-      see(std::abs(A(k, k)), k);
+      see(p == k ? A(k, k) : -A(k, k), k);
       const Wide inv = Wide(1) / A(k, k);
       for (int j = 0; j < n; ++j) A(k, j) *= inv, B(k, j) *= inv;
       for (int i = 0; i < n; ++i) {
@@ -252,10 +228,10 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
     Dense<Wide> pivot(B, B);
     std::copy(entry(0), entry(0) + BB, pivot.a.begin());
     if (B == 1) {
-      watch.see(std::abs(pivot.a[0]), scale, begin + i);
+      watch.see(pivot.a[0], scale, begin + i);
       inv(i)[0] = Wide(1) / pivot.a[0];
     } else {
-      const auto inverse = pivot.inverse([&](long double p, int) { watch.see(p, scale, begin + i); });
+      const auto inverse = pivot.inverse([&](const Wide &p, int) { watch.see(p, scale, begin + i); });
       std::copy(inverse.a.begin(), inverse.a.end(), inv(i));
     }
     for (int q = 0; q < K; ++q) {
@@ -344,6 +320,7 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     if constexpr (std::is_floating_point_v<Scalar>) return a;
     else return std::conj(a);
   };
+  if (begin == 0 && ku % 2 == 1 && (A.rows - ku) % 2 == 1) watch.sign = -watch.sign; // unknowns are taken ku places further
   Dense<Wide> window(W + 1, width);
   for (int r = 0; r < length; ++r) {
     Wide             *f       = t.forward.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(t.forward_words);
@@ -362,12 +339,13 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     if (r < W) continue;
     long double norm = 0;
     for (int i = 0; i <= W; ++i) norm += std::norm(window(i, 0));
-    norm = std::sqrt(norm);
-    watch.see(norm, 1, begin + r - W + ku < A.rows ? begin + r - W + ku : begin + r - W + ku - A.rows);
-    const Wide        x0    = window(0, 0);
-    const Wide        phase = x0 == Wide(0) ? Wide(1) : x0 / std::abs(x0);
-    const Wide        alpha = -phase * norm;
-    const long double size  = std::sqrt(norm * (norm + std::abs(x0))); // |v| / sqrt 2
+    norm               = std::sqrt(norm);
+    const int  unknown = begin + r - W + ku;
+    const Wide x0      = window(0, 0);
+    const Wide phase   = x0 == Wide(0) ? Wide(1) : x0 / std::abs(x0);
+    const Wide alpha   = -phase * norm;
+    watch.see(-alpha, 1, unknown < A.rows ? unknown : unknown - A.rows); // a reflection has determinant -1
+    const long double size = std::sqrt(norm * (norm + std::abs(x0)));    // |v| / sqrt 2
     for (int i = 0; i <= W; ++i) f[i] = norm > 0 ? (window(i, 0) - (i == 0 ? alpha : Wide(0))) / size : Wide(0);
     for (int e = 0; e < width; ++e) {
       Wide dot(0);

@@ -2,6 +2,7 @@
 /// @file factor_report.hpp  What a factorization found out about its matrices.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,17 +17,19 @@ enum class FactorStatus {
 };
 
 struct FactorReport {
-  FactorStatus status    = FactorStatus::ok;
-  std::string  algorithm = "none";  ///< "one_pass", "one_pass with correction", "thomas", "pivoted one_pass" or "pivoted"
-  std::string  reason;              ///< why this algorithm
-  double       smallest_pivot = 1;  ///< smallest |pivot| / max|entry of its row|
-  std::int64_t line           = -1; ///< line (or class) and row of the smallest pivot, or of the first bad entry
-  std::int64_t row            = -1;
-  double       growth         = 1; ///< largest entry met during elimination / max|entry of its row| (few matrices, no pivoting)
-  double       rcond          = 1; ///< reciprocal condition estimate in the maximum norm: smallest ||b|| / (||A|| ||x||) of the probe
-  double       log_abs_det    = 0; ///< log |det| of the matrix, summed over classes (few matrices only; NaN for one matrix per line)
-  double       probe_error    = 0; ///< largest backward error ||r|| / (||A|| ||x|| + ||b||) of the probe right-hand sides
-  std::size_t  bytes          = 0; ///< held for factors and tables
+  FactorStatus         status    = FactorStatus::ok;
+  std::string          algorithm = "none";  ///< "one_pass", "one_pass with correction", "thomas", "pivoted one_pass" or "pivoted"
+  std::string          reason;              ///< why this algorithm
+  double               smallest_pivot = 1;  ///< smallest |pivot| / max|entry of its row|
+  std::int64_t         line           = -1; ///< line (or class) and row of the smallest pivot, or of the first bad entry
+  std::int64_t         row            = -1;
+  double               growth         = 1; ///< largest entry met during elimination / max|entry of its row| (few matrices, no pivoting)
+  double               rcond          = 1; ///< reciprocal condition estimate in the maximum norm: smallest ||b|| / (||A|| ||x||) of the probe
+  double               log_abs_det    = 0; ///< log |det| of the matrix, summed over classes (few matrices only; NaN for one matrix per line)
+  std::complex<double> det_sign       = 1; ///< det / |det|, multiplied over classes; 0 where a pivot is zero, NaN as log_abs_det
+  std::int64_t         singular_lines = 0; ///< lines that are solved with zero mean (LineSolverOptions::singular)
+  double               probe_error    = 0; ///< largest backward error ||r|| / (||A|| ||x|| + ||b||) of the probe right-hand sides
+  std::size_t          bytes          = 0; ///< held for factors and tables
 
   bool ok() const { return status == FactorStatus::ok; }
 };

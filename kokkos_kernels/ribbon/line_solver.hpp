@@ -29,6 +29,10 @@ struct LineSolverOptions {
   /// cr_pcr changes from cyclic reduction to parallel cyclic reduction where at most so many equations of a line are left; 0 leaves the choice
   /// to the solver.
   int switch_rows = 0;
+  /// What becomes of lines whose matrix is singular because its rows sum to zero (Neumann and periodic lines of a band matrix): "report"
+  /// them, or "zero_mean": solve them for least squares and zero mean, which is the solution of zero mean where the right-hand side is
+  /// consistent. One kernel more in a solve; shifted matrices are then kept as one per line.
+  std::string singular = "report";
 };
 
 /// Solver for all lines of a LineSet, for band matrices with up to 8 diagonals on either side and block tridiagonal matrices with blocks up

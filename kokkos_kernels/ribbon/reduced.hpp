@@ -44,7 +44,7 @@ struct ReducedSystem {
           if (has_right) R(c * S + a, (c + 1) % chunks * S + b) += u;
         }
     }
-    inverse = R.inverse([&](long double pivot, int k) { watch.see(pivot, scale, row_of(k)); });
+    inverse = R.inverse([&](const Wide &pivot, int k) { watch.see(pivot, scale, row_of(k)); });
   }
 
   /// Blocks to the left and right of the diagonal that matter: beyond, |G_cq| times the largest entry of row q of R is below

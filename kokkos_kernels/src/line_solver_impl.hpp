@@ -7,6 +7,7 @@
 #include "looped_and_partition.hpp"
 
 #include <ribbon/probe.hpp>
+#include <ribbon/zero_mean.hpp>
 
 #include <functional>
 
@@ -39,7 +40,8 @@ class Solver final : public LineSolver<Scalar, Exec>::Implementation {
 
 public:
   Solver(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
-      : exec_(exec), lines_(lines), bands_(bands), options_(options), matrices_(bands.matrices()), classified_(lines.lines()), class_of_line_(bands.class_of_line)
+      : exec_(exec), lines_(lines), bands_(bands), options_(options), matrices_(bands.matrices()), classified_(lines.lines()),
+        class_of_line_(bands.lhs == Lhs::classes ? bands.class_of_line : typename Input::classes_type())
   {
     if (lines.unknowns() == 0) {
       this->report.reason = "no unknowns";
@@ -48,28 +50,42 @@ public:
     unknowns_ = lines.rows * bands.block;
     reach_    = std::max(1, bands.half_bandwidth());
     if (bands.half_bandwidth() == 0) bands_.periodic = false;
+    if (options.singular == "zero_mean") {
+      zero_mean_ = ZeroMean<Scalar, Exec>(exec, lines, bands_, failure_);
+      if (!failure_.empty()) {
+        this->report.status = FactorStatus::zero_pivot, this->report.reason = failure_;
+        return;
+      }
+    }
     if (!factor_reduction() && !factor_partition()) {
       if (one_per_line()) factor_per_line();
       else factor_few();
     }
-    if (algorithm_) this->report.bytes = algorithm_->bytes + class_of_line_.size() * sizeof(int);
-    bands_ = Input(); // factored: nothing of the input is kept
+    if (algorithm_) this->report.bytes = algorithm_->bytes + class_of_line_.size() * sizeof(int) + zero_mean_.bytes();
+    this->report.singular_lines = zero_mean_.singular_lines();
+    bands_                      = Input(); // factored: nothing of the input is kept
   }
 
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
   {
-    if (algorithm_ && (this->report.ok() || matrices_ > 1)) algorithm_->solve(exec, b, in, x, out, class_of_line_.size() ? class_of_line_.data() : nullptr, classified_);
+    if (!algorithm_ || (!this->report.ok() && matrices_ == 1)) return;
+    algorithm_->solve(exec, b, in, x, out, class_of_line_.size() ? class_of_line_.data() : nullptr, classified_);
+    zero_mean_.apply(exec, x, out);
   }
 
-  bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { return algorithm_ && algorithm_->solve_with(exec, bands, b, in, x, out); }
+  bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
+  {
+    return algorithm_ && zero_mean_.empty() && algorithm_->solve_with(exec, bands, b, in, x, out);
+  }
 
 private:
   /// What the elimination of a candidate met.
   struct Pivots {
-    double       smallest   = 1e300;
-    bool         not_finite = false;
-    std::int64_t line = -1, row = -1;
-    double       growth = 1, log_abs_det = std::nan("");
+    double               smallest   = 1e300;
+    bool                 not_finite = false;
+    std::int64_t         line = -1, row = -1;
+    double               growth = 1, log_abs_det = std::nan("");
+    std::complex<double> det_sign = std::nan("");
   };
   /// Makes an algorithm and fills in its pivots; empty, with a reason, where it does not take these lines.
   using Make = std::function<Made<Scalar, Exec>(Pivots &, std::string &why)>;
@@ -97,7 +113,7 @@ private:
     algorithm_  = std::move(made);
     r           = FactorReport();
     r.algorithm = algorithm_->name, r.reason = reason;
-    r.growth = pivots.growth, r.log_abs_det = pivots.log_abs_det;
+    r.growth = pivots.growth, r.log_abs_det = pivots.log_abs_det, r.det_sign = pivots.det_sign;
     r.smallest_pivot = pivots.not_finite ? 0 : pivots.smallest;
     r.line = pivots.line, r.row = pivots.row;
     const double tolerance = options_.zero_pivot > 0 ? options_.zero_pivot : 100.0 * static_cast<double>(eps);
@@ -200,7 +216,7 @@ private:
     PivotWatch         watch;
     Made<Scalar, Exec> made = make(watch);
     p.smallest = static_cast<double>(watch.smallest), p.not_finite = watch.not_finite, p.line = watch.matrix, p.row = watch.row;
-    p.growth = static_cast<double>(watch.growth), p.log_abs_det = static_cast<double>(watch.log_det);
+    p.growth = static_cast<double>(watch.growth), p.log_abs_det = static_cast<double>(watch.log_det), p.det_sign = std::complex<double>(watch.sign);
     return made;
   }
 
@@ -338,7 +354,7 @@ private:
   {
     if (!is_device_space<Exec> || bands_.lhs == Lhs::shifted) return is_device_space<Exec>;
     const bool contiguous = std::abs(lines_.row_stride) < std::abs(lines_.stride0);
-    return lines_.rows <= (reach_ == 1 ? (contiguous ? 1024 : 512) : (contiguous ? 256 : 128));
+    return lines_.rows <= (reach_ == 1 ? (contiguous ? 1024 : 256) : (contiguous ? 128 : 0));
   }
 
   template <bool orthogonal>
@@ -387,6 +403,7 @@ private:
   std::string                 failure_;
   Kokkos::View<int *, Memory> class_of_line_, matrix_;
   Made<Scalar, Exec>          algorithm_;
+  ZeroMean<Scalar, Exec>      zero_mean_;
 };
 
 } // namespace ribbon::detail

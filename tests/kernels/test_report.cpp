@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <limits>
 
 using namespace test;
@@ -197,6 +198,127 @@ TEST(Refuses, BadArgumentsWithOneSentence)
   auto wide = random_system<double>(g, 4, 30, 3, 3, 1, false);
   wide.lhs  = ribbon::Lhs::per_line;
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wide, {"one_pass"}), "ribbon: algorithm one_pass: no kernel for half-bandwidth 3 with one matrix per line");
+}
+
+/// Determinant by elimination with row exchanges.
+std::complex<double> determinant(std::vector<std::complex<double>> a, std::size_t n)
+{
+  std::complex<double> det = 1;
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t p = k;
+    for (std::size_t i = k + 1; i < n; ++i)
+      if (std::abs(a[i * n + k]) > std::abs(a[p * n + k])) p = i;
+    if (p != k) det = -det;
+    for (std::size_t j = 0; p != k && j < n; ++j) std::swap(a[k * n + j], a[p * n + j]);
+    det *= a[k * n + k];
+    for (std::size_t i = k + 1; i < n; ++i)
+      for (std::size_t j = n; j-- > k;) a[i * n + j] -= a[i * n + k] / a[k * n + k] * a[k * n + j];
+  }
+  return det;
+}
+
+template <class Scalar>
+void expect_determinant(const std::string &algorithm, std::int64_t n, int kl, int ku, int block, bool periodic)
+{
+  SCOPED_TRACE(algorithm + ", n " + std::to_string(n) + ", kl " + std::to_string(kl) + ", ku " + std::to_string(ku) + ", block " + std::to_string(block) + (periodic ? ", ring" : ""));
+  std::mt19937_64 g(static_cast<std::uint64_t>(n * 100 + kl * 10 + ku));
+  auto            bands = random_system<Scalar>(g, 1, n, kl, ku, block, periodic);
+  for (std::size_t i = 0; i < bands.values.extent(1); i += 2) // rows of either sign
+    for (std::size_t e = 0; e < bands.values.extent(2); ++e) bands.values(0, i, e) = -bands.values(0, i, e);
+  const ribbon::LineSolver<Scalar, Exec> solver(Exec(), ribbon::LineSet::interleaved(n, 3).with_components(block), to_device(bands), {algorithm});
+  ASSERT_TRUE(solver.report().ok());
+  const auto                        A = ribbon::reference::dense(bands, 0);
+  std::vector<std::complex<double>> a;
+  for (const auto &v : A) {
+    if constexpr (std::is_floating_point_v<Scalar>) a.emplace_back(v);
+    else a.emplace_back(v.real(), v.imag());
+  }
+  const auto det = determinant(a, static_cast<std::size_t>(n * block));
+  EXPECT_NEAR(solver.report().log_abs_det, std::log(std::abs(det)), 1e-9);
+  EXPECT_LT(std::abs(solver.report().det_sign - det / std::abs(det)), 1e-9) << solver.report().det_sign << " instead of " << det / std::abs(det);
+}
+
+TEST(Report, DeterminantWithItsSign)
+{
+  for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
+    for (bool periodic : {false, true})
+      for (std::int64_t n : {5, 6, 33, 34}) {
+        expect_determinant<double>(algorithm, n, 1, 1, 1, periodic);
+        expect_determinant<double>(algorithm, n, 2, 2, 1, periodic);
+        expect_determinant<double>(algorithm, n, 2, 1, 1, periodic);
+        expect_determinant<double>(algorithm, n, 1, 1, 2, periodic);
+        expect_determinant<Kokkos::complex<double>>(algorithm, n, 1, 1, 1, periodic);
+        if (std::string(algorithm) == "one_pass") continue;
+        expect_determinant<double>(algorithm, n + 6, 5, 4, 1, periodic);
+        expect_determinant<double>(algorithm, n, 1, 1, 3, periodic);
+      }
+}
+
+/// x solves A x = b for least squares and has zero mean.
+template <class Scalar>
+void expect_zero_mean(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t matrix, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
+{
+  const auto          A = ribbon::reference::dense(bands, matrix);
+  const std::size_t   n = x.size();
+  std::vector<Scalar> r = b;
+  Scalar              mean(0);
+  double              largest = 0, entry = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    mean += x[i] / static_cast<double>(n), largest = std::max(largest, static_cast<double>(ribbon::magnitude(x[i])));
+    for (std::size_t j = 0; j < n; ++j) r[i] -= A[i * n + j] * x[j], entry = std::max(entry, static_cast<double>(ribbon::magnitude(A[i * n + j])));
+  }
+  EXPECT_LE(ribbon::magnitude(mean), 1e-13 * largest);
+  for (std::size_t j = 0; j < n; ++j) { // what is left is orthogonal to the range of A
+    Scalar dot(0);
+    for (std::size_t i = 0; i < n; ++i) dot += ribbon::conjugate(A[i * n + j]) * r[i];
+    EXPECT_LE(ribbon::magnitude(dot), 1e-12 * entry * (entry * largest + 1));
+  }
+}
+
+TEST(Report, SingularLinesOfZeroMean)
+{
+  const auto check = [](auto scalar, int h, bool periodic, ribbon::Lhs lhs, const char *algorithm) {
+    using Scalar = decltype(scalar);
+    SCOPED_TRACE(std::string(algorithm) + ", " + ribbon::to_string(lhs) + (periodic ? ", ring" : ", open") + ", h " + std::to_string(h));
+    const std::int64_t n = 40, lines = 12;
+    std::mt19937_64    g(7);
+    auto               bands = random_bands<Scalar>(g, matrices_for(lhs, lines), n, h, periodic, Kind::dominant);
+    assign(g, bands, lhs, lines);
+    for (std::size_t c = 0; c < bands.values.extent(0); ++c) { // every matrix but the last one (of two: the first) gets rows that sum to zero
+      if (c + 1 == bands.values.extent(0) && lhs != ribbon::Lhs::shared) continue;
+      for (std::int64_t i = 0; i < n; ++i) {
+        Scalar sum(0);
+        for (int d = -h; d <= h; ++d)
+          if (d != 0 && (periodic || (i + d >= 0 && i + d < n))) sum += bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(d + h)) = -Scalar(1 + static_cast<double>(i % 5));
+        bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(h)) = -sum;
+      }
+    }
+    if (lhs == ribbon::Lhs::shifted)
+      for (std::size_t l = 0; l < 12; l += 3) bands.beta(l) = Scalar(0); // the modes of wave number zero
+    const auto                set = ribbon::LineSet::interleaved(n, lines);
+    ribbon::LineSolverOptions options;
+    options.algorithm = algorithm, options.singular = "zero_mean";
+    const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), options);
+    ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
+    std::int64_t singular = lhs == ribbon::Lhs::shared ? lines : lhs == ribbon::Lhs::shifted ? 4 : lhs == ribbon::Lhs::per_line ? lines - 1 : 8;
+    EXPECT_EQ(solver.report().singular_lines, singular);
+    std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
+    for (auto &v : b) v = random_scalar<Scalar>(g);
+    const auto x   = solve(solver, b);
+    const auto own = expanded(bands);
+    EXPECT_TRUE(solve(solver, b, true) == x) << "in place differs from out of place";
+    for (std::int64_t l = 0; l < lines; ++l) {
+      std::vector<Scalar> mine, right;
+      for (std::int64_t i = 0; i < n; ++i) mine.push_back(x[static_cast<std::size_t>(set(l, i))]), right.push_back(b[static_cast<std::size_t>(set(l, i))]);
+      const bool regular = lhs == ribbon::Lhs::shifted ? l % 3 != 0 : lhs == ribbon::Lhs::per_line ? l + 1 == lines : lhs == ribbon::Lhs::classes && (l * 5) % 3 == 2;
+      if (regular) EXPECT_LE(ribbon::reference::backward_error(ribbon::reference::dense(own, matrix_of(own, l)), mine, right), 1e-14);
+      else expect_zero_mean(own, matrix_of(own, l), mine, right);
+    }
+  };
+  for (int h : {1, 2, 3})
+    for (bool periodic : {false, true})
+      for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line, ribbon::Lhs::shifted})
+        for (const char *algorithm : {"auto", "thomas", "pivoted"}) check(double(), h, periodic, lhs, algorithm), check(Kokkos::complex<double>(), h, periodic, lhs, algorithm);
 }
 
 TEST(Report, APerLineMatrixThatIsSingularIsReportedAndTheOthersAreSolved)

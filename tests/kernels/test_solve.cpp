@@ -126,11 +126,15 @@ TEST(SolveShapes, OnePassPerLineInEveryShape)
             std::mt19937_64 g(5);
             auto            bands = random_bands<double>(g, matrices_for(lhs, 41), 130, 2, periodic, Kind::dominant);
             assign(g, bands, lhs, 41);
-            const auto                             set = contiguous ? ribbon::LineSet::contiguous(130, 41) : ribbon::LineSet::interleaved(130, 41);
-            const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"one_pass", 0, rows, lanes});
-            std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+            const auto          set = contiguous ? ribbon::LineSet::contiguous(130, 41) : ribbon::LineSet::interleaved(130, 41);
+            std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
             for (auto &v : b) v = random_scalar<double>(g);
-            EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14);
+            try {
+              const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"one_pass", 0, rows, lanes});
+              EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14);
+            } catch (const std::invalid_argument &e) { // so many lines of a team, on a device
+              EXPECT_GT(lanes, 1) << e.what();
+            }
           }
 }
 
@@ -223,8 +227,8 @@ protected:
 TEST_P(SolveSystems, EveryAlgorithm)
 {
   for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted", "partition"}) {
-    for (std::int64_t n : {1, 2, 3, 5, 8, 9, 16, 17, 31, 33, 64, 100, 257}) check<double>(n, n > 64 ? 5 : 21, algorithm);
-    for (std::int64_t n : {4, 37, 100}) check<float>(n, 35, algorithm), check<Kokkos::complex<double>>(n, 35, algorithm);
+    for (std::int64_t n : {1, 2, 3, 5, 8, 9, 16, 17, 31, 33, 64, 100, 257}) check<double>(n, n > 64 ? 3 : 11, algorithm);
+    for (std::int64_t n : {4, 37}) check<float>(n, 9, algorithm), check<Kokkos::complex<double>>(n, 9, algorithm);
   }
 }
 
@@ -315,6 +319,25 @@ TEST(SolveShapes, ThomasThroughScratch)
             EXPECT_LE(backward_error(bands, set, x, b), 1e-13);
             EXPECT_TRUE(solve(solver, b, true) == x);
           }
+}
+
+TEST(SolveShapes, BatchesLargerThanACache) // hosts store them past the caches, in whole cache lines where addresses allow that
+{
+  for (int h : {1, 2})
+    for (std::int64_t lines : {70400, 70403})
+      for (bool contiguous : {false, true}) {
+        SCOPED_TRACE(std::to_string(lines) + " lines");
+        const std::int64_t                     n = contiguous && lines % 2 ? 63 : 64;
+        std::mt19937_64                        g(1);
+        const auto                             bands = random_bands<double>(g, 1, n, h, h == 2, Kind::dominant);
+        const auto                             set   = contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines);
+        const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"thomas"});
+        std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+        for (std::size_t k = 0; k < b.size(); ++k) b[k] = static_cast<double>(k * 7919 % 1000) / 500 - 1;
+        const auto x = solve(solver, b);
+        EXPECT_LE(backward_error(bands, set, x, b), 1e-14);
+        EXPECT_TRUE(solve(solver, b, true) == x) << "in place differs from out of place";
+      }
 }
 
 TEST(SolveShapes, EmptyBatchesAndEmptyLines)

@@ -187,8 +187,8 @@ struct ToeplitzNumbers {
         const int eliminated = n == 1 ? 1 : count > 1 ? (k + count + 1) / 2 - (k + 1) / 2 : k % 2 == 0;
         if (eliminated == 0) return;
         const int even = n == 1 ? 0 : k + k % 2, original = static_cast<int>((static_cast<std::int64_t>(even + 1) << level) - 1);
-        watch.see(std::abs(r.d), A.row_max(original), original);
-        if (std::abs(r.d) > 0) watch.log_det += (eliminated - 1) * std::log(std::abs(r.d));
+        watch.see(r.d, A.row_max(original), original);
+        watch.see_again(r.d, eliminated - 1);
       });
       if (!shape.ring) { // what is not there is not stored
         const auto begin = shape.has_stencil(n) ? 3 : 0;
@@ -211,7 +211,7 @@ struct ToeplitzNumbers {
     }
     if (!shape.ring) return;
     const Wide pivot = m > 0 ? separator.d : separator.a + separator.d + separator.c;
-    watch.see(std::abs(pivot), A.row_max(m), m);
+    watch.see(pivot, A.row_max(m), m);
     words.push_back(narrow<Scalar>(Wide(1) / pivot));
   }
 

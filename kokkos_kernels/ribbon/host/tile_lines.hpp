@@ -76,7 +76,8 @@ public:
     others(i0, i1, rows, lanes, [&](int l, std::int64_t i) { x[at_[l] + i * row_stride_] = tile[i * Lanes + l]; });
   }
 
-  /// Lines that are not crowded, and contiguous ones: brings the lines of a tile to the second cache little by little, so that as many reads are under way as the processor has room for.
+  /// Lines that are not crowded, and contiguous ones: brings the lines of a tile to the second cache little by little, so that as many reads are
+  /// under way as the processor has room for.
   class Ahead {
   public:
     /// `steps` steps bring everything.
