@@ -51,7 +51,7 @@ public:
   {
     const bool shared = bands.lhs == Lhs::shared;
     parts_.cut        = cut;
-    parts_.A          = {BandEntries<Scalar, Memory>(bands), shared};
+    parts_.A          = {BandEntries<Scalar, Memory>(copy(exec, bands)), shared}; // every solve reads the rows of the separators
     for (int k = 0; k < (cut.tail > 0 ? 2 : 1); ++k) {
       const bool         tails = k == 1;
       const std::int64_t rows = cut.interior(tails ? cut.pieces : 0), count = cut.lines * (tails ? 1 : cut.pieces), matrices = shared ? count / cut.lines : count;
