@@ -21,7 +21,6 @@ struct Probe {
   using Found = typename Kokkos::MinMaxLoc<Real, std::int64_t>::value_type; ///< max: backward error and its matrix; min: reciprocal condition
   struct Fill { };
   struct Measure { };
-  struct FillRows { };
 
   BandEntries<Scalar, Memory> entry;
   LineSet                     set; ///< line l: matrix l % matrices, right-hand side kind + l / matrices
@@ -83,24 +82,21 @@ struct Probe {
     if (rcond < found.min_val) found.min_val = rcond, found.min_loc = c;
   }
   /// One thread per line ...
-  KOKKOS_FUNCTION void operator()(Fill, const std::int64_t l) const
-  {
-    for (std::int64_t i = 0; i < set.rows; ++i) fill(l, i);
-  }
   KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Found &found) const
   {
     Real norm_r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
     for (std::int64_t i = 0; i < set.rows; ++i) see(l, i, norm_r, norm_a, norm_x, norm_b);
     judge(l % entry.matrices(), norm_r, norm_a, norm_x, norm_b, found);
   }
-  /// ... or one per row, where lines are few and long: all rows of all lines, and the rows of line `first_line`.
+  /// ... or one per row of line `first_line`, where lines are few and long.
+  KOKKOS_FUNCTION void operator()(const std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const { see(first_line, i, norm_r, norm_a, norm_x, norm_b); }
+  std::int64_t         first_line = 0;
+  /// One thread per row.
   KOKKOS_FUNCTION void fill(std::int64_t l, std::int64_t i) const
   {
     for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(l % entry.matrices(), kind_of(l), i, a);
   }
-  KOKKOS_FUNCTION void operator()(FillRows, const std::int64_t k) const { fill(k / set.rows, k % set.rows); }
-  std::int64_t         first_line = 0;
-  KOKKOS_FUNCTION void operator()(const std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const { see(first_line, i, norm_r, norm_a, norm_x, norm_b); }
+  KOKKOS_FUNCTION void operator()(Fill, const std::int64_t k) const { set.row_stride < set.stride0 ? fill(k / set.rows, k % set.rows) : fill(k % set.lines(), k / set.lines()); }
 };
 
 /// What the probe found.
@@ -128,8 +124,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   for (int kind = 0; kind < probe_kinds; kind += static_cast<int>(std::min<std::int64_t>(probe_kinds, lines / matrices))) {
     Kernel                 kernel{BandEntries<Scalar, Memory>(bands), set, kind, x.data()};
     typename Kernel::Found found;
-    if (by_row) Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::FillRows>(exec, 0, set.lines() * set.rows), kernel);
-    else Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, set.lines()), kernel);
+    Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, set.lines() * set.rows), kernel);
     solve(x.data(), set);
     if (by_row) {
       using Max     = Kokkos::Max<typename Kernel::Real>;

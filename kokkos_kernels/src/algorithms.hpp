@@ -54,4 +54,18 @@ Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Sc
 template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool staged, DevicePivot &pivot);
 
+/// Calls f(K, B) for the systems that have a one-pass kernel; K may be larger than asked for (float and complex have none of their own for 3).
+template <class Scalar, class F>
+bool with_system(int K, int B, const F &f)
+{
+  using std::integral_constant;
+  if (B == 1 && K == 1) return f(integral_constant<int, 1>{}, integral_constant<int, 1>{}), true;
+  if (B == 1 && K == 2) return f(integral_constant<int, 2>{}, integral_constant<int, 1>{}), true;
+  if (B == 1 && K == 3) return f(integral_constant < int, std::is_same_v<Scalar, double> ? 3 : 4 > {}, integral_constant<int, 1>{}), true;
+  if (B == 1 && K == 4) return f(integral_constant<int, 4>{}, integral_constant<int, 1>{}), true;
+  if (B == 2 && K == 1) return f(integral_constant<int, 1>{}, integral_constant<int, 2>{}), true;
+  if (B == 4 && K == 1) return f(integral_constant<int, 1>{}, integral_constant<int, 4>{}), true;
+  return false;
+}
+
 } // namespace ribbon::detail

@@ -18,20 +18,6 @@ struct IotaKernel {
   KOKKOS_FUNCTION void operator()(const std::int64_t i) const { to[i] = static_cast<int>(i); }
 };
 
-/// Calls f(K, B) for the systems that have a one-pass kernel.
-template <class F>
-bool with_system(int K, int B, const F &f)
-{
-  using std::integral_constant;
-  if (B == 1 && K == 1) return f(integral_constant<int, 1>{}, integral_constant<int, 1>{}), true;
-  if (B == 1 && K == 2) return f(integral_constant<int, 2>{}, integral_constant<int, 1>{}), true;
-  if (B == 1 && K == 3) return f(integral_constant<int, 3>{}, integral_constant<int, 1>{}), true;
-  if (B == 1 && K == 4) return f(integral_constant<int, 4>{}, integral_constant<int, 1>{}), true;
-  if (B == 2 && K == 1) return f(integral_constant<int, 1>{}, integral_constant<int, 2>{}), true;
-  if (B == 4 && K == 1) return f(integral_constant<int, 1>{}, integral_constant<int, 4>{}), true;
-  return false;
-}
-
 template <class Scalar, class Exec>
 class Solver final : public LineSolver<Scalar, Exec>::Implementation {
   using Real   = real_t<Scalar>;
@@ -177,13 +163,21 @@ private:
     return all;
   }
 
+  /// The matrices with `reach` diagonals on either side.
+  static std::vector<HostMatrix<Scalar>> padded(const std::vector<HostMatrix<Scalar>> &matrices, int reach)
+  {
+    std::vector<HostMatrix<Scalar>> all;
+    for (const auto &A : matrices) all.push_back(A.padded(reach));
+    return all;
+  }
+
   /// Rows of a piece of partition; 0 where whole lines are the better choice.
   /// @param no_tile  no tile of whole lines fits a team
   std::int64_t rows_per_piece(bool no_tile) const
   {
     const std::int64_t n = lines_.rows, lines = lines_.lines();
     if (options_.rows_per_piece > 0) return options_.rows_per_piece;
-    const bool per_line = one_per_line(), chunks = !per_line && with_system(reach_, bands_.block, [](auto, auto) {});
+    const bool per_line = one_per_line(), chunks = !per_line && with_system<Scalar>(reach_, bands_.block, [](auto, auto) {});
     // one thread per piece: enough threads to fill a device before long pieces; a team per tile of pieces: as long as the kernel likes them
     const std::int64_t piece = chunks ? 1024 : std::max<std::int64_t>(32, std::min<std::int64_t>(256, n * lines / 131072));
     if (asked_for("partition")) return std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2));
@@ -252,8 +246,10 @@ private:
     };
     const Make one_pass = [&](Pivots &p, std::string &why) {
       Made<Scalar, Exec> made;
-      const bool         known =
-        with_system(reach_, bands_.block, [&](auto K, auto B) { made = watched(p, [&](PivotWatch &watch) { return make_one_pass<Scalar, Exec, K(), B()>(exec_, lines_, matrices, options_, watch, why); }); });
+      const bool         known = with_system<Scalar>(reach_, bands_.block, [&](auto K, auto B) {
+        const auto &fitting = K() == reach_ ? matrices : padded(matrices, K());
+        made                = watched(p, [&](PivotWatch &watch) { return make_one_pass<Scalar, Exec, K(), B()>(exec_, lines_, fitting, options_, watch, why); });
+      });
       if (!known) why = "no kernel for " + system();
       return made;
     };
@@ -263,10 +259,9 @@ private:
         why = "no kernel for " + system();
         return made;
       }
-      std::vector<HostMatrix<Scalar>> padded;
-      for (const auto &A : matrices) padded.push_back(A.padded(reach_));
+      const auto symmetric = padded(matrices, reach_);
       return watched(p, [&](PivotWatch &watch) {
-        return reach_ == 1 ? make_pivoted_one_pass<Scalar, Exec, 1>(exec_, lines_, padded, options_, watch, why) : make_pivoted_one_pass<Scalar, Exec, 2>(exec_, lines_, padded, options_, watch, why);
+        return reach_ == 1 ? make_pivoted_one_pass<Scalar, Exec, 1>(exec_, lines_, symmetric, options_, watch, why) : make_pivoted_one_pass<Scalar, Exec, 2>(exec_, lines_, symmetric, options_, watch, why);
       });
     };
     const Make thomas = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {

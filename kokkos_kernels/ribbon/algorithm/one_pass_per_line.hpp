@@ -27,12 +27,12 @@ namespace ribbon {
 /// @tparam Staged    rows of a line lie side by side: right-hand side and solution pass through scratch
 template <class Scalar, int K, class Matrices, bool Staged>
 struct OnePassPerLineKernel {
-  static constexpr int max_threads = 512;                    ///< bounds the registers: 128
-  static constexpr int side        = 32;                     ///< virtual threads whose words lie side by side in scratch
-  static constexpr int words       = 1 + 2 * K;              ///< g, U and H of a row
-  static constexpr int kept        = Staged ? 2 * K : words; ///< of them, beside the tile of staged lines, in scratch
-  static constexpr int told        = K + 2 * K * K;          ///< numbers of a relation
-  static constexpr int group       = K == 1 ? 4 : 2;         ///< rows that are asked for together
+  static constexpr int max_threads = 512;                                             ///< bounds the registers: 128
+  static constexpr int side        = 32;                                              ///< virtual threads whose words lie side by side in scratch
+  static constexpr int words       = 1 + 2 * K;                                       ///< g, U and H of a row
+  static constexpr int kept        = Staged ? 2 * K : words;                          ///< of them, beside the tile of staged lines, in scratch
+  static constexpr int told        = K + 2 * K * K;                                   ///< numbers of a relation
+  static constexpr int group       = (K == 1 ? 4 : 2) / (sizeof(Scalar) > 8 ? 2 : 1); ///< rows that are asked for together
   using Block                      = SmallBlock<Scalar, K>;
 
   Matrices      matrices;

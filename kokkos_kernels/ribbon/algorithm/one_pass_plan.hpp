@@ -113,16 +113,14 @@ public:
 
   const OnePassShape &shape() const { return shape_; }
   std::size_t         bytes() const { return (blocks_.size() + inverse_.size() + reduced_.size()) * sizeof(Scalar); }
-  bool                has_regular() const { return regular_end_ > regular_begin_; }
 
   /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified, bool correct) const
   {
     const Arguments a{b, x, in, out, class_of_line, classified, correct};
     if (class_of_line && classes_ > 1) return run<CoefficientSource::classes>(exec, a);
-    if constexpr (many_shapes)
-      if (has_regular()) return run<CoefficientSource::regular>(exec, a);
-    run<CoefficientSource::shared>(exec, a);
+    if constexpr (many_shapes) run<CoefficientSource::regular>(exec, a); // there may be no regular chunk: a kernel for that case alone is not worth its size
+    else run<CoefficientSource::shared>(exec, a);
   }
 
 private:

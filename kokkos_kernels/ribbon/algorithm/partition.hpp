@@ -104,7 +104,9 @@ public:
     for (std::int64_t first = 0; first < in.lines(); first += cut.lines) {
       const LineSet from = slice(in, first), to = slice(out, first);
       for (int k = 0; k < (cut.tail > 0 ? 2 : 1); ++k) solver_[k].solve(exec, b, lines_of(from, k), x, lines_of(to, k));
-      Kokkos::parallel_for("ribbon::partition::gather", policy(exec, cut.separators() * cut.S() * cut.lines), GatherKernel{parts_, b, x, from, to, z_.data()});
+      // without the hint Kokkos sends so large a functor through a staging copy and waits
+      Kokkos::parallel_for("ribbon::partition::gather", Kokkos::Experimental::require(policy(exec, cut.separators() * cut.S() * cut.lines), Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+                           GatherKernel{parts_, b, x, from, to, z_.data()});
       reduced_.solve(exec, z_.data(), z_.data());
       const CorrectKernel correct{parts_, z_.data(), x, to, left_rows_, right_rows_, corrected_rows_};
       device::launch(exec, "ribbon::partition::correct", {correct.teams(), correct.threads(), CorrectKernel::max_threads}, correct);
