@@ -39,6 +39,22 @@ protected:
   }
 };
 
+/// A solve starts so many kernels, each with a label of Ribbon's, and allocates nothing.
+void expect_kernels(int count, const ribbon::LineSolver<double, Exec> &solver, const std::string &what)
+{
+  ASSERT_TRUE(solver.report().ok()) << what;
+  const auto                     unknowns = static_cast<std::size_t>(solver.lines().unknowns());
+  Kokkos::View<double *, Memory> b("b", unknowns), x("x", unknowns);
+  Kokkos::fence();
+  kernels = allocations = 0;
+  labels.clear();
+  for (int k = 0; k < 3; ++k) solver.solve(Exec(), b.data(), x.data());
+  Kokkos::fence();
+  EXPECT_EQ(kernels, 3 * count) << what;
+  EXPECT_EQ(allocations, 0) << what;
+  for (const auto &label : labels) EXPECT_EQ(label.rfind("ribbon::", 0), 0u) << label;
+}
+
 TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)
 {
   std::mt19937_64 g(1);
@@ -48,16 +64,7 @@ TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)
         const auto set   = ribbon::LineSet::interleaved(120, 50);
         auto       bands = random_bands<double>(g, matrices_for(lhs, 50), 120, 2, periodic, Kind::dominant);
         assign(g, bands, lhs, 50);
-        const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
-        Kokkos::View<double *, Memory>         b("b", 6000), x("x", 6000);
-        Kokkos::fence();
-        kernels = allocations = 0;
-        labels.clear();
-        for (int k = 0; k < 3; ++k) solver.solve(Exec(), b.data(), x.data());
-        Kokkos::fence();
-        EXPECT_EQ(kernels, 3) << algorithm;
-        EXPECT_EQ(allocations, 0) << algorithm;
-        for (const auto &label : labels) EXPECT_EQ(label.rfind("ribbon::", 0), 0u) << label;
+        expect_kernels(1, {Exec(), set, to_device(bands), {algorithm}}, algorithm);
       }
 }
 
@@ -66,18 +73,18 @@ TEST_F(Costs, ACyclicReductionIsOneKernelAndAllocatesNothing)
   std::mt19937_64 g(1);
   for (const char *algorithm : {"cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr"})
     for (bool periodic : {false, true}) {
-      const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(120, 50), to_device(random_bands<double>(g, 1, 120, 1, periodic, Kind::poisson)), {algorithm});
-      ASSERT_TRUE(solver.report().ok());
-      Kokkos::View<double *, Memory> b("b", 6000), x("x", 6000);
-      Kokkos::fence();
-      kernels = allocations = 0;
-      labels.clear();
-      for (int k = 0; k < 3; ++k) solver.solve(Exec(), b.data(), x.data());
-      Kokkos::fence();
-      EXPECT_EQ(kernels, 3) << algorithm;
-      EXPECT_EQ(allocations, 0) << algorithm;
-      for (const auto &label : labels) EXPECT_EQ(label.rfind("ribbon::", 0), 0u) << label;
+      expect_kernels(1, {Exec(), ribbon::LineSet::interleaved(120, 50), to_device(random_bands<double>(g, 1, 120, 1, periodic, Kind::poisson)), {algorithm}}, algorithm);
     }
+}
+
+TEST_F(Costs, ZeroMeanIsOneKernelMore)
+{
+  std::mt19937_64 g(1);
+  auto            bands = random_bands<double>(g, 1, 120, 1, true, Kind::poisson);
+  for (std::size_t i = 0; i < 120; ++i) bands.values(0, i, 1) = -bands.values(0, i, 0) - bands.values(0, i, 2);
+  ribbon::LineSolverOptions options;
+  options.singular = "zero_mean";
+  expect_kernels(2, {Exec(), ribbon::LineSet::interleaved(120, 50), to_device(bands), options}, "zero_mean");
 }
 
 TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
@@ -87,14 +94,7 @@ TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
   const auto                bands = random_bands<double>(g, 1, 1010, 1, false, Kind::dominant);
   ribbon::LineSolverOptions options;
   options.algorithm = "partition", options.rows_per_piece = 100;
-  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(1010, 3), to_device(bands), options);
-  Kokkos::View<double *, Memory>         b("b", 3030), x("x", 3030);
-  Kokkos::fence();
-  kernels = allocations = 0;
-  solver.solve(Exec(), b.data(), x.data());
-  Kokkos::fence();
-  EXPECT_EQ(kernels, 5);
-  EXPECT_EQ(allocations, 0);
+  expect_kernels(5, {Exec(), ribbon::LineSet::interleaved(1010, 3), to_device(bands), options}, "partition");
 }
 
 TEST_F(Costs, EveryKernelOfAFactorizationIsLabelled)

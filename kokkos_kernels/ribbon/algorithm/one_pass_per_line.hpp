@@ -161,8 +161,10 @@ struct OnePassPerLineKernel {
       read_group(k + group, next); // under way while these are eliminated
       const bool agree = !Matrices::from_memory && line.agree(k, group) && !(open && k < K);
       if constexpr (!Matrices::from_memory)
-        if (agree) RIBBON_UNROLL
-      for (int j = 0; j < group; ++j) step(k + j, line.equal, now.f[j]);
+        if (agree) {
+          RIBBON_UNROLL
+          for (int j = 0; j < group; ++j) step(k + j, line.equal, now.f[j]);
+        }
       if (!agree) {
         if (!Matrices::from_memory || k < K) prepare(k, now);
         RIBBON_UNROLL
