@@ -72,4 +72,22 @@ Bands<Scalar, typename Exec::memory_space> copy(const Exec &exec, const Bands<Sc
   return result;
 }
 
+/// A copy on the host; shifted matrices as one per line.
+template <class Scalar, class MemorySpace>
+Bands<Scalar, Kokkos::HostSpace> to_host(const Bands<Scalar, MemorySpace> &bands)
+{
+  const auto                       mirror = [](const auto &from) { return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from); };
+  const auto                       from   = mirror(bands.values);
+  const auto                       alpha = mirror(bands.alpha), beta = mirror(bands.beta);
+  const bool                       shifted = bands.lhs == Lhs::shifted;
+  Bands<Scalar, Kokkos::HostSpace> host;
+  host.periodic = bands.periodic, host.lower = bands.kl(), host.upper = bands.ku(), host.block = bands.block, host.lhs = shifted ? Lhs::per_line : bands.lhs;
+  host.class_of_line = mirror(bands.class_of_line);
+  host.values        = decltype(host.values)("ribbon::bands", static_cast<std::size_t>(bands.matrices()), from.extent(1), from.extent(2));
+  for (std::size_t c = 0; c < host.values.extent(0); ++c)
+    for (std::size_t i = 0; i < from.extent(1); ++i)
+      for (std::size_t d = 0; d < from.extent(2); ++d) host.values(c, i, d) = shifted ? alpha(c) * from(0, i, d) + beta(c) * from(1, i, d) : from(c, i, d);
+  return host;
+}
+
 } // namespace ribbon

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace ribbon {
 
@@ -89,6 +90,16 @@ ViewType allocate(const Exec &exec, const std::string &label, Extents... extents
 {
   if constexpr (is_device_space<Exec>) return ViewType(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), extents...);
   else return ViewType(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
+}
+
+/// A vector in memory of exec's space; waits for the copy.
+template <class Exec, class Word>
+Kokkos::View<Word *, typename Exec::memory_space> upload(const Exec &exec, const std::string &label, const std::vector<Word> &from)
+{
+  const auto to = allocate<Kokkos::View<Word *, typename Exec::memory_space>>(exec, label, from.size());
+  Kokkos::deep_copy(exec, to, Kokkos::View<const Word *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(from.data(), from.size()));
+  exec.fence();
+  return to;
 }
 
 /// Reads a 16-byte aligned record that no kernel writes meanwhile, in wide loads that the compiler may move.

@@ -76,7 +76,7 @@ public:
   /// Factors and solves in one call, in flight: as solve(exec, b, x), with matrices that have the values of `bands` instead of those that were
   /// factored. One kernel, asynchronous on exec, allocates nothing. Nothing is probed and no report is made: lines whose pivots vanish hold
   /// Inf or NaN.
-  /// @param bands  of the extents, widths and kind (per_line, shifted) of the bands that were factored
+  /// @param bands  per_line or shifted, of the rows and block of the bands that were factored, periodic or not as those, and no wider than the kernel
   /// @throws std::invalid_argument where they are not, or where the algorithm that was chosen keeps factors (it is to be "one_pass" or a cyclic
   /// reduction)
   void factor_and_solve(const Exec &exec, const bands_type &bands, const Scalar *b, Scalar *x) const;

@@ -59,14 +59,14 @@ public:
   ZeroMean(const Exec &exec, const LineSet &lines, Input &bands, std::string &failure) : lines_(lines.lines()), rows_(lines.rows), lower_(bands.kl()), upper_(bands.ku())
   {
     using Host            = Kokkos::DefaultHostExecutionSpace;
-    const auto       host = mirror(bands);
+    const auto       host = to_host(bands);
     std::vector<int> place(host.values.extent(0), -1); // of a matrix among the singular ones
     std::vector<int> which;
     for (std::size_t c = 0; c < place.size(); ++c)
       if (sums_to_zero(host, c)) place[c] = static_cast<int>(which.size()), which.push_back(static_cast<int>(c));
     matrices_ = static_cast<std::int64_t>(which.size());
     if (matrices_ == 0) return;
-    find_lines(host, place);
+    find_lines(exec, host, place);
 
     // pinned matrices, as one per line, and what solves with them and their adjoints
     const auto n = static_cast<std::size_t>(rows_), width = host.values.extent(2), last = n - 1;
@@ -111,7 +111,7 @@ public:
       for (std::size_t i = 0; i < n; ++i) w[i * which.size() + m] -= sum / static_cast<real_t<Scalar>>(rows_);
       for (std::size_t d = 0; d < width; ++d) row[d * which.size() + m] *= conjugate(l[last * which.size() + m]) / norm;
     }
-    upload(exec, w, w_), upload(exec, row, row_);
+    w_ = upload(exec, "ribbon::zero_mean::w", w), row_ = upload(exec, "ribbon::zero_mean::row", row);
     bands = mirror_back(exec, host, bands);
   }
 
@@ -131,23 +131,6 @@ public:
 private:
   using HostBands = Bands<Scalar, Kokkos::HostSpace>;
 
-  /// A copy on the host; shifted matrices as one per line.
-  static HostBands mirror(const Input &bands)
-  {
-    const auto to_host = [](const auto &from) { return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from); };
-    HostBands  host;
-    host.periodic = bands.periodic, host.lower = bands.kl(), host.upper = bands.ku(), host.lhs = bands.lhs;
-    host.class_of_line = to_host(bands.class_of_line);
-    const auto from    = to_host(bands.values);
-    host.values        = decltype(host.values)("ribbon::zero_mean::bands", static_cast<std::size_t>(bands.matrices()), from.extent(1), from.extent(2));
-    const auto alpha = to_host(bands.alpha), beta = to_host(bands.beta);
-    const bool shifted = bands.lhs == Lhs::shifted;
-    for (std::size_t c = 0; c < host.values.extent(0); ++c)
-      for (std::size_t i = 0; i < from.extent(1); ++i)
-        for (std::size_t d = 0; d < from.extent(2); ++d) host.values(c, i, d) = shifted ? alpha(c) * from(0, i, d) + beta(c) * from(1, i, d) : from(c, i, d);
-    if (shifted) host.lhs = Lhs::per_line;
-    return host;
-  }
   static Input mirror_back(const Exec &exec, const HostBands &host, const Input &like)
   {
     Input result = like;
@@ -157,16 +140,6 @@ private:
     Kokkos::deep_copy(exec, result.values, host.values);
     exec.fence();
     return result;
-  }
-  template <class Word, class View>
-  static void upload(const Exec &exec, const std::vector<Word> &from, View &to)
-  {
-    const auto view = allocate<Kokkos::View<Word *, Memory>>(exec, "ribbon::zero_mean", from.size());
-    const auto host = Kokkos::create_mirror_view(view);
-    for (std::size_t k = 0; k < from.size(); ++k) host(k) = from[k];
-    Kokkos::deep_copy(exec, view, host);
-    exec.fence();
-    to = view;
   }
 
   /// Whether every row of a matrix sums to zero, to rounding, and one is not all zeros.
@@ -189,7 +162,7 @@ private:
   }
 
   /// Lists the singular lines, unless one matrix is that of all.
-  void find_lines(const HostBands &bands, const std::vector<int> &place)
+  void find_lines(const Exec &exec, const HostBands &bands, const std::vector<int> &place)
   {
     if (bands.lhs == Lhs::shared) return;
     std::vector<int> line_of, matrix_of;
@@ -197,8 +170,7 @@ private:
       const int m = place[static_cast<std::size_t>(bands.lhs == Lhs::classes ? bands.class_of_line(static_cast<std::size_t>(l)) : l)];
       if (m >= 0) line_of.push_back(static_cast<int>(l)), matrix_of.push_back(m);
     }
-    const Exec exec;
-    upload(exec, line_of, line_of_), upload(exec, matrix_of, matrix_of_);
+    line_of_ = upload(exec, "ribbon::zero_mean::line", line_of), matrix_of_ = upload(exec, "ribbon::zero_mean::matrix", matrix_of);
   }
 
   typename ZeroMeanKernel<Scalar, Memory>::Words w_, row_;

@@ -10,13 +10,9 @@
 #include <ribbon/zero_mean.hpp>
 
 #include <functional>
+#include <numeric>
 
 namespace ribbon::detail {
-
-struct IotaKernel {
-  int                 *to;
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const { to[i] = static_cast<int>(i); }
-};
 
 template <class Scalar, class Exec>
 class Solver final : public LineSolver<Scalar, Exec>::Implementation {
@@ -40,6 +36,7 @@ public:
       zero_mean_ = ZeroMean<Scalar, Exec>(exec, lines, bands_, failure_);
       if (!failure_.empty()) {
         this->report.status = FactorStatus::zero_pivot, this->report.reason = failure_;
+        bands_ = Input();
         return;
       }
     }
@@ -129,11 +126,12 @@ private:
 
   Real try_probe()
   {
-    if (!matrix_.size() && matrices_ > 1) {
-      matrix_ = allocate<Kokkos::View<int *, Memory>>(exec_, "ribbon::probe::matrix", static_cast<std::size_t>(matrices_));
-      Kokkos::parallel_for("ribbon::probe::matrix", Kokkos::RangePolicy<Exec>(exec_, 0, matrices_), IotaKernel{matrix_.data()});
-    }
     const bool per_line = one_per_line();
+    if (!matrix_.size() && !per_line) {
+      std::vector<int> each(static_cast<std::size_t>(matrices_));
+      std::iota(each.begin(), each.end(), 0);
+      matrix_ = upload(exec_, "ribbon::probe::matrix", each);
+    }
     // algorithms that are bound to the number of lines are probed with as many
     const std::int64_t group = algorithm_->lines, lines = per_line ? matrices_ : group ? (probe_kinds + group - 1) / group * group : matrices_ * probe_kinds;
     const auto         found =
@@ -147,17 +145,14 @@ private:
   /// The few matrices on the host.
   std::vector<HostMatrix<Scalar>> read_matrices() const
   {
-    const Kokkos::HostSpace         host;
-    const auto                      values = Kokkos::create_mirror_view_and_copy(host, bands_.values);
-    const bool                      sum    = bands_.lhs == Lhs::shifted;
-    const auto                      alpha = Kokkos::create_mirror_view_and_copy(host, bands_.alpha), beta = Kokkos::create_mirror_view_and_copy(host, bands_.beta);
+    const auto                      values = to_host(bands_).values;
     std::vector<HostMatrix<Scalar>> all;
-    for (std::size_t c = 0; c < static_cast<std::size_t>(matrices_); ++c) {
+    for (std::size_t c = 0; c < values.extent(0); ++c) {
       HostMatrix<Scalar> A;
       A.rows = static_cast<int>(lines_.rows), A.lower = bands_.kl(), A.upper = bands_.ku(), A.block = bands_.block, A.periodic = bands_.periodic;
       A.values.resize(values.extent(1) * values.extent(2));
       for (std::size_t i = 0; i < values.extent(1); ++i)
-        for (std::size_t d = 0; d < values.extent(2); ++d) A.values[i * values.extent(2) + d] = sum ? alpha(c) * values(0, i, d) + beta(c) * values(1, i, d) : values(c, i, d);
+        for (std::size_t d = 0; d < values.extent(2); ++d) A.values[i * values.extent(2) + d] = values(c, i, d);
       all.push_back(A.reach() == 0 ? A.padded(1) : A);
     }
     return all;

@@ -311,14 +311,7 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
     if (first_line.size() == 2 && result.first < 0) result.first = first_line[0], result.different = first_line[1];
     if (static_cast<std::int64_t>(first_line.size()) > most && result.first >= 0) return result;
   }
-  auto to_device = [&](const std::vector<int> &from, const char *label) {
-    auto       view   = allocate<Classes>(exec, label, from.size());
-    const auto mirror = Kokkos::create_mirror_view(view);
-    for (std::size_t k = 0; k < from.size(); ++k) mirror(k) = from[k];
-    Kokkos::deep_copy(view, mirror);
-    return view;
-  };
-  const Classes classes = to_device(class_of, "ribbon::class_of_line"), representative = to_device(first_line, "ribbon::representative");
+  const Classes classes = upload(exec, "ribbon::class_of_line", class_of), representative = upload(exec, "ribbon::representative", first_line);
   std::int64_t  different = 0;
   Kokkos::parallel_reduce("ribbon::compare", rows_of(exec, lines), CompareKernel<Values, Memory>{bands.values, classes, representative}, Kokkos::Sum<std::int64_t>(different));
   exec.fence();

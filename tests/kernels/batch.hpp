@@ -7,6 +7,8 @@
 
 #include <cmath>
 #include <random>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace test {
@@ -206,6 +208,26 @@ double backward_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, con
     if (!(error <= worst)) worst = error;
   }
   return worst;
+}
+
+/// Backward error of one line against its dense matrix.
+template <class Scalar>
+double line_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const ribbon::LineSet &set, std::int64_t l, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
+{
+  std::vector<Scalar> mine, right;
+  for (std::int64_t i = 0; i < set.rows; ++i) mine.push_back(x[static_cast<std::size_t>(set(l, i))]), right.push_back(b[static_cast<std::size_t>(set(l, i))]);
+  return ribbon::reference::backward_error(ribbon::reference::dense(bands, matrix_of(bands, l)), mine, right);
+}
+
+/// What a LineSolver says of arguments that it refuses; empty where it takes them.
+inline std::string refusal(const ribbon::LineSet &set, const ribbon::Bands<double, Kokkos::HostSpace> &bands, const ribbon::LineSolverOptions &options = {})
+{
+  try {
+    ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), options);
+  } catch (const std::invalid_argument &e) {
+    return e.what();
+  }
+  return "";
 }
 
 } // namespace test

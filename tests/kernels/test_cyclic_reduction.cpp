@@ -247,16 +247,6 @@ TEST(ReductionReport, MatricesThatNeedPivotingAreNeverSilentlyWrong)
     }
 }
 
-std::string refusal(const ribbon::LineSet &set, const HostBands &bands, const ribbon::LineSolverOptions &options)
-{
-  try {
-    ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), options);
-  } catch (const std::invalid_argument &e) {
-    return e.what();
-  }
-  return "";
-}
-
 TEST(ReductionRefuses, WhatItCannotTake)
 {
   std::mt19937_64 g(1);

@@ -237,17 +237,12 @@ public:
   /// @param from   whose eliminate() was called
   /// @param lanes  lines of a team, a power of two; 0 leaves the choice to the solver
   /// fits() is false where no line fits the scratch of a team; nothing else may be called then
-  ToeplitzReduction(const Exec &exec, const LineSet &lines, const ToeplitzNumbers<Scalar> &from, int lanes)
-      : shape_(from.shape), numbers_(allocate<decltype(numbers_)>(exec, "ribbon::toeplitz_cr::numbers", from.words.size()))
+  ToeplitzReduction(const Exec &exec, const LineSet &lines, const ToeplitzNumbers<Scalar> &from, int lanes) : shape_(from.shape), numbers_(upload(exec, "ribbon::toeplitz_cr::numbers", from.words))
   {
     const ReductionRoom room{sizeof(Scalar), sizeof(Scalar), device::scratch_limit(exec)};
-    tile_           = choose_reduction_tile<Exec>(lines, shape_.rows, 1, false, lanes, room);
-    scratch_        = room.bytes(tile_);
-    fits_           = shape_.rows == 0 || tile_.places > 0;
-    const auto host = Kokkos::create_mirror_view(numbers_);
-    for (std::size_t k = 0; k < from.words.size(); ++k) host(k) = from.words[k];
-    Kokkos::deep_copy(exec, numbers_, host);
-    exec.fence();
+    tile_    = choose_reduction_tile<Exec>(lines, shape_.rows, 1, false, lanes, room);
+    scratch_ = room.bytes(tile_);
+    fits_    = shape_.rows == 0 || tile_.places > 0;
   }
 
   bool        fits() const { return fits_; }

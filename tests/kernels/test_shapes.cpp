@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Shapes of kernels and batches: tiles, boxes, empty and large batches, several right-hand sides, matrices that change.
+#include "batch.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace test;
+
+namespace {
+
+TEST(SolveShapes, EveryRowsPerThreadAndLinesPerTeam)
+{
+  for (bool contiguous : {false, true})
+    for (int rows : contiguous ? std::vector<int>{16, 31, 32, 63} : std::vector<int>{16, 32, 64})
+      for (int lanes : {1, 2, 8, 32})
+        for (bool periodic : {false, true}) {
+          SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(lanes));
+          std::mt19937_64                        g(5);
+          const auto                             bands = random_bands<double>(g, 1, 130, 2, periodic, Kind::spd);
+          const auto                             set   = contiguous ? ribbon::LineSet::contiguous(130, 41) : ribbon::LineSet::interleaved(130, 41);
+          const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"one_pass", 0, rows, lanes});
+          std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+          for (auto &v : b) v = random_scalar<double>(g);
+          EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 1e-13);
+        }
+}
+
+TEST(SolveShapes, OnePassPerLineInEveryShape)
+{
+  for (bool contiguous : {false, true})
+    for (int rows : {2, 7, 16, 32, 64, 200})
+      for (int lanes : {1, 4, 32})
+        for (bool periodic : {false, true})
+          for (auto lhs : {ribbon::Lhs::per_line, ribbon::Lhs::shifted}) {
+            if (130 / rows * lanes > 500) continue;
+            SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(lanes));
+            std::mt19937_64 g(5);
+            auto            bands = random_bands<double>(g, matrices_for(lhs, 41), 130, 2, periodic, Kind::dominant);
+            assign(g, bands, lhs, 41);
+            const auto          set = contiguous ? ribbon::LineSet::contiguous(130, 41) : ribbon::LineSet::interleaved(130, 41);
+            std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+            for (auto &v : b) v = random_scalar<double>(g);
+            try {
+              const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"one_pass", 0, rows, lanes});
+              EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14);
+            } catch (const std::invalid_argument &e) { // so many lines of a team, on a device
+              EXPECT_GT(lanes, 1) << e.what();
+            }
+          }
+}
+
+TEST(SolveShapes, FactorAndSolveTakesOtherValues)
+{
+  for (int h : {1, 2})
+    for (auto lhs : {ribbon::Lhs::per_line, ribbon::Lhs::shifted}) {
+      std::mt19937_64 g(5);
+      const auto      set   = ribbon::LineSet::interleaved(50, 33);
+      auto            bands = random_bands<double>(g, matrices_for(lhs, 33), 50, h, true, Kind::dominant), other = random_bands<double>(g, matrices_for(lhs, 33), 50, h, true, Kind::dominant);
+      assign(g, bands, lhs, 33), assign(g, other, lhs, 33);
+      for (const char *algorithm : {"one_pass", "cyclic_reduction", "cr_pcr"}) {
+        if (h == 2 && algorithm != std::string("one_pass")) continue;
+        const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm}), thomas(Exec(), set, to_device(bands), {"thomas"});
+        std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+        for (auto &v : b) v = random_scalar<double>(g);
+        Kokkos::View<double *, Memory> at("b", b.size());
+        const auto                     host = Kokkos::create_mirror_view(at);
+        std::copy(b.begin(), b.end(), host.data());
+        Kokkos::deep_copy(at, host);
+        solver.factor_and_solve(Exec(), to_device(other), at.data(), at.data());
+        Kokkos::fence();
+        Kokkos::deep_copy(host, at);
+        EXPECT_LE(backward_error(expanded(other), set, std::vector<double>(host.data(), host.data() + b.size()), b), 1e-14);
+        EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14) << "the factored matrices are kept";
+        EXPECT_THROW(thomas.factor_and_solve(Exec(), to_device(other), at.data(), at.data()), std::invalid_argument);
+        other.periodic = false;
+        EXPECT_THROW(solver.factor_and_solve(Exec(), to_device(other), at.data(), at.data()), std::invalid_argument);
+        other.periodic = true;
+      }
+    }
+}
+
+TEST(SolveShapes, MatricesMayChangeAfterTheyWereFactored)
+{
+  for (const char *algorithm : {"one_pass", "thomas", "pivoted", "cyclic_reduction", "partition"})
+    for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line, ribbon::Lhs::shifted}) {
+      std::mt19937_64 g(5);
+      const auto      set   = ribbon::LineSet::interleaved(40, 12);
+      auto            bands = random_bands<double>(g, matrices_for(lhs, 12), 40, 1, false, Kind::dominant);
+      assign(g, bands, lhs, 12);
+      auto given   = bands; // on a host the bands of the solver are the test's own
+      given.values = decltype(given.values)("test::given", bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
+      Kokkos::deep_copy(given.values, bands.values);
+      const auto                             device = to_device(given);
+      const ribbon::LineSolver<double, Exec> solver(Exec(), set, device, {algorithm});
+      Kokkos::deep_copy(device.values, 0.0);
+      std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+      for (auto &v : b) v = random_scalar<double>(g);
+      EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14) << algorithm << " " << ribbon::to_string(lhs);
+    }
+}
+
+TEST(SolveShapes, ThomasThroughScratch)
+{
+  for (bool contiguous : {false, true})
+    for (bool per_line : {false, true})
+      for (bool periodic : {false, true})
+        for (int h : {1, 2})
+          for (std::int64_t n : {1, 5, 8, 31, 32, 33, 63, 64, 65, 130}) {
+            if (periodic && n < 2 * h) continue;
+            SCOPED_TRACE("n = " + std::to_string(n));
+            std::mt19937_64 g(5);
+            auto            bands = random_bands<double>(g, per_line ? 41 : 1, n, h, periodic, Kind::spd);
+            if (per_line) bands.lhs = ribbon::Lhs::per_line;
+            const auto                             set = contiguous ? ribbon::LineSet::contiguous(n, 41) : ribbon::LineSet::interleaved(n, 41);
+            const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"thomas", 0, 0, 32});
+            std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+            for (auto &v : b) v = random_scalar<double>(g);
+            const auto x = solve(solver, b);
+            EXPECT_LE(backward_error(bands, set, x, b), 1e-13);
+            EXPECT_TRUE(solve(solver, b, true) == x);
+          }
+}
+
+TEST(SolveShapes, BatchesLargerThanACache) // hosts store them past the caches, in whole cache lines where addresses allow that
+{
+  for (int h : {1, 2})
+    for (std::int64_t lines : {70400, 70403})
+      for (bool contiguous : {false, true}) {
+        SCOPED_TRACE(std::to_string(lines) + " lines");
+        const std::int64_t                     n = contiguous && lines % 2 ? 63 : 64;
+        std::mt19937_64                        g(1);
+        const auto                             bands = random_bands<double>(g, 1, n, h, h == 2, Kind::dominant);
+        const auto                             set   = contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines);
+        const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"thomas"});
+        std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+        for (std::size_t k = 0; k < b.size(); ++k) b[k] = static_cast<double>(k * 7919 % 1000) / 500 - 1;
+        const auto x = solve(solver, b);
+        EXPECT_LE(backward_error(bands, set, x, b), 1e-14);
+        EXPECT_TRUE(solve(solver, b, true) == x) << "in place differs from out of place";
+      }
+}
+
+TEST(SolveShapes, EmptyBatchesAndEmptyLines)
+{
+  std::mt19937_64 g(1);
+  for (auto set : {ribbon::LineSet::interleaved(8, 0), ribbon::LineSet::contiguous(0, 8), ribbon::LineSet::contiguous(0, 0)}) {
+    const auto                             bands = random_bands<double>(g, 1, set.rows, 1, false, Kind::dominant);
+    const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
+    EXPECT_TRUE(solver.report().ok());
+    solver.solve(Exec(), nullptr, nullptr);
+  }
+}
+
+TEST(SolveShapes, LinesOfABoxInEveryDirection)
+{
+  const std::int64_t size[3] = {6, 9, 5};
+  std::mt19937_64    g(3);
+  for (int d = 0; d < 3; ++d) {
+    const auto                             set   = ribbon::LineSet::box(size, d);
+    const auto                             bands = random_bands<double>(g, 1, set.rows, 1, d == 1, Kind::dominant);
+    const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
+    std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+    for (auto &v : b) v = random_scalar<double>(g);
+    EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 1e-14);
+  }
+}
+
+TEST(SolveShapes, SeveralRightHandSidesPerMatrix)
+{
+  std::mt19937_64 g(4);
+  auto            bands                      = random_bands<double>(g, 3, 20, 2, false, Kind::dominant);
+  bands.lhs                                  = ribbon::Lhs::per_line;
+  const auto                             set = ribbon::LineSet::contiguous(20, 3);
+  const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
+  const ribbon::LineSet                  many{20, 3, 4, 1, 20, 70, 0}; // four right-hand sides, 70 apart
+  std::vector<double>                    host(280);
+  for (auto &v : host) v = random_scalar<double>(g);
+  Kokkos::View<double *, Memory> b("b", 280), x("x", 280);
+  const auto                     mirror = Kokkos::create_mirror_view(b);
+  for (std::size_t k = 0; k < 280; ++k) mirror(k) = host[k];
+  Kokkos::deep_copy(b, mirror);
+  solver.solve(Exec(), b.data(), many, x.data(), many);
+  Kokkos::fence();
+  const auto result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, x);
+  for (std::int64_t l = 0; l < many.lines(); ++l) {
+    const auto          A = ribbon::reference::dense(bands, l % 3);
+    std::vector<double> mine, right;
+    for (std::int64_t i = 0; i < 20; ++i) mine.push_back(result(static_cast<std::size_t>(many(l, i)))), right.push_back(host[static_cast<std::size_t>(many(l, i))]);
+    EXPECT_LE(ribbon::reference::backward_error(A, mine, right), 1e-14);
+  }
+}
+
+TEST(SolveShapes, ResultsAreTheSameFromRunToRun)
+{
+  std::mt19937_64                        g(6);
+  const auto                             bands = random_bands<double>(g, 1, 200, 2, true, Kind::spd);
+  const auto                             set   = ribbon::LineSet::interleaved(200, 50);
+  const ribbon::LineSolver<double, Exec> one(Exec(), set, to_device(bands), {"one_pass"}), two(Exec(), set, to_device(bands), {"one_pass"});
+  std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+  for (auto &v : b) v = random_scalar<double>(g);
+  EXPECT_TRUE(solve(one, b) == solve(two, b));
+}
+
+} // namespace
