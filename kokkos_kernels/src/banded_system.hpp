@@ -51,9 +51,15 @@ template <class Scheme, class Exec>
 Made<typename Scheme::Scalar, Exec> make_chunked(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<typename Scheme::Scalar>> &matrices, const LineSolverOptions &options, PivotWatch &watch,
                                                  std::string &why)
 {
-  using Plan       = OnePass<Scheme, Exec>;
-  const auto shape = Plan::choose(exec, lines, matrices[0].periodic, has_constant_stencil(matrices), matrices.size() > 1, options.rows_per_thread, options.lines_per_team);
-  if (shape.split.chunks > 0) return std::make_unique<OnePassAlgorithm<Scheme, Exec>>(exec, matrices, shape, watch);
+  using Plan = OnePass<Scheme, Exec>;
+  for (bool constant : {true, false}) { // a stencil whose chunks turn out to differ needs more scratch
+    if (constant && !has_constant_stencil(matrices)) continue;
+    const auto shape = Plan::choose(exec, lines, matrices[0].periodic, constant, matrices.size() > 1, options.rows_per_thread, options.lines_per_team);
+    if (shape.split.chunks == 0) continue;
+    watch     = PivotWatch();
+    auto made = std::make_unique<OnePassAlgorithm<Scheme, Exec>>(exec, matrices, shape, watch);
+    if (made->plan.fits(exec)) return made;
+  }
   why = "lines of " + std::to_string(lines.rows) + " rows " + (lines.rows < Plan::least ? "are too short" : "do not fit the scratch of a team");
   return nullptr;
 }

@@ -210,6 +210,16 @@ double backward_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, con
   return worst;
 }
 
+inline ribbon::Bands<double, Kokkos::HostSpace> toeplitz(std::int64_t n, const std::vector<double> &stencil, bool periodic)
+{
+  ribbon::Bands<double, Kokkos::HostSpace> bands;
+  bands.periodic = periodic;
+  bands.values   = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(n), stencil.size());
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+    for (std::size_t d = 0; d < stencil.size(); ++d) bands.values(0, i, d) = stencil[d];
+  return bands;
+}
+
 /// Backward error of one line against its dense matrix.
 template <class Scalar>
 double line_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const ribbon::LineSet &set, std::int64_t l, const std::vector<Scalar> &x, const std::vector<Scalar> &b)

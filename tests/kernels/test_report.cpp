@@ -12,16 +12,6 @@ using ribbon::FactorStatus;
 
 namespace {
 
-ribbon::Bands<double, Kokkos::HostSpace> toeplitz(std::int64_t n, const std::vector<double> &stencil, bool periodic)
-{
-  ribbon::Bands<double, Kokkos::HostSpace> bands;
-  bands.periodic = periodic;
-  bands.values   = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(n), stencil.size());
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
-    for (std::size_t d = 0; d < stencil.size(); ++d) bands.values(0, i, d) = stencil[d];
-  return bands;
-}
-
 ribbon::FactorReport factor(const ribbon::Bands<double, Kokkos::HostSpace> &bands, const std::string &algorithm, ribbon::Lhs lhs = ribbon::Lhs::shared, std::int64_t lines = 40)
 {
   auto device = to_device(bands);

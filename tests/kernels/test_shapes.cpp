@@ -201,4 +201,56 @@ TEST(SolveShapes, ResultsAreTheSameFromRunToRun)
   EXPECT_TRUE(solve(one, b) == solve(two, b));
 }
 
+template <class Scalar>
+void expect_rows_that_arrive_in_packs(int h, int block)
+{
+  for (std::int64_t lines : {32, 33, 64, 68, 70})
+    for (std::int64_t n : {40, 64, 100, 130})
+      for (std::int64_t offset : {0, 1, 2, 4})
+        for (bool periodic : {false, true}) {
+          SCOPED_TRACE(std::to_string(lines) + " lines of " + std::to_string(n) + " rows, offset " + std::to_string(offset));
+          std::mt19937_64 g(5);
+          const auto      bands = random_system<Scalar>(g, 1, n, h, h, block, periodic);
+          auto            set   = ribbon::LineSet::interleaved(n, lines).with_components(block);
+          set.offset            = offset;
+          const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {"one_pass"});
+          std::vector<Scalar>                    b(static_cast<std::size_t>(offset + n * lines * block));
+          for (auto &v : b) v = random_scalar<Scalar>(g);
+          EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 45 * static_cast<double>(ribbon::unit_roundoff<Scalar>()));
+        }
+}
+
+TEST(SolveShapes, RowsArriveInPacksWhereAddressesAllowThat)
+{
+  for (int h : {1, 2, 4}) expect_rows_that_arrive_in_packs<double>(h, 1);
+  for (int block : {2, 4}) expect_rows_that_arrive_in_packs<double>(1, block);
+  expect_rows_that_arrive_in_packs<float>(1, 1), expect_rows_that_arrive_in_packs<float>(1, 2), expect_rows_that_arrive_in_packs<float>(1, 4);
+  expect_rows_that_arrive_in_packs<Kokkos::complex<double>>(2, 1), expect_rows_that_arrive_in_packs<Kokkos::complex<double>>(1, 2);
+}
+
+TEST(SolveShapes, LongInterleavedLines) // teams of several blocks where a device has them
+{
+  using Row = std::vector<double>;
+  for (const Row &row : {Row{-1, 2.001, -1}, Row{-1, 4, -1}, Row{1, -4, 6.001, -4, 1}, Row{1, -4, 11, -4, 1}})
+    for (std::int64_t n : {1025, 2113, 4096})
+      for (bool periodic : {false, true})
+        for (double at_the_end : {0.0, 1.0, 1e-6}) { // rows that differ; a ring of small eigenvalue, whose reduced system is corrected
+          SCOPED_TRACE(std::to_string(n) + " rows, half-bandwidth " + std::to_string(row.size() / 2) + ", ring " + std::to_string(periodic) + ", end " + std::to_string(at_the_end));
+          std::mt19937_64 g(5);
+          auto            bands = toeplitz(n, row, periodic);
+          bands.values(0, static_cast<std::size_t>(n - 1), row.size() / 2) += at_the_end;
+          if (at_the_end == 1e-6)
+            for (std::int64_t i = 0; i < n; ++i) bands.values(0, static_cast<std::size_t>(i), row.size() / 2) = row.size() == 3 ? 2 + 1e-10 : 6 + 1e-10;
+          if (at_the_end == 1e-6 && !periodic) continue;
+          const auto                             set = ribbon::LineSet::interleaved(n, 66);
+          const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"one_pass"});
+          ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
+          std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+          for (auto &v : b) v = random_scalar<double>(g);
+          const auto x = solve(solver, b);
+          for (std::int64_t l : {0, 31, 32, 65}) EXPECT_LE(line_error(bands, set, l, x, b), 1e-13) << solver.report().algorithm;
+          EXPECT_TRUE(solve(solver, b, true) == x);
+        }
+}
+
 } // namespace

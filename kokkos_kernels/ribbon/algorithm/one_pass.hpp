@@ -8,8 +8,8 @@
 #pragma once
 
 #include <ribbon/algorithm/one_pass_coefficients.hpp>
-#include <ribbon/algorithm/one_pass_shape.hpp>
-#include <ribbon/device/team_launch.hpp>
+#include <ribbon/algorithm/one_pass_reduced.hpp>
+#include <ribbon/device/cluster_launch.hpp>
 #include <ribbon/line_set.hpp>
 
 namespace ribbon {
@@ -18,19 +18,21 @@ namespace ribbon {
 /// @tparam MR, MS    unknowns of a chunk that wait in registers and in scratch; slots = MR + MS
 /// @tparam Staged    lines pass through scratch
 template <class Scheme, int MR, int MS, CoefficientSource source, bool Staged>
-struct OnePassKernel {
+struct OnePassKernel : OnePassReduced<Scheme> {
+  using Reduced                    = OnePassReduced<Scheme>;
   using Scalar                     = typename Scheme::Scalar;
   static constexpr int slots       = MR + MS;
   static constexpr int B           = Scheme::block;
   static constexpr int S           = Scheme::separators;
   static constexpr int rows        = slots / B;
   static constexpr int interior    = rows - Scheme::separator_rows;
-  static constexpr int group       = 8;                                                                     ///< unknowns per group of asynchronous copies
-  static constexpr int max_threads = slots > 32 || S > 2 || B > 1 ? 512 : slots > 16 || S > 1 ? 768 : 1024; ///< bounds the registers: 128, 80 or 64
-  static constexpr int side        = 32;                                                                    ///< virtual threads whose slots lie side by side in scratch (interleaved)
-  static constexpr int exchanged   = (Scheme::couples_left ? 3 : 2) * S;                                    ///< numbers per virtual thread: r_own, z and r_left
+  static constexpr int pack        = device::pack<Scalar>;
+  static constexpr int group       = 8;                                                                                ///< unknowns per group of asynchronous copies
+  static constexpr int max_threads = slots > 32 || S > 2 || B > 1 ? 512 : slots > 16 || S > 1 || MS == 0 ? 768 : 1024; ///< bounds the registers: 128, 80 or 64
+  static constexpr int side        = 32;                                                                               ///< virtual threads whose slots lie side by side in scratch (interleaved)
+  static constexpr int exchanged   = (Scheme::couples_left && Staged ? 3 : 2) * S;                                     ///< numbers per virtual thread: r_own, and r_left, z or both
   using Block                      = ChunkBlock<Scheme, slots>;
-  using Square                     = SquareBlock<Scalar, S>;
+  using Square                     = typename Reduced::Square;
   using ForwardRow                 = typename Scheme::Forward;
   using BackwardRow                = typename Scheme::Backward;
   using Edge                       = typename Scheme::Edge;
@@ -41,16 +43,14 @@ struct OnePassKernel {
   const Scalar *b;
   Scalar       *x;
   LineSet       in, out;
-  OnePassShape  shape;
-  const Block  *blocks;        ///< (class, chunk)
-  const Square *inverse;       ///< (class, chunk, window): blocks of the reduced inverse
-  const Square *reduced;       ///< (class, chunk, 3): lower, diag, upper
-  const int    *class_of_line; ///< null where all lines are of class 0
-  std::int64_t  classified;    ///< lines in that table; line l is of class_of_line[l % classified]
-  int           regular_begin = 0, regular_end = 0;
-  std::int64_t  lines   = 0;
-  int           shift   = 0;     ///< lanes of the first team that lie before line 0, so that tiles begin at multiples of their width in memory
-  bool          correct = false; ///< one step of iterative refinement of the reduced system
+  using Reduced::shape;
+  const Block *blocks;        ///< (class, chunk)
+  const int   *class_of_line; ///< null where all lines are of class 0
+  std::int64_t classified;    ///< lines in that table; line l is of class_of_line[l % classified]
+  int          regular_begin = 0, regular_end = 0;
+  std::int64_t lines   = 0;
+  int          shift   = 0;     ///< lanes of the first team that lie before line 0, so that tiles begin at multiples of their width in memory
+  bool         correct = false; ///< one step of iterative refinement of the reduced system
 
   struct State {
     Scalar g[MR > 0 ? MR : 1];
@@ -60,27 +60,36 @@ struct OnePassKernel {
   /// Scalars of the tile in scratch.
   KOKKOS_FUNCTION static std::size_t tile_words(const OnePassShape &s)
   {
-    return Staged ? static_cast<std::size_t>(s.pitch) * static_cast<std::size_t>(s.lanes()) : static_cast<std::size_t>(MS * ((s.threads() + side - 1) / side * side));
+    return Staged ? static_cast<std::size_t>(s.pitch) * static_cast<std::size_t>(s.lanes()) : static_cast<std::size_t>(MS * ((s.block_threads() + side - 1) / side * side));
   }
 
-  /// Bytes of team scratch; `regular` chunks bring no block of theirs to it.
+  /// Bytes of scratch of a block of the team; `regular` chunks bring no block of theirs to it.
   static std::size_t scratch(const OnePassShape &s, bool is_virtual, int regular_chunks)
   {
     const std::size_t threads = static_cast<std::size_t>(s.threads()), tile = tile_words(s);
-    const std::size_t extra = is_virtual ? threads * sizeof(State) : source == CoefficientSource::classes ? 0 : static_cast<std::size_t>(s.split.chunks - regular_chunks) * fetched_bytes;
+    const std::size_t extra = is_virtual                             ? threads * sizeof(State)
+                              : source == CoefficientSource::classes ? 0
+                                                                     : static_cast<std::size_t>(s.split.chunks - regular_chunks < s.block_chunks ? s.split.chunks - regular_chunks : s.block_chunks) * fetched_bytes;
     return device::align16(tile * sizeof(Scalar)) + device::align16(exchanged * threads * sizeof(Scalar)) + extra;
   }
 
   /// The piece of a tile one virtual thread owns.
-  struct Piece {
-    int          lane, chunk, pad, cls; ///< pad: empty slots before the first unknown
-    bool         active;                ///< false before the first and beyond the last line: reads that one, writes nothing
+  struct Piece : Reduced::Place {
+    int          pad;    ///< empty slots before the first unknown
+    bool         active; ///< false before the first and beyond the last line: reads that one, writes nothing
     std::int64_t line;
     Scalar      *tile; ///< scratch of slot MR (interleaved) or of slot 0 (staged)
 
     /// Scratch of slot k.
     KOKKOS_FUNCTION Scalar &slot(int k) const { return Staged ? tile[k] : tile[(k - MR) * side]; }
   };
+
+  /// Chunks before chunk c that are not regular.
+  KOKKOS_FUNCTION int irregular_before(int c) const
+  {
+    if (source != CoefficientSource::regular || c < regular_begin) return c;
+    return c < regular_end ? regular_begin : c - (regular_end - regular_begin);
+  }
 
   template <class Team>
   KOKKOS_FUNCTION Piece piece(const Team &team, int v, Scalar *tile) const
@@ -95,7 +104,10 @@ struct OnePassKernel {
     p.cls                   = 0;
     if constexpr (source == CoefficientSource::classes) p.cls = class_of_line[p.line % classified];
     if constexpr (Staged) p.tile = tile + p.lane * shape.pitch + shape.split.begin(p.chunk) * B - p.pad;
-    else p.tile = tile + v / side * (side * MS) + v % side;
+    else {
+      const int local = v - team.first();
+      p.tile          = tile + local / side * (side * MS) + local % side;
+    }
     return p;
   }
 
@@ -107,9 +119,9 @@ struct OnePassKernel {
   static constexpr bool fetches = source != CoefficientSource::classes &&device::copies_blocks<Team>;
 
   template <class Team, class F>
-  KOKKOS_FUNCTION void with_block(const Piece &p, [[maybe_unused]] char *fetched, const F &f) const
+  KOKKOS_FUNCTION void with_block([[maybe_unused]] const Team &team, const Piece &p, [[maybe_unused]] char *fetched, const F &f) const
   {
-    [[maybe_unused]] int place = p.chunk;
+    [[maybe_unused]] int place = p.chunk; // among the chunks of the block that bring coefficients to scratch
     if constexpr (source == CoefficientSource::regular) {
       if (p.chunk >= regular_begin && p.chunk < regular_end) {
         f(RegularBlock<Block>{regular});
@@ -117,6 +129,7 @@ struct OnePassKernel {
       }
       if (place >= regular_end) place -= regular_end - regular_begin;
     }
+    if constexpr (Team::spans_blocks) place -= irregular_before(team.first() >> shape.lane_bits);
     const Block *block = blocks + (p.cls * shape.split.chunks + p.chunk);
     if constexpr (fetches<Team>) f(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane, shape.lanes()});
     else f(MemoryBlock<Block>{block});
@@ -129,24 +142,61 @@ struct OnePassKernel {
     return Coefficients::full || k >= p.pad;
   }
 
+  /// Lanes that have a whole chunk in a warp bring its rows in packs, each lane one of every `pack` unknowns.
+  template <class Team>
+  static constexpr bool packs = device::copies_blocks<Team> && !Staged && MS % pack == 0 && MR % B == 0 && (B == 1 || B % pack == 0);
+
+  /// Whether copies up to unknown e are a group.
+  KOKKOS_FUNCTION static constexpr bool ends_group(int e) { return (e - MR) % group == group - 1 || e == slots - 1; }
+
   /// Brings the rows of an interleaved chunk. Empty slots get its first row: their coefficients are zero, and nothing branches. The address
   /// runs along, since a product with the row stride for every row costs more than the arithmetic of a row.
-  template <class Coefficients>
-  KOKKOS_FUNCTION void load(const Piece &p, State &s) const
+  template <class Coefficients, class Team>
+  KOKKOS_FUNCTION void load(const Team &, const Piece &p, State &s) const
   {
-    const Scalar *from = b + in.begin(p.line) + shape.split.begin(p.chunk) * in.row_stride;
+    const Scalar                  *from = b + in.begin(p.line) + shape.split.begin(p.chunk) * in.row_stride;
+    [[maybe_unused]] const Scalar *own  = from;
     RIBBON_UNROLL
-    for (int k = 0; k < slots; ++k) {
-      const Scalar *at = B == 1 ? from : from + k % B * in.component_stride;
-      if (k < MR) s.g[k < MR ? k : 0] = device::streaming_load(at);
-      else device::async_copy(&p.slot(k), at);
-      if (k >= MR && ((k - MR) % group == group - 1 || k == slots - 1)) device::async_commit();
-      if (k % B == B - 1) from += holds<Coefficients>(p, k) ? in.row_stride : 0;
+    for (int e = 0; e < MR; ++e) {
+      s.g[e] = device::streaming_load(B == 1 ? from : from + e % B * in.component_stride);
+      if (e % B == B - 1) from += holds<Coefficients>(p, e) ? in.row_stride : 0;
+    }
+    if constexpr (packs<Team>) {
+      const Scalar *first = device::of_first_lane(shape.lanes(), own); // neighbouring lanes are mostly neighbours in memory
+      const bool    dense = own - first == p.lane && p.active, aligned = reinterpret_cast<std::uintptr_t>(first) % 16 == 0 && in.row_stride % pack == 0 && (B == 1 || in.component_stride % pack == 0);
+      if (device::all_lanes(shape.lanes(), dense && aligned && shape.lanes() >= pack)) return load_packs<Coefficients>(p, first);
+    }
+    RIBBON_UNROLL
+    for (int e = MR; e < slots; ++e) {
+      device::async_copy(&p.slot(e), B == 1 ? from : from + e % B * in.component_stride);
+      if (ends_group(e)) device::async_commit();
+      if (e % B == B - 1) from += holds<Coefficients>(p, e) ? in.row_stride : 0;
     }
   }
 
+  /// The unknowns that wait in scratch, from those of lane 0.
   template <class Coefficients>
-  KOKKOS_FUNCTION void forward(const Piece &p, State &s, const Coefficients &block, Scalar *r_own, Scalar *r_left) const
+  KOKKOS_FUNCTION void load_packs(const Piece &p, const Scalar *first) const
+  {
+    const int     bits = shape.lane_bits - (pack == 4 ? 2 : pack == 2 ? 1 : 0), ahead = p.lane >> bits, column = (p.lane - (ahead << bits)) * pack;
+    const int     before = B > 1 ? MR : MR + ahead, skipped = Coefficients::full || p.pad == 0 ? before : before > p.pad ? before - p.pad : 0;
+    const Scalar *from = first + column + skipped / B * in.row_stride + (B > 1 ? ahead * in.component_stride : 0);
+    Scalar       *to   = p.tile - p.lane + column + ahead * side;
+    RIBBON_UNROLL
+    for (int e = MR; e < slots; e += pack) {
+      device::async_copy_pack(to + (e - MR) * side, B == 1 ? from : from + e % B * in.component_stride);
+      if (ends_group(e + pack - 1)) device::async_commit();
+      if (B > 1) {
+        if ((e + pack) % B == 0) from += holds<Coefficients>(p, e) ? in.row_stride : 0;
+      } else {
+        const int held = Coefficients::full ? pack : e + ahead + pack - p.pad; // rows of the next `pack` slots that are not empty
+        from += (held < 0 ? 0 : held < pack ? held : pack) * in.row_stride;
+      }
+    }
+  }
+
+  template <class Team, class Coefficients>
+  KOKKOS_FUNCTION void forward(const Team &team, const Piece &p, State &s, const Coefficients &block, Scalar *r_own, Scalar *r_left) const
   {
     constexpr int                              groups = (MS + group - 1) / group, given = Scheme::forward_rows(rows), delay = Scheme::delay;
     typename Scheme::Sweep                     sweep;
@@ -157,7 +207,10 @@ struct OnePassKernel {
     for (int k = 0; k < rows; ++k) {
       constexpr int last = B - 1;
       if constexpr (!Staged)
-        if (k * B + last >= MR && (k == 0 || (k * B - 1 < MR ? -1 : (k * B - 1 - MR) / group) != (k * B + last - MR) / group)) device::async_wait(groups - 1 - (k * B + last - MR) / group);
+        if (k * B + last >= MR && (k == 0 || (k * B - 1 < MR ? -1 : (k * B - 1 - MR) / group) != (k * B + last - MR) / group)) {
+          device::async_wait(groups - 1 - (k * B + last - MR) / group);
+          if constexpr (packs<Team>) device::lane_barrier(shape.lanes());
+        }
       Scalar f[B], g[B];
       RIBBON_UNROLL
       for (int c = 0; c < B; ++c) {
@@ -181,73 +234,18 @@ struct OnePassKernel {
     Scalar own[S], left[S];
     Scheme::finish(block.edge(), sweep, f_sep, own, left);
     const bool coupled = shape.ring || p.chunk > 0;
+    const auto readers = shape.readers(p.chunk);
+    team.await_blocks();
     for (int a = 0; a < S; ++a) {
       const int at = ((p.chunk * S + a) << shape.lane_bits) + p.lane;
-      r_own[at]    = own[a];
-      if constexpr (Scheme::couples_left) r_left[at] = coupled ? left[a] : Scalar(0);
+      team.write(&r_own[at], own[a], readers);
+      if constexpr (Scheme::couples_left) team.write(&r_left[at], coupled ? left[a] : Scalar(0), readers);
     }
     block.fetch_backward();
   }
 
-  /// z[i] += block row c - i of the reduced inverse (indices modulo the chunks) times r = r_own - r_left of the right neighbour, or r = r_own
-  /// for a residual. The windows of all these block rows begin at block q.
-  template <bool residual, int block_rows>
-  KOKKOS_FUNCTION void apply_inverse(const Piece &p, int c, int q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[S]) const
-  {
-    const int     T = shape.split.chunks, W = shape.window;
-    const Square *G        = inverse + static_cast<std::int64_t>(p.cls * T + c) * W;
-    const int     previous = c > 0 ? -W : (T - 1) * W;
-#ifdef __CUDA_ARCH__
-  #pragma unroll 4
-#endif
-    for (int w = 0; w < W; ++w) {
-      const int next = q + 1 == T ? 0 : q + 1;
-      Square    block[block_rows];
-      Scalar    r[S];
-      // measured on an H200, n = 256 to 1024: small blocks are better asked for after r (4 to 10 % of the kernel), large ones before (1 to 3 %)
-      if (S > 1)
-        for (int i = 0; i < block_rows; ++i) block[i] = read_only(&G[w + i * previous]);
-      for (int e = 0; e < S; ++e) {
-        r[e] = r_own[((q * S + e) << shape.lane_bits) + p.lane];
-        if constexpr (!residual && Scheme::couples_left) r[e] -= r_left[((next * S + e) << shape.lane_bits) + p.lane];
-      }
-      for (int i = 0; i < block_rows; ++i) {
-        if (S == 1) block[i] = read_only(&G[w + i * previous]);
-        for (int e = 0; e < S; ++e)
-          for (int a = 0; a < S; ++a) z[i][a] += block[i].a[a * S + e] * r[e];
-      }
-      q = next;
-    }
-  }
-
-  /// Replaces r_own by the residual of the reduced system.
-  KOKKOS_FUNCTION void reduced_residual(const Piece &p, const Scalar *z, Scalar *r_own, const Scalar *r_left) const
-  {
-    const int  T = shape.split.chunks, c = p.chunk, right = c + 1 == T ? 0 : c + 1, left = c == 0 ? T - 1 : c - 1;
-    const auto R     = reduced + static_cast<std::int64_t>(p.cls * T + c) * 3;
-    const auto lower = read_only(&R[0]), diag = read_only(&R[1]), upper = read_only(&R[2]);
-    for (int a = 0; a < S; ++a) {
-      Scalar r = r_own[((c * S + a) << shape.lane_bits) + p.lane];
-      if constexpr (Scheme::couples_left) r -= r_left[((right * S + a) << shape.lane_bits) + p.lane];
-      for (int e = 0; e < S; ++e) { // blocks beyond the ends of a line that is not periodic are zero
-        r -= lower.a[a * S + e] * z[((left * S + e) << shape.lane_bits) + p.lane];
-        r -= diag.a[a * S + e] * z[((c * S + e) << shape.lane_bits) + p.lane];
-        r -= upper.a[a * S + e] * z[((right * S + e) << shape.lane_bits) + p.lane];
-      }
-      r_own[((c * S + a) << shape.lane_bits) + p.lane] = r;
-    }
-  }
-
-  KOKKOS_FUNCTION void publish(const Piece &p, const State &s, Scalar *z) const
-  {
-    for (int a = 0; a < S; ++a) z[((p.chunk * S + a) << shape.lane_bits) + p.lane] = s.z[0][a];
-  }
-
   /// The chunk whose separators lie left of chunk c; -1 at the end of a line that is not periodic.
-  KOKKOS_FUNCTION int left_of(int c) const
-  {
-    return c > 0 ? c - 1 : shape.ring ? shape.split.chunks - 1 : -1;
-  }
+  KOKKOS_FUNCTION int left_of(int c) const { return c > 0 ? c - 1 : shape.ring ? shape.split.chunks - 1 : -1; }
 
   template <class Coefficients>
   KOKKOS_FUNCTION void backward(const Piece &p, const State &s, const Coefficients &block) const
@@ -323,11 +321,12 @@ struct OnePassKernel {
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const int                    size  = team.size();
-    const std::size_t            words = tile_words(shape);
-    Scalar                      *tile  = reinterpret_cast<Scalar *>(team.scratch());
-    Scalar                      *r_own = reinterpret_cast<Scalar *>(team.scratch() + (words * sizeof(Scalar) + 15) / 16 * 16);
-    Scalar                      *z = r_own + S * size, *r_left = z + S * size;                                                                             // r_left: only where the scheme couples to the left
+    const int                    size              = team.size();
+    const std::size_t            words             = tile_words(shape);
+    Scalar                      *tile              = reinterpret_cast<Scalar *>(team.scratch());
+    Scalar                      *r_own             = reinterpret_cast<Scalar *>(team.scratch() + (words * sizeof(Scalar) + 15) / 16 * 16);
+    constexpr bool               z_replaces_r_left = Scheme::couples_left && !Staged;
+    Scalar                      *z = r_own + S * size, *r_left = z_replaces_r_left ? z : z + S * size;
     char                        *fetched = reinterpret_cast<char *>(r_own) + (exchanged * sizeof(Scalar) * static_cast<std::size_t>(size) + 15) / 16 * 16; // or virtual states
     device::Threads<State, Team> threads(team, fetched);
 
@@ -341,10 +340,10 @@ struct OnePassKernel {
     }
     threads.for_each([&](int v, State &s) {
       const Piece p = piece(team, v, tile);
-      with_block<Team>(p, fetched, [&](const auto &block) {
+      with_block(team, p, fetched, [&](const auto &block) {
         block.fetch_forward();
-        if constexpr (!Staged) load<std::decay_t<decltype(block)>>(p, s);
-        forward(p, s, block, r_own, r_left);
+        if constexpr (!Staged) load<std::decay_t<decltype(block)>>(team, p, s);
+        forward(team, p, s, block, r_own, r_left);
       });
     });
     team.barrier();
@@ -358,21 +357,29 @@ struct OnePassKernel {
       // barrier, which pays where many short chunks have long windows.
       bool both = false;
       if constexpr (S == 1) both = left >= 0 && begin == left_begin && !share;
-      if (both) apply_inverse<false, S == 1 ? 2 : 1>(p, p.chunk, begin, r_own, r_left, s.z);
+      if (both) this->template apply_inverse<false, S == 1 ? 2 : 1>(p, p.chunk, begin, r_own, r_left, s.z);
       else {
-        apply_inverse<false, 1>(p, p.chunk, begin, r_own, r_left, s.z);
-        if (share) publish(p, s, z);
-        else if (left >= 0) apply_inverse<false, 1>(p, left, left_begin, r_own, r_left, s.z + 1);
+        this->template apply_inverse<false, 1>(p, p.chunk, begin, r_own, r_left, s.z);
+        if (share && !z_replaces_r_left) this->publish(team, p, s.z[0], z);
+        if (!share && left >= 0) this->template apply_inverse<false, 1>(p, left, left_begin, r_own, r_left, s.z + 1);
       }
     });
     if (share) team.barrier();
+    if (correct && Scheme::couples_left) {
+      threads.for_each([&](int v, State &) { this->subtract_left(piece(team, v, tile), r_own, r_left); });
+      team.barrier();
+    }
+    if (share && z_replaces_r_left) {
+      threads.for_each([&](int v, State &s) { this->publish(team, piece(team, v, tile), s.z[0], z); });
+      team.barrier();
+    }
     if (correct) {
-      threads.for_each([&](int v, State &) { reduced_residual(piece(team, v, tile), z, r_own, r_left); });
+      threads.for_each([&](int v, State &) { this->reduced_residual(team, piece(team, v, tile), z, r_own); });
       team.barrier();
       threads.for_each([&](int v, State &s) {
         const Piece p = piece(team, v, tile);
-        apply_inverse<true, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, nullptr, s.z);
-        publish(p, s, z);
+        this->template apply_inverse<true, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, nullptr, s.z);
+        this->publish(team, p, s.z[0], z);
       });
       team.barrier();
     }
@@ -381,7 +388,7 @@ struct OnePassKernel {
       const int   left = left_of(p.chunk);
       if (share && left >= 0)
         for (int a = 0; a < S; ++a) s.z[1][a] = z[((left * S + a) << shape.lane_bits) + p.lane];
-      with_block<Team>(p, fetched, [&](const auto &block) { backward(p, s, block); });
+      with_block(team, p, fetched, [&](const auto &block) { backward(p, s, block); });
     });
     if constexpr (Staged) {
       team.barrier();

@@ -34,6 +34,10 @@ public:
   /// Tridiagonal and pentadiagonal systems have kernels of several shapes, the others one of 32 unknowns.
   static constexpr bool many_shapes = !Scheme::always_ring && S <= 2 && B == 1;
   static constexpr bool every_shape = many_shapes && std::is_same_v<Scalar, double>;
+  /// Kernel of a single matrix. There may be no regular chunk: one for that case alone is not worth its size.
+  static constexpr CoefficientSource one_matrix = many_shapes || (std::is_same_v<Scalar, double> && !(Scheme::always_ring && S > 2)) ? CoefficientSource::regular : CoefficientSource::shared;
+  /// Blocks of a team: several for long interleaved lines, which have too many rows for one.
+  static constexpr int most_blocks = every_shape ? device::most_blocks<Exec>() : 1;
 
   /// Shape of the kernel for lines of this layout, with split.chunks == 0 where no tile fits the scratch of a team. `constant` tells a matrix
   /// with one stencil, whose chunks share a block, `classes` several matrices. @throws std::invalid_argument for rows_per_thread that no kernel has.
@@ -47,10 +51,14 @@ public:
     check(rows_per_thread, known, s.staged);
     const int         n     = static_cast<int>(lines.rows);
     const std::size_t limit = device::scratch_limit(exec);
-    const auto        cut   = [&](int slots) {
+    const auto        fits  = [&](const OnePassShape &shape) {
+      return shape.block_threads() <= 512 && scratch(shape, !is_device_space<Exec>, constant && one_matrix == CoefficientSource::regular ? std::max(0, shape.split.chunks - 1) : 0) <= limit;
+    };
+    const auto cut = [&](int slots) {
       if (std::find(known.begin(), known.end(), slots) == known.end()) slots = known.front();
       s.slots = rows_per_thread ? rows_per_thread : slots;
       s.split = ChunkSplit::make(n, least, s.slots / B);
+      s.set_blocks(1);
       return s.split.chunks > 0;
     };
     if (s.staged) {
@@ -69,12 +77,16 @@ public:
       // measured on an H200: coefficients that differ from chunk to chunk want longer chunks
       if (!cut(n <= 128 ? (constant ? 16 : 32) : n < 256 && !(constant && S > 1) ? 32 : 64)) return s;
       s.lane_bits = 5;
-      while (s.lane_bits > 2 && (s.threads() > 512 || scratch(s, !is_device_space<Exec>) > limit)) --s.lane_bits;
+      if (lines_per_team == 0) choose_blocks(s, constant);
+      while (s.lane_bits > 2 && !fits(s)) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
     }
-    if (s.threads() > 512 || scratch(s, !is_device_space<Exec>) > limit) s.split.chunks = 0;
+    if (!fits(s)) s.split.chunks = 0;
     return s;
   }
+
+  /// Whether the tile fits the scratch of a team; choose() believes that one chunk at most is not regular where `constant`.
+  bool fits(const Exec &exec) const { return scratch(shape_, !is_device_space<Exec>, regular_end_ - regular_begin_) <= device::scratch_limit(exec); }
 
   /// Factors the matrices (all of one size and bandwidth) for the kernel. `watch` sees every pivot. The shape is completed.
   OnePass(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, OnePassShape shape, PivotWatch &watch) : shape_(shape)
@@ -104,7 +116,7 @@ public:
     }
     shape_.window = std::min(T, 2 * shape_.reach + 1);
     if (shape_.window == T) shape_.reach = T;
-    if constexpr (many_shapes)
+    if constexpr (one_matrix == CoefficientSource::regular)
       if (classes == 1) find_regular(blocks.data());
     Kokkos::deep_copy(exec, blocks_, blocks);
     store_reduced(exec, systems);
@@ -119,8 +131,7 @@ public:
   {
     const Arguments a{b, x, in, out, class_of_line, classified, correct};
     if (class_of_line && classes_ > 1) return run<CoefficientSource::classes>(exec, a);
-    if constexpr (many_shapes) run<CoefficientSource::regular>(exec, a); // there may be no regular chunk: a kernel for that case alone is not worth its size
-    else run<CoefficientSource::shared>(exec, a);
+    run<one_matrix>(exec, a);
   }
 
 private:
@@ -132,6 +143,16 @@ private:
     std::int64_t  classified;
     bool          correct;
   };
+
+  /// Blocks of a team that has too many rows for one. Measured on an H200, rows 1024 to 4096: coefficients in scratch want smaller blocks,
+  /// pentadiagonal lines half as many lanes before more blocks.
+  static void choose_blocks(OnePassShape &s, bool constant)
+  {
+    if (most_blocks == 1 || s.slots != 64) return;
+    const int T = s.split.chunks;
+    if (S == 1) s.set_blocks(T > 32 ? 4 : T > 16 ? (constant ? 2 : 4) : T > 8 && !constant ? 2 : 1);
+    else if (T > 16) s.set_blocks(2);
+  }
 
   static ChunkTables<Wide> eliminate(const HostMatrix<Scalar> &A, int begin, int length, PivotWatch &watch)
   {
@@ -180,11 +201,11 @@ private:
     }
   }
 
-  /// Scratch of a team before it is known which chunks are regular: for none, or as if all but the ends were.
-  static std::size_t scratch(const OnePassShape &s, bool is_virtual)
+  /// Scratch of a block of a team with that many regular chunks.
+  static std::size_t scratch(const OnePassShape &s, bool is_virtual, int regular_chunks)
   {
     std::size_t bytes = 0;
-    with_kernel<CoefficientSource::shared>(s, [&](auto type) { bytes = decltype(type)::type::scratch(s, is_virtual, 0); });
+    with_kernel<CoefficientSource::shared>(s, [&](auto type) { bytes = decltype(type)::type::scratch(s, is_virtual, regular_chunks); });
     return bytes;
   }
 
@@ -244,17 +265,18 @@ private:
     const std::size_t bytes = block_words_ * sizeof(Scalar);
     auto              block = [&](int c) { return blocks + static_cast<std::size_t>(c) * block_words_; };
     auto              same  = [&](int c, int d) { return std::memcmp(block(c), block(d), bytes) == 0; };
-    if (!shape_.ring && T > 1 && shape_.split.first * B == shape_.slots) {
-      std::vector<Scalar> first(block(0), block(0) + block_words_);
-      with_slots(shape_.slots, [&](auto n) {
-        using Chunk = ChunkBlock<Scheme, n()>;
-        auto *own   = reinterpret_cast<Chunk *>(first.data());
-        auto *right = reinterpret_cast<const Chunk *>(block(1));
-        for (int k = 0; k < Chunk::rows - Scheme::separator_rows; ++k) std::memcpy(own->backward.row[k].H, right->backward.row[k].H, sizeof own->backward.row[k].H);
-        std::memcpy(own->forward.edge.Us, right->forward.edge.Us, sizeof own->forward.edge.Us);
-      });
-      if (std::memcmp(first.data(), block(1), bytes) == 0) std::memcpy(static_cast<void *>(block(0)), first.data(), bytes);
-    }
+    if constexpr (!Scheme::always_ring)
+      if (!shape_.ring && T > 1 && shape_.split.first * B == shape_.slots) {
+        std::vector<Scalar> first(block(0), block(0) + block_words_);
+        with_slots(shape_.slots, [&](auto n) {
+          using Chunk = ChunkBlock<Scheme, n()>;
+          auto *own   = reinterpret_cast<Chunk *>(first.data());
+          auto *right = reinterpret_cast<const Chunk *>(block(1));
+          for (int k = 0; k < Chunk::rows - Scheme::separator_rows; ++k) std::memcpy(own->backward.row[k].H, right->backward.row[k].H, sizeof own->backward.row[k].H);
+          std::memcpy(own->forward.edge.Us, right->forward.edge.Us, sizeof own->forward.edge.Us);
+        });
+        if (std::memcmp(first.data(), block(1), bytes) == 0) std::memcpy(static_cast<void *>(block(0)), first.data(), bytes);
+      }
     for (int c = 0; c < T;) {
       int d = c + 1;
       if (shape_.split.size(c) * B < shape_.slots) { // the kernel takes regular chunks to be full
@@ -266,9 +288,9 @@ private:
       c = d;
     }
     if (2 * (regular_end_ - regular_begin_) < T || T == 1) regular_begin_ = regular_end_ = 0;
-    // measured on an H200: a large block of constants loses to blocks in scratch where teams are small, and where one irregular chunk holds a
-    // large team up
-    if (S > 1 && shape_.slots == 64 && (T <= 4 || (T > 8 && regular_end_ - regular_begin_ < T))) regular_begin_ = regular_end_ = 0;
+    // measured on an H200: a large block of constants loses to blocks in scratch where teams are small
+    const bool large = B == 1 && ((S == 2 && shape_.slots == 64) || (S == 4 && !shape_.staged));
+    if ((large && T < (S == 2 ? 5 : 8)) || (Scheme::always_ring && shape_.staged)) regular_begin_ = regular_end_ = 0;
     regular_.assign(block(regular_begin_), block(regular_begin_) + block_words_);
   }
 
@@ -330,11 +352,14 @@ private:
     k.class_of_line = a.class_of_line;
     k.classified    = a.classified;
     k.regular_begin = regular_begin_, k.regular_end = regular_end_;
-    k.correct                = a.correct;
-    k.lines                  = a.in.lines();
-    k.shift                  = shift(a.x, a.out);
-    const std::int64_t teams = (k.lines + k.shift + shape_.lanes() - 1) / shape_.lanes();
-    device::launch(exec, "ribbon::one_pass", {teams, shape_.threads(), Kernel::scratch(shape_, !is_device_space<Exec>, regular_end_ - regular_begin_)}, k);
+    k.correct                  = a.correct;
+    k.lines                    = a.in.lines();
+    k.shift                    = shift(a.x, a.out);
+    const std::int64_t   teams = (k.lines + k.shift + shape_.lanes() - 1) / shape_.lanes();
+    const device::League league{teams, shape_.threads(), Kernel::scratch(shape_, !is_device_space<Exec>, regular_end_ - regular_begin_)};
+    if constexpr (most_blocks > 1 && Kernel::slots == 64)
+      if (shape_.blocks > 1) return device::launch_cluster(exec, "ribbon::one_pass", league, {shape_.blocks, shape_.block_threads()}, k);
+    device::launch(exec, "ribbon::one_pass", league, k);
   }
 
   OnePassShape                   shape_;

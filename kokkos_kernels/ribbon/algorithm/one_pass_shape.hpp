@@ -2,7 +2,7 @@
 /// @file one_pass_shape.hpp  How the one-pass kernel cuts lines and lays them out in a team.
 #pragma once
 
-#include <ribbon/compat.hpp>
+#include <ribbon/device/team_launch.hpp>
 
 namespace ribbon {
 
@@ -34,13 +34,25 @@ struct OnePassShape {
   int        slots     = 0;     ///< unknowns a virtual thread has room for
   bool       ring      = false; ///< the first and the last chunk are neighbours
   bool       staged    = false;
-  int        lane_bits = 5; ///< lines per team = 2^lane_bits
-  int        pitch     = 0; ///< staged: distance of two lines in scratch
-  int        window    = 0; ///< blocks of the reduced inverse that are kept per block row
-  int        reach     = 0; ///< of them, blocks to either side of the diagonal
+  int        lane_bits = 5;                ///< lines per team = 2^lane_bits
+  int        blocks = 1, block_chunks = 0; ///< thread blocks of a team; chunks of a block, the last one may have fewer
+  int        pitch  = 0;                   ///< staged: distance of two lines in scratch
+  int        window = 0;                   ///< blocks of the reduced inverse that are kept per block row
+  int        reach  = 0;                   ///< of them, blocks to either side of the diagonal
 
   KOKKOS_INLINE_FUNCTION int lanes() const { return 1 << lane_bits; }
   KOKKOS_INLINE_FUNCTION int threads() const { return split.chunks << lane_bits; }
+  KOKKOS_INLINE_FUNCTION int block_threads() const { return block_chunks << lane_bits; }
+  void                       set_blocks(int n) { blocks = n, block_chunks = (split.chunks + n - 1) / n; }
+  /// Blocks of the team that read what chunk c writes: their chunks are at most 2 reach + 1 away (windows at the ends of a line are shifted),
+  /// in a ring, since the last chunk of any line reads the zero that the first one writes for its left neighbour.
+  KOKKOS_INLINE_FUNCTION device::BlockRange readers(int c) const
+  {
+    const int T = split.chunks, away = 2 * reach + 1, each = block_chunks;
+    if (blocks == 1 || 2 * away + each >= T) return {0, blocks};
+    const int first = (c < away ? c - away + T : c - away) / each, last = (c + away < T ? c + away : c + away - T) / each;
+    return {first, last >= first ? last - first + 1 : last - first + 1 + blocks};
+  }
   /// First block of the window of chunk c.
   KOKKOS_INLINE_FUNCTION int window_begin(int c) const
   {

@@ -20,6 +20,20 @@ KOKKOS_INLINE_FUNCTION void async_copy(Scalar *to, const Scalar *from)
 #endif
 }
 
+/// Scalars that fill 16 bytes.
+template <class Scalar>
+inline constexpr int pack = sizeof(Scalar) < 16 ? static_cast<int>(16 / sizeof(Scalar)) : 1;
+
+/// async_copy of a pack of neighbouring scalars, both addresses multiples of 16 bytes, past the L1 cache: what the team scratch leaves of it
+/// does not hold the rows that are under way. CUDA only.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION void async_copy_pack([[maybe_unused]] Scalar *to, [[maybe_unused]] const Scalar *from)
+{
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from));
+#endif
+}
+
 /// Reads one scalar that is touched once. On CUDA the load stays where it is written: ptxas would move it behind the wait for the copies.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar streaming_load(const Scalar *from)
@@ -48,12 +62,41 @@ KOKKOS_INLINE_FUNCTION void async_copy_block([[maybe_unused]] void *to, [[maybe_
 #endif
 }
 
+#if defined(__CUDA_ARCH__)
+/// The lanes of one chunk as bits of a warp.
+KOKKOS_INLINE_FUNCTION unsigned lane_mask(int lanes)
+{
+  return lanes >= 32 ? 0xffffffffu : ((1u << lanes) - 1u) << (threadIdx.x % 32u / static_cast<unsigned>(lanes) * static_cast<unsigned>(lanes));
+}
+#endif
+
 /// The lanes of one chunk wait for each other.
 KOKKOS_INLINE_FUNCTION void lane_barrier([[maybe_unused]] int lanes)
 {
 #if defined(__CUDA_ARCH__)
   if (lanes >= 32) __syncwarp();
-  else __syncwarp(((1u << lanes) - 1u) << (threadIdx.x % 32u / static_cast<unsigned>(lanes) * static_cast<unsigned>(lanes)));
+  else __syncwarp(lane_mask(lanes));
+#endif
+}
+
+/// The value of the first lane of one chunk.
+template <class T>
+KOKKOS_INLINE_FUNCTION T *of_first_lane([[maybe_unused]] int lanes, T *value)
+{
+#if defined(__CUDA_ARCH__)
+  return reinterpret_cast<T *>(__shfl_sync(lane_mask(lanes), reinterpret_cast<unsigned long long>(value), 0, lanes < 32 ? lanes : 32));
+#else
+  return value;
+#endif
+}
+
+/// Whether `condition` holds for all lanes of one chunk.
+KOKKOS_INLINE_FUNCTION bool all_lanes([[maybe_unused]] int lanes, bool condition)
+{
+#if defined(__CUDA_ARCH__)
+  return __all_sync(lane_mask(lanes), condition);
+#else
+  return condition;
 #endif
 }
 

@@ -32,13 +32,34 @@ KOKKOS_INLINE_FUNCTION constexpr std::size_t align16(std::size_t bytes)
   return (bytes + 15) / 16 * 16;
 }
 
+/// Some consecutive blocks of a team, modulo their number.
+struct BlockRange {
+  int first, count;
+};
+
+/// What kernels know of their team. Teams of one block have all their scratch in it; cluster_launch.hpp has teams of several.
+struct OneBlock {
+  static constexpr bool spans_blocks = false;
+  /// The virtual threads before those of this block.
+  KOKKOS_INLINE_FUNCTION int first() const { return 0; }
+  /// Waits until the scratch of all blocks may be written to.
+  KOKKOS_INLINE_FUNCTION void await_blocks() const { }
+  /// Writes to scratch that `readers` have copies of.
+  template <class Scalar>
+  KOKKOS_INLINE_FUNCTION void write(Scalar *to, const Scalar &value, BlockRange) const
+  {
+    *to = value;
+  }
+};
+
 /// A team of a Kokkos::TeamPolicy. With Virtual, one thread stands for all.
 template <class Member, bool Virtual>
-struct KokkosTeam {
+struct KokkosTeam : OneBlock {
   static constexpr bool  is_virtual = Virtual;
   const Member          &member;
   char                  *memory;
   int                    threads;
+  KOKKOS_INLINE_FUNCTION KokkosTeam(const Member &m, char *scratch, int size) : member(m), memory(scratch), threads(size) { }
   KOKKOS_INLINE_FUNCTION std::int64_t league_rank() const { return member.league_rank(); }
   KOKKOS_INLINE_FUNCTION int          rank() const { return member.team_rank(); }
   KOKKOS_INLINE_FUNCTION int          size() const { return threads; }
@@ -75,7 +96,7 @@ template <class Team>
 inline constexpr bool copies_blocks = false;
 
 #ifdef RIBBON_CUDA_LAUNCH
-struct CudaTeam {
+struct CudaTeam : OneBlock {
   static constexpr bool is_virtual = false;
   __device__ std::int64_t league_rank() const { return blockIdx.x; }
   __device__ int          rank() const { return static_cast<int>(threadIdx.x); }
@@ -110,7 +131,7 @@ struct TeamPolicyBody {
     const int at     = level;
     char     *memory = static_cast<char *>(member.team_scratch(at).get_shmem(static_cast<std::ptrdiff_t>(scratch) + 16));
     memory += (16 - reinterpret_cast<std::uintptr_t>(memory) % 16) % 16;
-    kernel(KokkosTeam<Member, Virtual>{member, memory, threads});
+    kernel(KokkosTeam<Member, Virtual>(member, memory, threads));
   }
 };
 
@@ -135,14 +156,15 @@ void launch_team_policy(const Exec &exec, const std::string &label, const League
 }
 
 #ifdef RIBBON_CUDA_LAUNCH
-template <class Kernel>
-void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const League &league, const Kernel &kernel)
+/// Calls start(), which launches `kernel` with `scratch` bytes, as a kernel that Kokkos tools see.
+template <class Kernel, class Start>
+void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, std::size_t scratch, Kernel *kernel, const Start &start)
 {
   const bool    profiled = Kokkos::Profiling::profileLibraryLoaded();
   std::uint64_t id       = 0;
   if (profiled) Kokkos::Profiling::beginParallelFor(label, 0, &id);
-  if (league.scratch > 48 * 1024) cudaFuncSetAttribute(cuda_team_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(league.scratch));
-  cuda_team_kernel<Kernel><<<dim3(static_cast<unsigned>(league.teams)), dim3(static_cast<unsigned>(league.threads)), league.scratch, exec.cuda_stream()>>>(kernel);
+  if (scratch > 48 * 1024) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(scratch));
+  start();
   const cudaError_t error = cudaGetLastError();
   if (profiled) {
     exec.fence();
@@ -159,7 +181,9 @@ void launch(const Exec &exec, const std::string &label, const League &league, co
 {
   if (league.teams <= 0) return;
 #ifdef RIBBON_CUDA_LAUNCH
-  if constexpr (is_device_space<Exec>) launch_cuda(exec, label, league, kernel);
+  if constexpr (is_device_space<Exec>)
+    launch_cuda(exec, label, league.scratch, cuda_team_kernel<Kernel>,
+                [&] { cuda_team_kernel<Kernel><<<dim3(static_cast<unsigned>(league.teams)), dim3(static_cast<unsigned>(league.threads)), league.scratch, exec.cuda_stream()>>>(kernel); });
   else
 #endif
     launch_team_policy(exec, label, league, kernel);

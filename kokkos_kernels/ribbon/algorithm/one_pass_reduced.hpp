@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file one_pass_reduced.hpp  The reduced system between the two sweeps of the one-pass kernel: product with its inverse, one step of refinement.
+#pragma once
+
+#include <ribbon/algorithm/one_pass_shape.hpp>
+
+namespace ribbon {
+
+/// Reduced systems of the lines of a tile. Arrays in scratch are indexed (chunk, separator, lane).
+template <class Scheme>
+struct OnePassReduced {
+  using Scalar           = typename Scheme::Scalar;
+  static constexpr int S = Scheme::separators;
+  using Square           = SquareBlock<Scalar, S>;
+
+  /// Which virtual thread.
+  struct Place {
+    int lane, chunk, cls;
+  };
+
+  OnePassShape  shape;
+  const Square *inverse; ///< (class, chunk, window): blocks of the reduced inverse
+  const Square *reduced; ///< (class, chunk, 3): lower, diag, upper
+
+  /// z[i] += block row c - i of the reduced inverse (indices modulo the chunks) times r = r_own - r_left of the right neighbour, or r = r_own
+  /// for a residual. The windows of all these block rows begin at block q.
+  template <bool residual, int block_rows>
+  KOKKOS_FUNCTION void apply_inverse(const Place &p, int c, int q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[S]) const
+  {
+    constexpr int batch = S <= 2 ? 2 : 1; // blocks that are asked for together
+    const int     W     = shape.window;
+    int           w     = 0;
+    for (; w + batch <= W; w += batch) apply_some<residual, block_rows, batch>(p, c, w, q, r_own, r_left, z);
+    for (; batch > 1 && w < W; ++w) apply_some<residual, block_rows, 1>(p, c, w, q, r_own, r_left, z);
+  }
+
+  /// Blocks w to w + batch - 1 of the window; q goes on by as many chunks.
+  template <bool residual, int block_rows, int batch>
+  KOKKOS_FUNCTION void apply_some(const Place &p, int c, int w, int &q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[S]) const
+  {
+    const int     T = shape.split.chunks, W = shape.window;
+    const Square *G        = inverse + static_cast<std::int64_t>(p.cls * T + c) * W + w;
+    const int     previous = c > 0 ? -W : (T - 1) * W;
+    Square        block[batch][block_rows];
+    Scalar        r[batch][S];
+    // measured on an H200, n = 256 to 1024: small blocks are better asked for after r (4 to 10 % of the kernel), large ones before (1 to 3 %)
+    const auto ask = [&] {
+      RIBBON_UNROLL
+      for (int k = 0; k < batch; ++k)
+        for (int i = 0; i < block_rows; ++i) block[k][i] = read_only(&G[k + i * previous]);
+    };
+    if (S > 1) ask();
+    RIBBON_UNROLL
+    for (int k = 0; k < batch; ++k) {
+      const int next = q + 1 == T ? 0 : q + 1;
+      for (int e = 0; e < S; ++e) {
+        r[k][e] = r_own[((q * S + e) << shape.lane_bits) + p.lane];
+        if constexpr (!residual && Scheme::couples_left) r[k][e] -= r_left[((next * S + e) << shape.lane_bits) + p.lane];
+      }
+      q = next;
+    }
+    if (S == 1) ask();
+    RIBBON_UNROLL
+    for (int k = 0; k < batch; ++k)
+      for (int i = 0; i < block_rows; ++i)
+        for (int e = 0; e < S; ++e)
+          for (int a = 0; a < S; ++a) z[i][a] += block[k][i].a[a * S + e] * r[k][e];
+  }
+
+  /// r_own -= r_left of the right neighbour.
+  KOKKOS_FUNCTION void subtract_left(const Place &p, Scalar *r_own, const Scalar *r_left) const
+  {
+    const int right = p.chunk + 1 == shape.split.chunks ? 0 : p.chunk + 1;
+    for (int a = 0; a < S; ++a) r_own[((p.chunk * S + a) << shape.lane_bits) + p.lane] -= r_left[((right * S + a) << shape.lane_bits) + p.lane];
+  }
+
+  /// Replaces r_own, the right-hand side of the reduced system, by its residual.
+  template <class Team>
+  KOKKOS_FUNCTION void reduced_residual(const Team &team, const Place &p, const Scalar *z, Scalar *r_own) const
+  {
+    const int  T = shape.split.chunks, c = p.chunk, right = c + 1 == T ? 0 : c + 1, left = c == 0 ? T - 1 : c - 1;
+    const auto R     = reduced + static_cast<std::int64_t>(p.cls * T + c) * 3;
+    const auto lower = read_only(&R[0]), diag = read_only(&R[1]), upper = read_only(&R[2]);
+    for (int a = 0; a < S; ++a) {
+      Scalar r = r_own[((c * S + a) << shape.lane_bits) + p.lane];
+      for (int e = 0; e < S; ++e) { // blocks beyond the ends of a line that is not periodic are zero
+        r -= lower.a[a * S + e] * z[((left * S + e) << shape.lane_bits) + p.lane];
+        r -= diag.a[a * S + e] * z[((c * S + e) << shape.lane_bits) + p.lane];
+        r -= upper.a[a * S + e] * z[((right * S + e) << shape.lane_bits) + p.lane];
+      }
+      team.write(&r_own[((c * S + a) << shape.lane_bits) + p.lane], r, shape.readers(c));
+    }
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void publish(const Team &team, const Place &p, const Scalar (&own)[S], Scalar *z) const
+  {
+    for (int a = 0; a < S; ++a) team.write(&z[((p.chunk * S + a) << shape.lane_bits) + p.lane], own[a], shape.readers(p.chunk));
+  }
+};
+
+} // namespace ribbon
