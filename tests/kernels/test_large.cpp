@@ -126,7 +126,7 @@ ribbon::Bands<double, Kokkos::HostSpace> system_of(const std::string &algorithm,
 {
   std::mt19937_64 g(17);
   const auto      matrices = matrices_for(lhs, lines);
-  auto            bands    = algorithm == "toeplitz_cr" ? random_bands<double>(g, matrices, rows, h, periodic, Kind::poisson) : random_system<double>(g, matrices, rows, h, h, block, periodic);
+  auto            bands    = algorithm == "toeplitz_cr" && h == 1 && block == 1 ? random_bands<double>(g, matrices, rows, h, periodic, Kind::poisson) : random_system<double>(g, matrices, rows, h, h, block, periodic);
   assign(g, bands, lhs, lines);
   return bands;
 }
