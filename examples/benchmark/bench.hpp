@@ -15,7 +15,9 @@ namespace bench {
 
 using Exec   = Kokkos::DefaultExecutionSpace;
 using Memory = Exec::memory_space;
-using Vector = Kokkos::View<double *, Memory>;
+template <class Scalar>
+using VectorOf = Kokkos::View<Scalar *, Memory>;
+using Vector   = VectorOf<double>; ///< what peers take
 
 /// One row of the table.
 struct Case {
@@ -60,6 +62,7 @@ struct Timing {
   std::string solver;
   double      milliseconds = -1;
   double      error        = 0; ///< largest difference to the first solver of the case, relative
+  std::size_t bytes        = 0; ///< held beside right-hand sides and solution: matrices or factors, and work space
 };
 
 /// Median over `repeat` samples of the time of run(), each over `inner` calls between two fences; prepare() before each sample is not timed.
@@ -85,6 +88,26 @@ std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, co
 std::vector<Timing> lapack(const Case &c);
 
 /// max |x - y| / max |y|.
-double difference(const Vector &x, const Vector &y);
+template <class Scalar>
+double difference(const VectorOf<Scalar> &x, const VectorOf<Scalar> &y)
+{
+  const Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> all(0, static_cast<std::int64_t>(x.extent(0)));
+  double                                                           d = 0, m = 0;
+  Kokkos::parallel_reduce(
+    "bench::difference", all,
+    KOKKOS_LAMBDA(const std::int64_t i, double &worst) {
+      const double e = x(i) > y(i) ? x(i) - y(i) : y(i) - x(i);
+      if (!(e <= worst)) worst = e;
+    },
+    Kokkos::Max<double>(d));
+  Kokkos::parallel_reduce(
+    "bench::magnitude", all,
+    KOKKOS_LAMBDA(const std::int64_t i, double &worst) {
+      const double e = y(i) < 0 ? -y(i) : y(i);
+      if (e > worst) worst = e;
+    },
+    Kokkos::Max<double>(m));
+  return d / m;
+}
 
 } // namespace bench

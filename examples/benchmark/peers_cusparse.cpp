@@ -66,6 +66,7 @@ std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, co
     t.solver       = name;
     t.milliseconds = median_ms(std::min(repeat, 5), 1, reset, [&] { solve(buffer.data()); });
     t.error        = difference(x, expected);
+    t.bytes        = bytes + work.size() * work[0].size() * sizeof(double);
     result.push_back(t);
   };
   std::size_t bytes = 0;

@@ -48,7 +48,7 @@ std::vector<Timing> lapack(const Case &c)
     }
     dgttrf_(&n, dl.data(), d.data(), du.data(), du2.data(), pivots.data(), &info);
     const double t = seconds_per_line(n, nrhs, [&](double *b) { dgttrs_("N", &n, &nrhs, dl.data(), d.data(), du.data(), du2.data(), pivots.data(), b, &n, &info, 1); });
-    result.push_back({"LAPACK dgttrs (one core)", 1e3 * t * static_cast<double>(c.lines), 0});
+    result.push_back({"LAPACK dgttrs (one core)", 1e3 * t * static_cast<double>(c.lines), 0, 0});
   }
   std::vector<double> ab(static_cast<std::size_t>(ldab) * static_cast<std::size_t>(n), 0.0);
   for (int i = 0; i < n; ++i) {
@@ -58,7 +58,7 @@ std::vector<Timing> lapack(const Case &c)
   }
   dgbtrf_(&n, &n, &h, &h, ab.data(), &ldab, pivots.data(), &info);
   const double t = seconds_per_line(n, nrhs, [&](double *b) { dgbtrs_("N", &n, &h, &h, &nrhs, ab.data(), &ldab, pivots.data(), b, &n, &info, 1); });
-  result.push_back({"LAPACK dgbtrs (one core)", 1e3 * t * static_cast<double>(c.lines), 0});
+  result.push_back({"LAPACK dgbtrs (one core)", 1e3 * t * static_cast<double>(c.lines), 0, 0});
   return result;
 }
 

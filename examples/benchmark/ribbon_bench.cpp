@@ -14,47 +14,29 @@
 
 namespace bench {
 
-double difference(const Vector &x, const Vector &y)
-{
-  double d = 0, m = 0;
-  Kokkos::parallel_reduce(
-    "bench::difference", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(x.extent(0))),
-    KOKKOS_LAMBDA(const std::int64_t i, double &worst) {
-      const double e = x(i) > y(i) ? x(i) - y(i) : y(i) - x(i);
-      if (!(e <= worst)) worst = e;
-    },
-    Kokkos::Max<double>(d));
-  Kokkos::parallel_reduce(
-    "bench::magnitude", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(x.extent(0))),
-    KOKKOS_LAMBDA(const std::int64_t i, double &worst) {
-      const double e = y(i) < 0 ? -y(i) : y(i);
-      if (e > worst) worst = e;
-    },
-    Kokkos::Max<double>(m));
-  return d / m;
-}
-
-void fill(const Vector &b)
+template <class Scalar>
+void fill(const VectorOf<Scalar> &b)
 {
   Kokkos::parallel_for(
     "bench::fill", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(b.extent(0))), KOKKOS_LAMBDA(const std::int64_t i) {
       std::uint64_t k = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ull;
       k ^= k >> 29;
       k *= 0xbf58476d1ce4e5b9ull;
-      b(i) = static_cast<double>(k >> 11) * (1.0 / 4503599627370496.0) - 1.0;
+      b(i) = static_cast<Scalar>(static_cast<double>(k >> 11) * (1.0 / 4503599627370496.0) - 1.0);
     });
 }
 
-ribbon::Bands<double, Memory> bands_of(const Case &c)
+template <class Scalar>
+ribbon::Bands<Scalar, Memory> bands_of(const Case &c)
 {
-  ribbon::Bands<double, Memory> bands;
+  ribbon::Bands<Scalar, Memory> bands;
   const auto                    width = static_cast<std::size_t>((2 * c.half_bandwidth + 1) * c.block * c.block), rows = static_cast<std::size_t>(c.rows);
   bands.periodic = c.periodic, bands.block = c.block;
   auto       values = decltype(bands.values)("bench::bands", 1, rows, width);
   const auto host   = Kokkos::create_mirror_view(values);
   for (int i = 0; i < c.rows; ++i) {
     const auto row = c.row(i);
-    for (std::size_t d = 0; d < row.size(); ++d) host(0, static_cast<std::size_t>(i), d) = row[d];
+    for (std::size_t d = 0; d < row.size(); ++d) host(0, static_cast<std::size_t>(i), d) = static_cast<Scalar>(row[d]);
   }
   Kokkos::deep_copy(values, host);
   bands.values = values;
@@ -71,7 +53,7 @@ ribbon::Bands<double, Memory> bands_of(const Case &c)
         pair(0, i, d) = d == centre ? 1 : 0, pair(1, i, d) = values(0, i, d);
       });
     Kokkos::parallel_for(
-      "bench::shifts", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, c.lines), KOKKOS_LAMBDA(const std::int64_t l) { alpha(l) = 0.01 * static_cast<double>(l % 100), beta(l) = 1; });
+      "bench::shifts", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, c.lines), KOKKOS_LAMBDA(const std::int64_t l) { alpha(l) = static_cast<Scalar>(0.01 * static_cast<double>(l % 100)), beta(l) = 1; });
     return bands;
   }
   if (!c.per_line) return bands;
@@ -81,15 +63,15 @@ ribbon::Bands<double, Memory> bands_of(const Case &c)
   Kokkos::parallel_for(
     "bench::bands", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(to.size())), KOKKOS_LAMBDA(const std::int64_t k) {
       const std::int64_t lines = static_cast<std::int64_t>(to.extent(0)), n = static_cast<std::int64_t>(to.extent(1)), l = k % lines, i = k / lines % n, d = k / lines / n;
-      to(l, i, d) = values(0, i, d) * (1 + 0.25 * static_cast<double>((l * 31 + i) % 64) / 64);
+      to(l, i, d) = values(0, i, d) * static_cast<Scalar>(1 + 0.25 * static_cast<double>((l * 31 + i) % 64) / 64);
     });
   return bands;
 }
 
-/// Bytes that a solve has to move per unknown: right-hand side, solution, and the matrix where every line has its own.
-double floor_bytes(const Case &c)
+/// Bytes that a solve has to move per unknown: right-hand side, solution, and the matrix where every line has its own; `scalar` bytes each.
+double floor_bytes(const Case &c, std::size_t scalar)
 {
-  return 16 + (c.per_line ? 8.0 * (2 * c.half_bandwidth + 1) * c.block : 0);
+  return static_cast<double>(scalar) * (2 + (c.per_line ? (2 * c.half_bandwidth + 1) * c.block : 0));
 }
 
 /// K and B of the systems.
@@ -108,26 +90,28 @@ struct Settings {
   std::vector<double>      sigmas{0.4};
   std::vector<int>         periodic{0};
   int                      repeat = 10;
-  bool                     peers = true, in_place = false, factor_and_solve = false;
+  bool                     peers = true, in_place = false, factor_and_solve = false, in_float = false;
   int                      rows_per_thread = 0, lines_per_team = 0, switch_rows = 0;
   std::string              json;
   static constexpr bool    is_cpu() { return !ribbon::is_device_space<Exec>; }
 };
 
+template <class Scalar>
 nlohmann::json run(const Settings &s)
 {
+  using Array          = VectorOf<Scalar>;
   nlohmann::json table = nlohmann::json::array();
-  std::printf("%-6s %6s %9s %-12s %-9s %8s %4s | %-34s %9s %12s %7s %9s\n", "system", "rows", "lines", "layout", "matrix", "sigma", "ring", "solver", "ms", "unknowns/s", "% copy", "error");
+  std::printf("%-6s %6s %9s %-12s %-9s %8s %4s | %-34s %9s %12s %7s %9s %10s\n", "system", "rows", "lines", "layout", "matrix", "sigma", "ring", "solver", "ms", "unknowns/s", "% copy", "error", "MB held");
   const Exec  exec;
   auto        lines_of = [&](int n) { return s.lines ? s.lines : std::max<std::int64_t>(1, static_cast<std::int64_t>(s.unknowns / n) / 256 * 256); };
   std::size_t most     = 0;
   for (int n : s.rows) most = std::max(most, static_cast<std::size_t>(n) * static_cast<std::size_t>(lines_of(n)));
-  const auto   arena = [&](const char *label) { return Vector(Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing), most); };
-  const Vector b_all = arena("bench::b"), x_all = arena("bench::x"), expected_all = arena("bench::expected");
+  const auto  arena = [&](const char *label) { return Array(Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing), most); };
+  const Array b_all = arena("bench::b"), x_all = arena("bench::x"), expected_all = arena("bench::expected");
   for (int n : s.rows) {
     const std::int64_t lines = lines_of(n);
     const auto         part  = std::make_pair(std::size_t(0), static_cast<std::size_t>(n) * static_cast<std::size_t>(lines));
-    const Vector       b = Kokkos::subview(b_all, part), x = Kokkos::subview(x_all, part), expected = Kokkos::subview(expected_all, part);
+    const Array        b = Kokkos::subview(b_all, part), x = Kokkos::subview(x_all, part), expected = Kokkos::subview(expected_all, part);
     fill(b);
     const double copy = median_ms(
       s.repeat, 4, [] {}, [&] { Kokkos::deep_copy(exec, x, b); });
@@ -144,15 +128,15 @@ nlohmann::json run(const Settings &s)
               std::vector<Timing> timings;
               for (const auto &algorithm : s.algorithms) {
                 try {
-                  const ribbon::LineSolver<double, Exec> solver(exec, c.layout(), bands_of(c), {algorithm, 0, s.rows_per_thread, s.lines_per_team, 0, s.switch_rows});
+                  const ribbon::LineSolver<Scalar, Exec> solver(exec, c.layout(), bands_of<Scalar>(c), {algorithm, 0, s.rows_per_thread, s.lines_per_team, 0, s.switch_rows});
                   Timing                                 t;
-                  t.solver = "ribbon " + solver.report().algorithm;
+                  t.solver = "ribbon " + solver.report().algorithm, t.bytes = solver.report().bytes;
                   if (!solver.report().ok()) {
                     std::printf("ribbon %s refuses: probe error %.1e, smallest pivot %.1e\n", algorithm.c_str(), solver.report().probe_error, solver.report().smallest_pivot);
                     continue;
                   }
-                  Kokkos::deep_copy(x, -1.0);
-                  const auto bands = s.factor_and_solve ? bands_of(c) : ribbon::Bands<double, Memory>();
+                  Kokkos::deep_copy(x, Scalar(-1));
+                  const auto bands = s.factor_and_solve ? bands_of<Scalar>(c) : ribbon::Bands<Scalar, Memory>();
                   if (s.factor_and_solve) t.solver += ", factor and solve";
                   t.milliseconds = median_ms(
                     s.repeat, s.in_place ? 1 : 4,
@@ -169,14 +153,15 @@ nlohmann::json run(const Settings &s)
                 } catch (const std::invalid_argument &) { // this algorithm does not take this case
                 }
               }
-              if (s.peers && c.has_peers()) {
-                for (const auto &t : cusparse(c, b, x, expected, s.repeat)) timings.push_back(t);
-                for (const auto &t : lapack(c)) timings.push_back(t);
-              }
+              if constexpr (std::is_same_v<Scalar, double>)
+                if (s.peers && c.has_peers()) {
+                  for (const auto &t : cusparse(c, b, x, expected, s.repeat)) timings.push_back(t);
+                  for (const auto &t : lapack(c)) timings.push_back(t);
+                }
               for (const auto &t : timings) {
-                const double rate = c.unknowns() / t.milliseconds * 1e3, share = 100 * copy / t.milliseconds * floor_bytes(c) / 16;
-                std::printf("%-6s %6d %9lld %-12s %-9s %8g %4s | %-34s %9.3f %12.3e %7.1f %9.1e\n", system.c_str(), n, static_cast<long long>(lines), layout.c_str(), matrix.c_str(), sigma, ring ? "yes" : "no",
-                            t.solver.c_str(), t.milliseconds, rate, share, t.error);
+                const double rate = c.unknowns() / t.milliseconds * 1e3, share = 100 * copy / t.milliseconds * floor_bytes(c, sizeof(Scalar)) / (2 * sizeof(Scalar));
+                std::printf("%-6s %6d %9lld %-12s %-9s %8g %4s | %-34s %9.3f %12.3e %7.1f %9.1e %10.3f\n", system.c_str(), n, static_cast<long long>(lines), layout.c_str(), matrix.c_str(), sigma, ring ? "yes" : "no",
+                            t.solver.c_str(), t.milliseconds, rate, share, t.error, static_cast<double>(t.bytes) / 1e6);
                 table.push_back({{"system", system},
                                  {"rows", n},
                                  {"lines", lines},
@@ -187,7 +172,9 @@ nlohmann::json run(const Settings &s)
                                  {"solver", t.solver},
                                  {"ms", t.milliseconds},
                                  {"unknowns_per_s", rate},
-                                 {"floor_bytes", floor_bytes(c)},
+                                 {"scalar", s.in_float ? "float" : "double"},
+                                 {"floor_bytes", floor_bytes(c, sizeof(Scalar))},
+                                 {"bytes_held", t.bytes},
                                  {"percent_of_copy", share},
                                  {"copy_ms", copy},
                                  {"difference", t.error}});
@@ -223,13 +210,14 @@ int main(int argc, char **argv)
   app.add_option("--lines-per-team", s.lines_per_team, "shape of one_pass: a power of two, 0 for the solver's choice");
   app.add_flag("--in-place", s.in_place, "solve in place, as the copy cannot");
   app.add_flag("--factor-and-solve", s.factor_and_solve, "matrices and right-hand sides of a solve are new (per_line, shifted)");
+  app.add_flag("--float", s.in_float, "single precision, without cuSPARSE and LAPACK");
   app.add_flag("!--no-peers", s.peers, "leave cuSPARSE and LAPACK out");
   app.add_option("--json", s.json, "also write the table to this file");
   CLI11_PARSE(app, argc, argv);
   Kokkos::initialize(argc, argv);
   nlohmann::json table;
   try {
-    table = bench::run(s);
+    table = s.in_float ? bench::run<float>(s) : bench::run<double>(s);
   } catch (const std::exception &e) {
     std::fprintf(stderr, "ribbon-bench: %s\n", e.what());
     Kokkos::finalize();

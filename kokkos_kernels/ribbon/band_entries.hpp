@@ -32,6 +32,13 @@ struct BandEntries {
     const std::int64_t e = ((d + lower) * block + a) * block + b;
     return alpha.data() ? alpha(c) * values(0, i, e) + beta(c) * values(1, i, e) : values(c, i, e);
   }
+  /// Entry (i, i + d) of matrix c where blocks are seen as bands of single unknowns.
+  KOKKOS_FUNCTION Scalar of_unknown(std::int64_t c, std::int64_t i, std::int64_t d) const
+  {
+    if (block == 1) return (*this)(c, i, d);
+    const std::int64_t a = i % block, j = a + d + block * (lower + 1), e = j / block - (lower + 1);
+    return (*this)(c, i / block, e, static_cast<int>(a), static_cast<int>(j % block));
+  }
   /// Largest entry of a row; NaN where it holds one.
   KOKKOS_FUNCTION Real row_max(std::int64_t c, std::int64_t i, int a = 0) const
   {

@@ -25,7 +25,7 @@ struct FactorReport {
   std::int64_t         row            = -1;
   double               growth         = 1; ///< largest entry met during elimination / max|entry of its row| (few matrices, no pivoting)
   double               rcond          = 1; ///< reciprocal condition estimate in the maximum norm: smallest ||b|| / (||A|| ||x||) of the probe
-  double               log_abs_det    = 0; ///< log |det| of the matrix, summed over classes (few matrices only; NaN for one matrix per line)
+  double               log_abs_det    = 0; ///< log |det| of the matrix, summed over classes; NaN where the host eliminated none (determinants.hpp has it for every matrix)
   std::complex<double> det_sign       = 1; ///< det / |det|, multiplied over classes; 0 where a pivot is zero, NaN as log_abs_det
   std::int64_t         singular_lines = 0; ///< lines that are solved with zero mean (LineSolverOptions::singular)
   double               probe_error    = 0; ///< largest backward error ||r|| / (||A|| ||x|| + ||b||) of the probe right-hand sides

@@ -6,6 +6,7 @@
 #include <ribbon/reference/dense.hpp>
 
 #include <cmath>
+#include <complex>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -227,6 +228,30 @@ double line_error(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, const r
   std::vector<Scalar> mine, right;
   for (std::int64_t i = 0; i < set.rows; ++i) mine.push_back(x[static_cast<std::size_t>(set(l, i))]), right.push_back(b[static_cast<std::size_t>(set(l, i))]);
   return ribbon::reference::backward_error(ribbon::reference::dense(bands, matrix_of(bands, l)), mine, right);
+}
+
+/// Determinant of a matrix of a batch, by elimination of the dense matrix with row exchanges.
+template <class Scalar>
+std::complex<double> determinant(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t matrix)
+{
+  std::vector<std::complex<double>> a;
+  for (const auto &v : ribbon::reference::dense(bands, matrix)) {
+    if constexpr (std::is_floating_point_v<Scalar>) a.emplace_back(v);
+    else a.emplace_back(v.real(), v.imag());
+  }
+  const std::size_t    n   = static_cast<std::size_t>(bands.rows() * bands.block);
+  std::complex<double> det = 1;
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t p = k;
+    for (std::size_t i = k + 1; i < n; ++i)
+      if (std::abs(a[i * n + k]) > std::abs(a[p * n + k])) p = i;
+    if (p != k) det = -det;
+    for (std::size_t j = 0; p != k && j < n; ++j) std::swap(a[k * n + j], a[p * n + j]);
+    det *= a[k * n + k];
+    for (std::size_t i = k + 1; i < n; ++i)
+      for (std::size_t j = n; j-- > k;) a[i * n + j] -= a[i * n + k] / a[k * n + k] * a[k * n + j];
+  }
+  return det;
 }
 
 /// What a LineSolver says of arguments that it refuses; empty where it takes them.

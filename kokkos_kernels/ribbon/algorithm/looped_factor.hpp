@@ -26,15 +26,6 @@ struct LoopedFactorKernel {
   Scalar                     *workspace; ///< orthogonal: (W + 1) x (2 W + 1) words of `workers` lines
   std::int64_t                first_line = 0, workers = 1;
 
-  /// Entry (i, i + d) of single unknowns.
-  KOKKOS_FUNCTION Scalar scalar_entry(std::int64_t l, std::int64_t i, std::int64_t d) const
-  {
-    const int B = entry.block;
-    if (B == 1) return entry(l, i, d);
-    const std::int64_t a = i % B, j = a + d + B * (entry.lower + 1), e = j / B - (entry.lower + 1);
-    return entry(l, i / B, e, static_cast<int>(a), static_cast<int>(j % B));
-  }
-
   /// Inverse in place of the n x n matrix whose entry (i, j) is at[(i n + j) lines], by Gauss-Jordan elimination with row pivoting.
   template <class See>
   KOKKOS_FUNCTION void invert(int n, Scalar *at, const See &told) const
@@ -214,7 +205,7 @@ struct LoopedFactorKernel {
       const std::int64_t column = r < W ? ku : r - kl;
       for (int d = -kl; d <= ku; ++d) {
         const std::int64_t j = r + d;
-        window(place, static_cast<int>(j < ku ? W + 1 + kl + j : j - column)) += scalar_entry(l, r, d) * scale;
+        window(place, static_cast<int>(j < ku ? W + 1 + kl + j : j - column)) += entry.of_unknown(l, r, d) * scale;
       }
       if (r < W) continue;
       Real norm = 0;
