@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ribbon/algorithm/one_pass.hpp>
+#include <ribbon/auto_table.hpp>
 #include <ribbon/orthogonal.hpp>
 #include <ribbon/reduced.hpp>
 
@@ -35,7 +36,7 @@ public:
   static constexpr bool many_shapes = !Scheme::always_ring && S <= 2 && B == 1;
   static constexpr bool every_shape = many_shapes && std::is_same_v<Scalar, double>;
 
-  /// Shape of the kernel for lines of this layout, with split.chunks == 0 where no tile fits the scratch of a team. `constant` tells a matrix
+  /// Shape of the kernel for lines of this layout, by the table where the caller names none, with split.chunks == 0 where no tile fits the scratch of a team. `constant` tells a matrix
   /// with one stencil, whose chunks share a block, `classes` several matrices. @throws std::invalid_argument for rows_per_thread that no kernel has.
   static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, bool constant, bool classes, int rows_per_thread = 0, int lines_per_team = 0)
   {
@@ -53,9 +54,10 @@ public:
       s.split = ChunkSplit::make(n, least, s.slots / B);
       return s.split.chunks > 0;
     };
+    const choice::Key key{S / B, B, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, constant ? choice::Source::constant : choice::Source::general};
+    if (!cut(choice::fastest(choice::auto_table, key, n).rows_per_thread)) return s;
     if (s.staged) {
       // with 16 lanes or more any odd pitch avoids bank conflicts; with fewer, several chunks meet and must have an odd number of rows
-      if (!cut(n < 64 ? 16 : n <= 512 ? 32 : n <= 2048 ? 31 : 63)) return s;
       s.lane_bits           = 5;
       const int  fewest     = n * B <= 512 ? 4 : 0;
       const auto tile_bytes = [&] { return (static_cast<std::size_t>(n * B) << s.lane_bits) * sizeof(Scalar); };
@@ -66,8 +68,6 @@ public:
       s.pitch = n * B;
       while (s.pitch % modulus != spread % modulus) ++s.pitch;
     } else {
-      // measured on an H200: coefficients that differ from chunk to chunk want longer chunks
-      if (!cut(n <= 128 ? (constant ? 16 : 32) : n < 256 && !(constant && S > 1) ? 32 : 64)) return s;
       s.lane_bits = 5;
       while (s.lane_bits > 2 && (s.threads() > 512 || scratch(s, !is_device_space<Exec>) > limit)) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
