@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// ribbon-bench: time of batched line solves beside a copy of the same array and beside what others publish, all in one run.
 #include "bench.hpp"
+#include "make_table.hpp"
 
 #include <ribbon/line_solver.hpp>
 
@@ -120,10 +121,11 @@ nlohmann::json run(const Settings &s)
 
 int main(int argc, char **argv)
 {
-  bench::Settings s;
-  CLI::App        app{"Times batched band and block tridiagonal solves against a copy of the same array and against other libraries."};
-  app.add_option("--rows", s.rows, "unknowns per line")->delimiter(',')->check(CLI::PositiveNumber);
-  app.add_option("--unknowns", s.unknowns, "unknowns in the batch (lines = unknowns / rows, a multiple of 256)");
+  bench::Settings      s;
+  bench::TableSettings make;
+  CLI::App             app{"Times batched band and block tridiagonal solves against a copy of the same array and against other libraries."};
+  const auto          *rows     = app.add_option("--rows", s.rows, "unknowns per line")->delimiter(',')->check(CLI::PositiveNumber);
+  const auto          *unknowns = app.add_option("--unknowns", s.unknowns, "unknowns in the batch (lines = unknowns / rows, a multiple of 256)");
   app.add_option("--lines", s.lines, "lines in the batch instead");
   app.add_option("--system", s.systems, "tri, penta, band3, band4, band8, block2, block3, block4, block8")->delimiter(',')->check(CLI::IsMember(bench::systems_known()));
   app.add_option("--layout", s.layouts, "interleaved, contiguous")->delimiter(',')->check(CLI::IsMember({"interleaved", "contiguous"}));
@@ -136,18 +138,26 @@ int main(int argc, char **argv)
   app.add_option("--switch-rows", s.switch_rows, "cr_pcr: equations that are left when parallel cyclic reduction takes over, 0 for the solver's choice");
   app.add_option("--sigma", s.sigmas, "I + sigma (difference operator): 0.4 decays fast, 5000 slowly")->delimiter(',');
   app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',');
-  app.add_option("--repeat", s.repeat, "samples; the median counts");
+  const auto *repeat = app.add_option("--repeat", s.repeat, "samples; the median counts");
   app.add_option("--rows-per-thread", s.rows_per_thread, "shape of one_pass: 16, 32, 64 (contiguous lines: 16, 31, 32, 63), 0 for the solver's choice");
   app.add_option("--lines-per-team", s.lines_per_team, "shape of one_pass: a power of two, 0 for the solver's choice");
   app.add_flag("--in-place", s.in_place, "solve in place, as the copy cannot");
   app.add_flag("--factor-and-solve", s.factor_and_solve, "matrices and right-hand sides of a solve are new (per_line, shifted)");
   app.add_flag("!--no-peers", s.peers, "leave cuSPARSE and LAPACK out");
   app.add_option("--json", s.json, "also write the table to this file");
+  app.add_option("--make-table", make.file, "time every algorithm and shape that auto chooses from, and write its table to this header (with --rows, --unknowns, --repeat alone)")
+    ->excludes("--lines", "--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--switch-rows", "--in-place", "--factor-and-solve", "--json");
   CLI11_PARSE(app, argc, argv);
   Kokkos::initialize(argc, argv);
   nlohmann::json table;
   try {
-    table = bench::run(s);
+    if (make.file.empty()) table = bench::run(s);
+    else {
+      if (rows->count() > 0) make.rows = s.rows;
+      if (unknowns->count() > 0) make.unknowns = s.unknowns;
+      if (repeat->count() > 0) make.repeat = s.repeat;
+      bench::make_table(make);
+    }
   } catch (const std::exception &e) {
     std::fprintf(stderr, "ribbon-bench: %s\n", e.what());
     Kokkos::finalize();
