@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,21 @@ double median_ms(int repeat, int inner, const Prepare &prepare, const Run &run)
   std::sort(t.begin(), t.end());
   return t[t.size() / 2];
 }
+
+/// Lines of n unknowns in a batch of about so many unknowns: a multiple of 256, where that is not too much.
+inline std::int64_t lines_of(double unknowns, int n)
+{
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(unknowns / n) / 256 * 256);
+}
+
+/// K and B of the systems, by name.
+const std::map<std::string, std::pair<int, int>> &systems_known();
+/// The matrices of a case, float or double.
+template <class Scalar>
+ribbon::Bands<Scalar, Memory> bands_of(const Case &c);
+/// Random numbers between -1 and 1, float or double, the same in every run.
+template <class Scalar>
+void fill(const VectorOf<Scalar> &b);
 
 /// cuSPARSE's batched routines on the same right-hand sides (one matrix per line is what they take). Empty without CUDA.
 std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, const Vector &expected, int repeat);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// ribbon-bench: time of batched line solves beside a copy of the same array and beside what others publish, all in one run.
 #include "bench.hpp"
+#include "make_table.hpp"
 
 #include <ribbon/line_solver.hpp>
 
@@ -9,77 +10,13 @@
 
 #include <cstdio>
 #include <fstream>
-#include <map>
-#include <sstream>
 
 namespace bench {
-
-template <class Scalar>
-void fill(const VectorOf<Scalar> &b)
-{
-  Kokkos::parallel_for(
-    "bench::fill", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(b.extent(0))), KOKKOS_LAMBDA(const std::int64_t i) {
-      std::uint64_t k = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ull;
-      k ^= k >> 29;
-      k *= 0xbf58476d1ce4e5b9ull;
-      b(i) = static_cast<Scalar>(static_cast<double>(k >> 11) * (1.0 / 4503599627370496.0) - 1.0);
-    });
-}
-
-template <class Scalar>
-ribbon::Bands<Scalar, Memory> bands_of(const Case &c)
-{
-  ribbon::Bands<Scalar, Memory> bands;
-  const auto                    width = static_cast<std::size_t>((2 * c.half_bandwidth + 1) * c.block * c.block), rows = static_cast<std::size_t>(c.rows);
-  bands.periodic = c.periodic, bands.block = c.block;
-  auto       values = decltype(bands.values)("bench::bands", 1, rows, width);
-  const auto host   = Kokkos::create_mirror_view(values);
-  for (int i = 0; i < c.rows; ++i) {
-    const auto row = c.row(i);
-    for (std::size_t d = 0; d < row.size(); ++d) host(0, static_cast<std::size_t>(i), d) = static_cast<Scalar>(row[d]);
-  }
-  Kokkos::deep_copy(values, host);
-  bands.values = values;
-  if (c.shifted) {
-    bands.lhs    = ribbon::Lhs::shifted;
-    bands.values = decltype(bands.values)("bench::bands", 2, rows, width);
-    bands.alpha = decltype(bands.alpha)("bench::alpha", static_cast<std::size_t>(c.lines)), bands.beta = decltype(bands.beta)("bench::beta", static_cast<std::size_t>(c.lines));
-    const auto pair  = bands.values;
-    const auto alpha = bands.alpha, beta = bands.beta;
-    const int  centre = c.half_bandwidth;
-    Kokkos::parallel_for(
-      "bench::bands", Kokkos::RangePolicy<Exec>(0, static_cast<int>(values.extent(1) * values.extent(2))), KOKKOS_LAMBDA(const int k) {
-        const int i = k % static_cast<int>(pair.extent(1)), d = k / static_cast<int>(pair.extent(1));
-        pair(0, i, d) = d == centre ? 1 : 0, pair(1, i, d) = values(0, i, d);
-      });
-    Kokkos::parallel_for(
-      "bench::shifts", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, c.lines), KOKKOS_LAMBDA(const std::int64_t l) { alpha(l) = static_cast<Scalar>(0.01 * static_cast<double>(l % 100)), beta(l) = 1; });
-    return bands;
-  }
-  if (!c.per_line) return bands;
-  bands.lhs     = ribbon::Lhs::per_line;
-  bands.values  = decltype(bands.values)(Kokkos::view_alloc(std::string("bench::bands"), Kokkos::WithoutInitializing), static_cast<std::size_t>(c.lines), rows, width);
-  const auto to = bands.values;
-  Kokkos::parallel_for(
-    "bench::bands", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(to.size())), KOKKOS_LAMBDA(const std::int64_t k) {
-      const std::int64_t lines = static_cast<std::int64_t>(to.extent(0)), n = static_cast<std::int64_t>(to.extent(1)), l = k % lines, i = k / lines % n, d = k / lines / n;
-      to(l, i, d) = values(0, i, d) * static_cast<Scalar>(1 + 0.25 * static_cast<double>((l * 31 + i) % 64) / 64);
-    });
-  return bands;
-}
 
 /// Bytes that a solve has to move per unknown: right-hand side, solution, and the matrix where every line has its own; `scalar` bytes each.
 double floor_bytes(const Case &c, std::size_t scalar)
 {
   return static_cast<double>(scalar) * (2 + (c.per_line ? (2 * c.half_bandwidth + 1) * c.block : 0));
-}
-
-/// K and B of the systems.
-const std::map<std::string, std::pair<int, int>> &systems_known()
-{
-  static const std::map<std::string, std::pair<int, int>> known{{"tri", {1, 1}},    {"penta", {2, 1}},  {"band3", {3, 1}},  {"band4", {4, 1}}, {"band8", {8, 1}},
-                                                                {"block2", {1, 2}}, {"block3", {1, 3}}, {"block4", {1, 4}}, {"block8", {1, 8}}};
-  return known;
 }
 
 struct Settings {
@@ -103,13 +40,13 @@ nlohmann::json run(const Settings &s)
   nlohmann::json table = nlohmann::json::array();
   std::printf("%-6s %6s %9s %-12s %-9s %8s %4s | %-34s %9s %12s %7s %9s %10s\n", "system", "rows", "lines", "layout", "matrix", "sigma", "ring", "solver", "ms", "unknowns/s", "% copy", "error", "MB held");
   const Exec  exec;
-  auto        lines_of = [&](int n) { return s.lines ? s.lines : std::max<std::int64_t>(1, static_cast<std::int64_t>(s.unknowns / n) / 256 * 256); };
-  std::size_t most     = 0;
-  for (int n : s.rows) most = std::max(most, static_cast<std::size_t>(n) * static_cast<std::size_t>(lines_of(n)));
+  auto        lines_for = [&](int n) { return s.lines ? s.lines : lines_of(s.unknowns, n); };
+  std::size_t most      = 0;
+  for (int n : s.rows) most = std::max(most, static_cast<std::size_t>(n) * static_cast<std::size_t>(lines_for(n)));
   const auto  arena = [&](const char *label) { return Array(Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing), most); };
   const Array b_all = arena("bench::b"), x_all = arena("bench::x"), expected_all = arena("bench::expected");
   for (int n : s.rows) {
-    const std::int64_t lines = lines_of(n);
+    const std::int64_t lines = lines_for(n);
     const auto         part  = std::make_pair(std::size_t(0), static_cast<std::size_t>(n) * static_cast<std::size_t>(lines));
     const Array        b = Kokkos::subview(b_all, part), x = Kokkos::subview(x_all, part), expected = Kokkos::subview(expected_all, part);
     fill(b);
@@ -189,10 +126,11 @@ nlohmann::json run(const Settings &s)
 
 int main(int argc, char **argv)
 {
-  bench::Settings s;
-  CLI::App        app{"Times batched band and block tridiagonal solves against a copy of the same array and against other libraries."};
-  app.add_option("--rows", s.rows, "unknowns per line")->delimiter(',');
-  app.add_option("--unknowns", s.unknowns, "unknowns in the batch (lines = unknowns / rows, a multiple of 256)");
+  bench::Settings      s;
+  bench::TableSettings make;
+  CLI::App             app{"Times batched band and block tridiagonal solves against a copy of the same array and against other libraries."};
+  const auto          *rows     = app.add_option("--rows", s.rows, "unknowns per line")->delimiter(',')->check(CLI::PositiveNumber);
+  const auto          *unknowns = app.add_option("--unknowns", s.unknowns, "unknowns in the batch (lines = unknowns / rows, a multiple of 256)");
   app.add_option("--lines", s.lines, "lines in the batch instead");
   app.add_option("--system", s.systems, "tri, penta, band3, band4, band8, block2, block3, block4, block8")->delimiter(',')->check(CLI::IsMember(bench::systems_known()));
   app.add_option("--layout", s.layouts, "interleaved, contiguous")->delimiter(',')->check(CLI::IsMember({"interleaved", "contiguous"}));
@@ -205,7 +143,7 @@ int main(int argc, char **argv)
   app.add_option("--switch-rows", s.switch_rows, "cr_pcr: equations that are left when parallel cyclic reduction takes over, 0 for the solver's choice");
   app.add_option("--sigma", s.sigmas, "I + sigma (difference operator): 0.4 decays fast, 5000 slowly")->delimiter(',');
   app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',');
-  app.add_option("--repeat", s.repeat, "samples; the median counts");
+  const auto *repeat = app.add_option("--repeat", s.repeat, "samples; the median counts");
   app.add_option("--rows-per-thread", s.rows_per_thread, "shape of one_pass: 16, 32, 64 (contiguous lines: 16, 31, 32, 63), 0 for the solver's choice");
   app.add_option("--lines-per-team", s.lines_per_team, "shape of one_pass: a power of two, 0 for the solver's choice");
   app.add_flag("--in-place", s.in_place, "solve in place, as the copy cannot");
@@ -213,11 +151,19 @@ int main(int argc, char **argv)
   app.add_flag("--float", s.in_float, "single precision, without cuSPARSE and LAPACK");
   app.add_flag("!--no-peers", s.peers, "leave cuSPARSE and LAPACK out");
   app.add_option("--json", s.json, "also write the table to this file");
+  app.add_option("--make-table", make.file, "time every algorithm and shape that auto chooses from, and write its table to this header (with --rows, --unknowns, --repeat alone)")
+    ->excludes("--lines", "--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--switch-rows", "--in-place", "--factor-and-solve", "--json");
   CLI11_PARSE(app, argc, argv);
   Kokkos::initialize(argc, argv);
   nlohmann::json table;
   try {
-    table = s.in_float ? bench::run<float>(s) : bench::run<double>(s);
+    if (make.file.empty()) table = s.in_float ? bench::run<float>(s) : bench::run<double>(s);
+    else {
+      if (rows->count() > 0) make.rows = s.rows;
+      if (unknowns->count() > 0) make.unknowns = s.unknowns;
+      if (repeat->count() > 0) make.repeat = s.repeat;
+      bench::make_table(make);
+    }
   } catch (const std::exception &e) {
     std::fprintf(stderr, "ribbon-bench: %s\n", e.what());
     Kokkos::finalize();

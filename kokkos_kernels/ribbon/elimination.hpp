@@ -58,6 +58,15 @@ struct HostMatrix {
     if (d < -lower || d > upper || (!periodic && (i + d < 0 || i + d >= rows))) return Wide(0);
     return widen(values[at(i, d, a, b)]);
   }
+  /// Rows that agree but for a few at the ends.
+  bool has_constant_stencil() const
+  {
+    const int  ends  = 2 * reach();
+    const auto width = static_cast<std::ptrdiff_t>((lower + upper + 1) * block * block);
+    for (int i = ends + 1; i < rows - ends; ++i)
+      if (!std::equal(values.begin() + ends * width, values.begin() + (ends + 1) * width, values.begin() + i * width)) return false;
+    return true;
+  }
   long double row_max(int i, int a = 0) const
   {
     long double m = 0;

@@ -11,8 +11,8 @@
 namespace ribbon {
 
 struct LineSolverOptions {
-  /// "auto", "one_pass", "thomas", "pivoted" or "partition". auto takes partition for few long lines on a device, one_pass on a device where a tile of lines fits the scratch of a team and thomas
-  /// otherwise, and pivoted where the probe finds that unsound.
+  /// "auto", "one_pass", "thomas", "pivoted" or "partition". On a device auto takes partition for few long lines and otherwise what auto_table.hpp says was fastest, or the next that takes the lines; on a
+  /// host thomas, or one_pass for wide bands and blocks; and pivoted where the probe finds that unsound.
   /// Never taken by auto: "cyclic_reduction", "parallel_cyclic_reduction" and "cr_pcr" (tridiagonal and block tridiagonal matrices, which they
   /// copy and eliminate in every solve) and "toeplitz_cr" (one
   /// tridiagonal matrix whose rows agree but for the first and the last four). All four need lines that fit the scratch of a team.

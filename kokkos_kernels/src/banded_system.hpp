@@ -33,27 +33,13 @@ struct OnePassAlgorithm final : Algorithm<typename Scheme::Scalar, Exec> {
   }
 };
 
-/// One matrix whose rows agree but for a few at its ends.
-template <class Scalar>
-bool has_constant_stencil(const std::vector<HostMatrix<Scalar>> &matrices)
-{
-  if (matrices.size() != 1) return false;
-  const auto &A     = matrices[0];
-  const int   ends  = 2 * A.reach();
-  const auto  width = static_cast<std::ptrdiff_t>((A.lower + A.upper + 1) * A.block * A.block);
-  const auto  first = A.values.begin() + ends * width;
-  for (int i = ends + 1; i < A.rows - ends; ++i)
-    if (!std::equal(first, first + width, A.values.begin() + i * width)) return false;
-  return true;
-}
-
 template <class Scheme, class Exec>
 Made<typename Scheme::Scalar, Exec> make_chunked(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<typename Scheme::Scalar>> &matrices, const LineSolverOptions &options, PivotWatch &watch,
                                                  std::string &why)
 {
   using Plan = OnePass<Scheme, Exec>;
   for (bool constant : {true, false}) { // a stencil whose chunks turn out to differ needs more scratch
-    if (constant && !has_constant_stencil(matrices)) continue;
+    if (constant && !(matrices.size() == 1 && matrices[0].has_constant_stencil())) continue;
     const auto shape = Plan::choose(exec, lines, matrices[0].periodic, constant, matrices.size() > 1, options.rows_per_thread, options.lines_per_team);
     if (shape.split.chunks == 0) continue;
     watch     = PivotWatch();
@@ -101,7 +87,7 @@ template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot &pivot, std::string &why)
 {
   using Algorithm  = OnePassPerLineAlgorithm<Scalar, Exec, K>;
-  const auto shape = OnePassPerLine<Scalar, Exec, K>::choose(exec, lines, bands.periodic, options.rows_per_thread, options.lines_per_team);
+  const auto shape = OnePassPerLine<Scalar, Exec, K>::choose(exec, lines, bands.periodic, bands.lhs == Lhs::shifted, options.rows_per_thread, options.lines_per_team);
   if (shape.split.chunks == 0) {
     why = "lines of " + std::to_string(lines.rows) + " rows " + (lines.rows < K ? "are too short" : "do not fit the scratch of a team");
     return nullptr;

@@ -5,6 +5,7 @@
 #include "algorithms.hpp"
 #include "cyclic_reductions.hpp"
 #include "looped_and_partition.hpp"
+#include "measured_choice.hpp"
 
 #include <ribbon/probe.hpp>
 #include <ribbon/zero_mean.hpp>
@@ -76,6 +77,7 @@ private:
   static constexpr Real eps          = unit_roundoff<Scalar>();
   static constexpr Real sound        = 45 * eps;  ///< backward error of the probe that asks for no more
   static constexpr Real most_unsound = 450 * eps; ///< that is accepted where there is nothing better
+  static constexpr auto measured     = "measured to be the fastest for lines of this length";
 
   /// Every line has its own matrix, stored or made of two.
   bool one_per_line() const { return bands_.lhs == Lhs::per_line || bands_.lhs == Lhs::shifted; }
@@ -170,15 +172,18 @@ private:
   /// @param no_tile  no tile of whole lines fits a team
   std::int64_t rows_per_piece(bool no_tile) const
   {
-    const std::int64_t n = lines_.rows, lines = lines_.lines();
     if (options_.rows_per_piece > 0) return options_.rows_per_piece;
-    const bool per_line = one_per_line(), chunks = !per_line && with_system<Scalar>(reach_, bands_.block, [](auto, auto) {});
-    // one thread per piece: enough threads to fill a device before long pieces; a team per tile of pieces: as long as the kernel likes them
-    const std::int64_t piece = chunks ? 1024 : std::max<std::int64_t>(32, std::min<std::int64_t>(256, n * lines / 131072));
-    if (asked_for("partition")) return std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2));
-    if (!is_device_space<Exec> || lines * unknowns_ * static_cast<std::int64_t>(sizeof(Scalar)) > (std::int64_t(1) << 33)) return 0; // the probe takes as much memory again
-    if (chunks) return n > 2048 && (no_tile || (n > 4096 && (lines < 264 || n > 16384))) ? piece : 0;
-    return n >= 128 && lines < 16384 ? piece : 0;
+    const std::int64_t n = lines_.rows, piece = longest_piece(lines_, bands_), fitting = std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2));
+    if (asked_for("partition")) return fitting;
+    if (!is_device_space<Exec> || lines_.lines() * unknowns_ * static_cast<std::int64_t>(sizeof(Scalar)) > (std::int64_t(1) << 33)) return 0; // the probe takes as much memory again
+    if (few_long_lines(lines_, bands_) || (no_tile && n > 2048 && by_teams(bands_))) return piece;
+    return fastest() == choice::Algorithm::partition ? fitting : 0;
+  }
+
+  /// What the table says, which is of devices.
+  choice::Algorithm fastest() const
+  {
+    return measured_fastest(lines_, bands_, [&] { return read_matrices()[0].has_constant_stencil(); });
   }
 
   /// The cyclic reductions, which are never chosen but asked for. False: nothing was done.
@@ -227,7 +232,7 @@ private:
       p.smallest = plan.smallest_pivot();
       return std::make_unique<PartitionAlgorithm<Scalar, Exec>>(std::move(plan));
     };
-    const bool taken = attempt(make, most_unsound, !automatic() ? "asked for" : no_tile ? failure_ : "few long lines");
+    const bool taken = attempt(make, most_unsound, !automatic() || options_.rows_per_piece > 0 ? "asked for" : no_tile ? failure_ : few_long_lines(lines_, bands_) ? "few long lines" : measured);
     if (!taken && asked_for("partition") && !algorithm_) this->report.status = FactorStatus::unsound, this->report.algorithm = "partition", this->report.reason = failure_;
     if (!taken && automatic()) algorithm_.reset();
     return taken || asked_for("partition");
@@ -288,9 +293,10 @@ private:
       return;
     }
     // a host: whole lines where they have an unrolled kernel, whose lanes are the SIMD direction
-    const bool  chunks_first = is_device_space<Exec> || reach_ > 2 || bands_.block > 1;
-    std::string reason       = "lanes of a tile of lines are the SIMD direction of a host";
-    if (chunks_first) {
+    const bool  chunks      = is_device_space<Exec> || reach_ > 2 || bands_.block > 1;
+    const bool  whole_lines = !chunks || (is_device_space<Exec> && fastest() == choice::Algorithm::thomas);
+    std::string reason      = is_device_space<Exec> ? measured : "lanes of a tile of lines are the SIMD direction of a host";
+    if (!whole_lines) {
       if (attempt(one_pass, sound, "a tile of lines fits the scratch of a team")) return;
       reason = failure_;
       if (!algorithm_ && factor_partition(true)) return;
@@ -298,7 +304,7 @@ private:
     if (!algorithm_ && attempt(thomas, sound, reason)) return; // where a tile fits, pivoted elimination in one pass is faster
     reason = failure_;
     if (this->report.status == FactorStatus::not_finite && this->report.growth < 1e10) return; // entries that are not finite
-    if (chunks_first) {
+    if (chunks) {
       algorithm_.reset();
       if (attempt(pivoted_one_pass, most_unsound, reason) || algorithm_) return;
     }
@@ -334,17 +340,9 @@ private:
       else if (attempt(one_pass, most_unsound, reason) || algorithm_) return;
       throw std::invalid_argument("ribbon: algorithm one_pass: " + failure_);
     }
-    if (automatic() && !ring_too_short && in_flight_first() && attempt(one_pass, sound, reason)) return;
+    if (automatic() && !ring_too_short && is_device_space<Exec> && fastest() == choice::Algorithm::one_pass && attempt(one_pass, sound, reason)) return;
     if (asked_for("pivoted") || ring_too_short) attempt(pivoted, most_unsound, ring_too_short ? "a ring of " + std::to_string(lines_.rows) + " rows" : reason);
     else if (!attempt(thomas, automatic() ? sound : most_unsound, reason) && automatic()) attempt(pivoted, most_unsound, failure_);
-  }
-
-  /// Whether elimination in flight is faster than factors that are kept: rows up to which it was, by ribbon-bench --matrix per_line on an H200.
-  bool in_flight_first() const
-  {
-    if (!is_device_space<Exec> || bands_.lhs == Lhs::shifted) return is_device_space<Exec>;
-    const bool contiguous = std::abs(lines_.row_stride) < std::abs(lines_.stride0);
-    return lines_.rows <= (reach_ == 1 ? (contiguous ? 1024 : 256) : (contiguous ? 128 : 0));
   }
 
   template <bool orthogonal>

@@ -4,6 +4,7 @@
 
 #include <ribbon/algorithm/one_pass_per_line.hpp>
 #include <ribbon/algorithm/per_line_factor.hpp>
+#include <ribbon/choice.hpp>
 
 #include <algorithm>
 
@@ -16,8 +17,8 @@ public:
   using Memory = typename Exec::memory_space;
   using Input  = Bands<Scalar, Memory>;
 
-  /// Shape of the kernel for lines of this layout, with split.chunks == 0 where no tile fits the scratch of a team.
-  static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, int rows_per_thread = 0, int lines_per_team = 0)
+  /// Shape of the kernel for lines of this layout, by the table where the caller names none, with split.chunks == 0 where no tile fits the scratch of a team.
+  static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, bool shifted, int rows_per_thread = 0, int lines_per_team = 0)
   {
     OnePassShape s;
     s.ring   = periodic;
@@ -25,8 +26,9 @@ public:
     if (lines.rows > 16384) return s;
     const int         n     = static_cast<int>(lines.rows);
     const std::size_t limit = device::scratch_limit(exec);
-    const int         rows  = std::min(n, rows_per_thread ? rows_per_thread : K == 1 || n > 128 ? 16 : 8);
-    s.split                 = ChunkSplit::make(n, K, rows);
+    const choice::Key key{K, 1, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, shifted ? choice::Source::shifted : choice::Source::per_line};
+    const int         measured = choice::measured(key, n).rows_per_thread, rows = std::min(n, rows_per_thread ? rows_per_thread : measured ? measured : 16);
+    s.split = ChunkSplit::make(n, K, rows);
     for (int T = 1, length = n; periodic && T <= 512; T *= 2) { // the cyclic reduction of a ring takes a power of two of chunks
       const auto split = ChunkSplit::make(n, K, length = (n + T - 1) / T);
       if (split.chunks == T) s.split = split;

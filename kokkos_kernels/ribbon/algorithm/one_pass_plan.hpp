@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ribbon/algorithm/one_pass.hpp>
+#include <ribbon/choice.hpp>
 #include <ribbon/orthogonal.hpp>
 #include <ribbon/reduced.hpp>
 
@@ -39,7 +40,7 @@ public:
   /// Blocks of a team: several for long interleaved lines, which have too many rows for one.
   static constexpr int most_blocks = every_shape ? device::most_blocks<Exec>() : 1;
 
-  /// Shape of the kernel for lines of this layout, with split.chunks == 0 where no tile fits the scratch of a team. `constant` tells a matrix
+  /// Shape of the kernel for lines of this layout, by the table where the caller names none, with split.chunks == 0 where no tile fits the scratch of a team. `constant` tells a matrix
   /// with one stencil, whose chunks share a block, `classes` several matrices. @throws std::invalid_argument for rows_per_thread that no kernel has.
   static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, bool constant, bool classes, int rows_per_thread = 0, int lines_per_team = 0)
   {
@@ -61,9 +62,10 @@ public:
       s.set_blocks(1);
       return s.split.chunks > 0;
     };
+    const choice::Key key{S / B, B, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, constant ? choice::Source::constant : choice::Source::general};
+    if (!cut(choice::measured(key, n).rows_per_thread)) return s;
     if (s.staged) {
       // with 16 lanes or more any odd pitch avoids bank conflicts; with fewer, several chunks meet and must have an odd number of rows
-      if (!cut(n < 64 ? 16 : n <= 512 ? 32 : n <= 2048 ? 31 : 63)) return s;
       s.lane_bits           = 5;
       const int  fewest     = n * B <= 512 ? 4 : 0;
       const auto tile_bytes = [&] { return (static_cast<std::size_t>(n * B) << s.lane_bits) * sizeof(Scalar); };
@@ -74,8 +76,6 @@ public:
       s.pitch = n * B;
       while (s.pitch % modulus != spread % modulus) ++s.pitch;
     } else {
-      // measured on an H200: coefficients that differ from chunk to chunk want longer chunks
-      if (!cut(n <= 128 ? (constant ? 16 : 32) : n < 256 && !(constant && S > 1) ? 32 : 64)) return s;
       s.lane_bits = 5;
       if (lines_per_team == 0) choose_blocks(s, constant);
       while (s.lane_bits > 2 && !fits(s)) --s.lane_bits;

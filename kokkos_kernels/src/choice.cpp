@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <ribbon/auto_table.hpp>
+
+namespace ribbon::choice {
+
+Entry measured(const Key &key, std::int64_t rows)
+{
+  return fastest(auto_table, key, rows);
+}
+
+} // namespace ribbon::choice

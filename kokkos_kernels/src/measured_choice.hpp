@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file measured_choice.hpp  What a device takes first: for large batches by the table, for few long lines by a rule.
+#pragma once
+
+#include "algorithms.hpp"
+
+#include <ribbon/choice.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ribbon::detail {
+
+/// Whether there is a kernel that eliminates matrices of their own in flight, whose tiles fit the scratch of a team.
+template <class Scalar, class Memory>
+bool in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
+{
+  return bands.half_bandwidth() <= 2 && bands.block == 1 && lines.rows <= 2048;
+}
+
+/// What was fastest for a large batch of such lines; a device that is not filled by thomas takes one_pass.
+/// @param has_constant_stencil  of a shared matrix, which it brings to the host: asked only where the table tells the two apart
+template <class Scalar, class Memory, class Constant>
+choice::Algorithm measured_fastest(const LineSet &lines, const Bands<Scalar, Memory> &bands, const Constant &has_constant_stencil)
+{
+  using choice::Source;
+  const auto layout = std::abs(lines.row_stride) < std::abs(lines.stride0) ? choice::Layout::contiguous : choice::Layout::interleaved;
+  const auto of     = [&](Source source) { return choice::measured({std::max(1, bands.half_bandwidth()), bands.block, layout, source}, lines.rows).algorithm; };
+  const bool own    = bands.lhs == Lhs::per_line || bands.lhs == Lhs::shifted;
+  if (own && in_flight(lines, bands) && lines.lines() < 32768) return choice::Algorithm::one_pass; // thomas has one thread per line
+  if (own) return of(bands.lhs == Lhs::per_line ? Source::per_line : Source::shifted);
+  const auto constant = of(Source::constant), general = of(Source::general);
+  return constant == general || bands.lhs == Lhs::classes || !has_constant_stencil() ? general : constant;
+}
+
+/// Shared matrices of a system that one_pass has a kernel for: a team solves a tile of lines, or of pieces. Otherwise each has one thread.
+template <class Scalar, class Memory>
+bool by_teams(const Bands<Scalar, Memory> &bands)
+{
+  return bands.lhs != Lhs::per_line && bands.lhs != Lhs::shifted && with_system<Scalar>(std::max(1, bands.half_bandwidth()), bands.block, [](auto, auto) {});
+}
+
+/// Lines that are too few to fill a device, and long enough to be cut.
+template <class Scalar, class Memory>
+bool few_long_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
+{
+  return by_teams(bands) ? lines.rows > 4096 && lines.lines() < 264 : lines.rows >= 128 && lines.lines() < 16384 && !in_flight(lines, bands);
+}
+
+/// Rows of a piece of partition. One thread per piece: enough threads to fill a device before long pieces; a team per tile of pieces: as long as the
+/// kernel likes them.
+template <class Scalar, class Memory>
+std::int64_t longest_piece(const LineSet &lines, const Bands<Scalar, Memory> &bands)
+{
+  return by_teams(bands) ? 1024 : std::max<std::int64_t>(32, std::min<std::int64_t>(256, lines.rows * lines.lines() / 131072));
+}
+
+} // namespace ribbon::detail
