@@ -12,6 +12,8 @@
 #include <ribbon/device/cluster_launch.hpp>
 #include <ribbon/line_set.hpp>
 
+#include <algorithm>
+
 namespace ribbon {
 
 /// @tparam Scheme    how a chunk is eliminated
@@ -67,9 +69,8 @@ struct OnePassKernel : OnePassReduced<Scheme> {
   static std::size_t scratch(const OnePassShape &s, bool is_virtual, int regular_chunks)
   {
     const std::size_t threads = static_cast<std::size_t>(s.threads()), tile = tile_words(s);
-    const std::size_t extra = is_virtual                             ? threads * sizeof(State)
-                              : source == CoefficientSource::classes ? 0
-                                                                     : static_cast<std::size_t>(s.split.chunks - regular_chunks < s.block_chunks ? s.split.chunks - regular_chunks : s.block_chunks) * fetched_bytes;
+    const int         fetching = source == CoefficientSource::classes ? 0 : std::min(s.split.chunks - regular_chunks, s.block_chunks) * (s.lanes() / s.warp_lanes());
+    const std::size_t extra    = is_virtual ? threads * sizeof(State) : static_cast<std::size_t>(fetching) * fetched_bytes;
     return device::align16(tile * sizeof(Scalar)) + device::align16(exchanged * threads * sizeof(Scalar)) + extra;
   }
 
@@ -130,8 +131,9 @@ struct OnePassKernel : OnePassReduced<Scheme> {
       if (place >= regular_end) place -= regular_end - regular_begin;
     }
     if constexpr (Team::spans_blocks) place -= irregular_before(team.first() >> shape.lane_bits);
+    place              = (place << (shape.lane_bits - shape.warp_bits())) + (p.lane >> shape.warp_bits()); // every warp has its own
     const Block *block = blocks + (p.cls * shape.split.chunks + p.chunk);
-    if constexpr (fetches<Team>) f(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane, shape.lanes()});
+    if constexpr (fetches<Team>) f(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane & (shape.warp_lanes() - 1), shape.warp_lanes()});
     else f(MemoryBlock<Block>{block});
   }
 
@@ -162,9 +164,10 @@ struct OnePassKernel : OnePassReduced<Scheme> {
       if (e % B == B - 1) from += holds<Coefficients>(p, e) ? in.row_stride : 0;
     }
     if constexpr (packs<Team>) {
-      const Scalar *first = device::of_first_lane(shape.lanes(), own); // neighbouring lanes are mostly neighbours in memory
-      const bool    dense = own - first == p.lane && p.active, aligned = reinterpret_cast<std::uintptr_t>(first) % 16 == 0 && in.row_stride % pack == 0 && (B == 1 || in.component_stride % pack == 0);
-      if (device::all_lanes(shape.lanes(), dense && aligned && shape.lanes() >= pack)) return load_packs<Coefficients>(p, first);
+      const int     lanes = shape.warp_lanes(), lane = p.lane & (lanes - 1);
+      const Scalar *first = device::of_first_lane(lanes, own); // neighbouring lanes are mostly neighbours in memory
+      const bool    dense = own - first == lane && p.active, aligned = reinterpret_cast<std::uintptr_t>(first) % 16 == 0 && in.row_stride % pack == 0 && (B == 1 || in.component_stride % pack == 0);
+      if (device::all_lanes(lanes, dense && aligned && lanes >= pack)) return load_packs<Coefficients>(p, first, lane);
     }
     RIBBON_UNROLL
     for (int e = MR; e < slots; ++e) {
@@ -174,24 +177,21 @@ struct OnePassKernel : OnePassReduced<Scheme> {
     }
   }
 
-  /// The unknowns that wait in scratch, from those of lane 0.
+  /// The unknowns that wait in scratch, from those of the first lane of the warp.
   template <class Coefficients>
-  KOKKOS_FUNCTION void load_packs(const Piece &p, const Scalar *first) const
+  KOKKOS_FUNCTION void load_packs(const Piece &p, const Scalar *first, int lane) const
   {
-    const int     bits = shape.lane_bits - (pack == 4 ? 2 : pack == 2 ? 1 : 0), ahead = p.lane >> bits, column = (p.lane - (ahead << bits)) * pack;
+    const int     bits = shape.warp_bits() - (pack == 4 ? 2 : pack == 2 ? 1 : 0), ahead = lane >> bits, column = (lane - (ahead << bits)) * pack;
     const int     before = B > 1 ? MR : MR + ahead, skipped = Coefficients::full || p.pad == 0 ? before : before > p.pad ? before - p.pad : 0;
     const Scalar *from = first + column + skipped / B * in.row_stride + (B > 1 ? ahead * in.component_stride : 0);
-    Scalar       *to   = p.tile - p.lane + column + ahead * side;
+    Scalar       *to   = p.tile - lane + column + ahead * side;
     RIBBON_UNROLL
     for (int e = MR; e < slots; e += pack) {
       device::async_copy_pack(to + (e - MR) * side, B == 1 ? from : from + e % B * in.component_stride);
       if (ends_group(e + pack - 1)) device::async_commit();
-      if (B > 1) {
-        if ((e + pack) % B == 0) from += holds<Coefficients>(p, e) ? in.row_stride : 0;
-      } else {
-        const int held = Coefficients::full ? pack : e + ahead + pack - p.pad; // rows of the next `pack` slots that are not empty
-        from += (held < 0 ? 0 : held < pack ? held : pack) * in.row_stride;
-      }
+      const int held = Coefficients::full ? pack : e + ahead + pack - p.pad; // rows of the next `pack` slots that are not empty
+      if (B == 1) from += (held < 0 ? 0 : held < pack ? held : pack) * in.row_stride;
+      else if ((e + pack) % B == 0) from += holds<Coefficients>(p, e) ? in.row_stride : 0;
     }
   }
 

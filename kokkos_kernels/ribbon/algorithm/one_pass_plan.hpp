@@ -35,6 +35,7 @@ public:
   /// Tridiagonal and pentadiagonal systems have kernels of several shapes, the others one of 32 unknowns.
   static constexpr bool many_shapes = !Scheme::always_ring && S <= 2 && B == 1;
   static constexpr bool every_shape = many_shapes && std::is_same_v<Scalar, double>;
+  static constexpr bool long_chunks = many_shapes && sizeof(Scalar) <= 8; ///< of 64 unknowns, which do not fit the registers where they are wider
   /// Kernel of a single matrix. There may be no regular chunk: one for that case alone is not worth its size.
   static constexpr CoefficientSource one_matrix = many_shapes || (std::is_same_v<Scalar, double> && !(Scheme::always_ring && S > 2)) ? CoefficientSource::regular : CoefficientSource::shared;
   /// Blocks of a team: several for long interleaved lines, which have too many rows for one.
@@ -76,7 +77,7 @@ public:
       s.pitch = n * B;
       while (s.pitch % modulus != spread % modulus) ++s.pitch;
     } else {
-      s.lane_bits = 5;
+      s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes
       if (lines_per_team == 0) choose_blocks(s, constant);
       while (s.lane_bits > 2 && !fits(s)) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
@@ -166,7 +167,8 @@ private:
     if (!many_shapes) return {32};
     if (classes) return {staged ? 31 : 32};
     if (staged) return every_shape ? std::vector<int>{16, 31, 32, 63} : std::vector<int>{31};
-    return every_shape ? std::vector<int>{16, 32, 64} : std::vector<int>{32, 64};
+    if (every_shape) return {16, 32, 64};
+    return long_chunks ? std::vector<int>{32, 64} : std::vector<int>{32};
   }
 
   static void check(int rows_per_thread, const std::vector<int> &known, bool staged)
@@ -196,8 +198,8 @@ private:
         if (!s.staged && s.slots == 16) return f(TypeTag<OnePassKernel<Scheme, 8, 8, source, false>>{});
       }
       if (s.staged) f(TypeTag<OnePassKernel<Scheme, 0, 31, source, true>>{});
-      else if (s.slots == 32) f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
-      else f(TypeTag<OnePassKernel<Scheme, 24, 40, source, false>>{});
+      else if (!long_chunks || s.slots == 32) f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
+      else if constexpr (long_chunks) f(TypeTag<OnePassKernel<Scheme, 24, 40, source, false>>{});
     }
   }
 
