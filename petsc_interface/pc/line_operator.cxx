@@ -3,6 +3,7 @@
 
 #include "../session.hpp"
 
+#include <ribbon/scale.hpp>
 #include <ribbon/transpose.hpp>
 
 #include <stdexcept>
@@ -98,6 +99,11 @@ public:
     return with_csr(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, direction.lines, direction.wrap); });
   }
 
+  PetscErrorCode preference(Mat block, const LineDirection &direction, const LineDirection &other, double factor, LinePreference *found) override
+  {
+    return with_csr(block, [&](const auto &A) { *found = line_preference(current_space<Exec>(), A, direction.lines, direction.wrap, other.lines, other.wrap, factor); });
+  }
+
   PetscErrorCode build(Mat block, const LineRequest &request, LineFacts *facts) override
   {
     const Events *events;
@@ -116,6 +122,7 @@ public:
       PetscCallCXX(shared = share<Scalar>(exec, bands_, most));
       facts->first = shared.first, facts->different = shared.different;
     }
+    if (request.omega != 1) PetscCallCXX(scale<Scalar>(exec, bands_, Scalar(1 / request.omega)));
     PetscCallCXX(exec.fence());
     facts->lhs      = bands_.lhs;
     facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
