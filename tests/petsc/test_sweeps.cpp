@@ -13,6 +13,12 @@ class PCLineSweep : public Petsc { };
 constexpr PCLineComposition compositions[] = {PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC};
 constexpr PCLineOrdering    orderings[]    = {PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA};
 
+#if defined(PETSC_USE_COMPLEX)
+const PetscScalar turned(1, 0.3); // a transpose is not the conjugate one
+#else
+constexpr PetscScalar turned = 1;
+#endif
+
 /// No two lines alike and no symmetry: rows of different sizes. Or with symmetry: other diagonals, so that directions do not commute.
 void vary_rows(Mat A, bool symmetric = false)
 {
@@ -20,7 +26,7 @@ void vary_rows(Mat A, bool symmetric = false)
   PetscInt begin, end;
   MatCreateVecs(A, nullptr, &l);
   VecGetOwnershipRange(l, &begin, &end);
-  for (PetscInt r = begin; r < end; ++r) VecSetValue(l, r, 1 + static_cast<PetscReal>((7 * r) % 5) / 5, INSERT_VALUES);
+  for (PetscInt r = begin; r < end; ++r) VecSetValue(l, r, turned * (1 + static_cast<PetscReal>((7 * r) % 5) / 5), INSERT_VALUES);
   VecAssemblyBegin(l);
   VecAssemblyEnd(l);
   if (symmetric) MatDiagonalSet(A, l, ADD_VALUES);
