@@ -70,10 +70,13 @@ PetscErrorCode Preferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, Mat blo
     LineCouplings        couplings;
     if (static_cast<int>(d) == strongest || (cut == PC_LINE_CUT_ERROR && other.lines_cut > 0)) continue;
     PetscCall(op.preference(block, map.directions[static_cast<std::size_t>(strongest)], other, preferred_by_factor, &found));
+    PetscInt counts[2] = {static_cast<PetscInt>(found.rows), static_cast<PetscInt>(found.preferring)}, too_far;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPIU_INT, MPI_SUM, comm));
+    if (counts[1] <= most || static_cast<double>(counts[1]) < preferred_by_share * static_cast<double>(counts[0])) continue;
     PetscCall(op.couplings(block, other, &couplings));
-    PetscInt counts[3] = {static_cast<PetscInt>(found.rows), static_cast<PetscInt>(found.preferring), couplings.too_far_row >= 0};
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 3, MPIU_INT, MPI_SUM, comm));
-    if (counts[2] == 0 && counts[1] > most && static_cast<double>(counts[1]) >= preferred_by_share * static_cast<double>(counts[0])) most = counts[1], rows = counts[0], *preferred = static_cast<int>(d);
+    too_far = couplings.too_far_row >= 0;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &too_far, 1, MPIU_INT, MPI_MAX, comm));
+    if (!too_far) most = counts[1], rows = counts[0], *preferred = static_cast<int>(d);
   }
   if (*preferred >= 0)
     *why += format("; %.0f%% of the rows couple along %s at least %g times as strongly", 100. * static_cast<double>(most) / static_cast<double>(rows), map.directions[static_cast<std::size_t>(*preferred)].name.c_str(),
