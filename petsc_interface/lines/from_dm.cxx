@@ -22,7 +22,7 @@ static PetscErrorCode FromDMDA(DM dm, Mat pmat, LineMap *map, std::string *why_n
 {
   PetscInt       dim, size[3], processes[3], dof, begin[3], local[3], rows, all;
   DMBoundaryType boundary[3];
-  PetscBool      fits, fits_everywhere;
+  int            fits, fits_everywhere;
   MPI_Comm       comm;
   PetscFunctionBegin;
   PetscCall(PetscObjectGetComm((PetscObject)pmat, &comm));
@@ -31,8 +31,8 @@ static PetscErrorCode FromDMDA(DM dm, Mat pmat, LineMap *map, std::string *why_n
   PetscCall(MatGetLocalSize(pmat, &rows, nullptr));
   PetscCall(MatGetSize(pmat, &all, nullptr));
   // equal local sizes on every rank mean equal ownership
-  fits = (PetscBool)(dof == 1 && size[0] * size[1] * size[2] == all && local[0] * local[1] * local[2] == rows);
-  PetscCallMPI(MPI_Allreduce(&fits, &fits_everywhere, 1, MPIU_BOOL, MPI_LAND, comm));
+  fits = dof == 1 && size[0] * size[1] * size[2] == all && local[0] * local[1] * local[2] == rows;
+  PetscCallMPI(MPI_Allreduce(&fits, &fits_everywhere, 1, MPI_INT, MPI_LAND, comm));
   if (!fits_everywhere) {
     *why_not = dof != 1 ? "its DMDA has dof " + std::to_string(dof) + ", only 1 is supported" : "its DMDA has other sizes or another ownership";
     PetscFunctionReturn(PETSC_SUCCESS);
