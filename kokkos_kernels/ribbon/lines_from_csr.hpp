@@ -47,7 +47,15 @@ LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A
 template <class Scalar, class Index, class Exec>
 std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, bool wrap);
 
-/// One band matrix per line; entries of A that are not along the lines are left out. values(line, row, diagonal).
+/// How many rows of a matrix would rather be on other lines.
+struct LinePreference {
+  std::int64_t rows       = 0; ///< that couple along one of the two sets of lines
+  std::int64_t preferring = 0; ///< of these, that couple along the other set at least `factor` times as strongly
+};
+template <class Scalar, class Index, class Exec>
+LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, bool wrap, const LineSet &other_lines, bool other_wrap, double factor);
+
+/// One band matrix per line; entries of A that are not along the lines are left out, and so are rows that are on none. values(line, row, diagonal).
 template <class Scalar, class Index, class Exec>
 Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, int half_bandwidth, bool periodic);
 

@@ -140,6 +140,38 @@ struct StrengthKernel {
   }
 };
 
+struct PreferenceReducer {
+  std::int64_t                              rows = 0, preferring = 0;
+  KOKKOS_INLINE_FUNCTION PreferenceReducer &operator+=(const PreferenceReducer &o)
+  {
+    rows += o.rows, preferring += o.preferring;
+    return *this;
+  }
+};
+
+/// Counts rows that couple along two sets of lines at all, and those that couple along the other one `factor` times as strongly or more.
+template <class Scalar, class Index>
+struct PreferenceKernel {
+  CsrMatrix<Scalar, Index> A;
+  LineSet                  lines, other_lines;
+  bool                     wrap, other_wrap;
+  double                   factor;
+  KOKKOS_FUNCTION void     operator()(const std::int64_t k, PreferenceReducer &r) const
+  {
+    const Place p = place_of(lines, k), q = place_of(other_lines, k);
+    double      along = 0, along_other = 0;
+    for (Index e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
+      const double a = static_cast<double>(magnitude(A.value[e]));
+      bool         wrapped;
+      if (distance(lines, p, k, A.column[e], wrap, 2, wrapped) != 0) along += a;
+      if (distance(other_lines, q, k, A.column[e], other_wrap, 2, wrapped) != 0) along_other += a;
+    }
+    if (along + along_other > 0) ++r.rows;
+    if (along_other > 0 && along_other >= factor * along) ++r.preferring;
+  }
+};
+
+/// Runs over the rows on the lines, which need not be all rows of the matrix; the smaller stride runs fastest.
 template <class Scalar, class Index, class Values>
 struct ExtractKernel {
   CsrMatrix<Scalar, Index> A;
@@ -147,9 +179,11 @@ struct ExtractKernel {
   int                      h;
   bool                     periodic;
   Values                   values;
-  KOKKOS_FUNCTION void     operator()(const std::int64_t k) const
+  KOKKOS_FUNCTION void     operator()(const std::int64_t u) const
   {
-    const Place p = place_of(lines, k);
+    const bool         along = lines.row_stride < lines.stride0;
+    const Place        p     = along ? Place{u / lines.rows, u % lines.rows} : Place{u % lines.lines(), u / lines.lines()};
+    const std::int64_t k     = lines(p.line, p.row);
     for (int d = 0; d <= 2 * h; ++d) values(p.line, p.row, d) = Scalar(0);
     for (Index e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
       bool      wrapped;
@@ -236,6 +270,10 @@ template <>
 struct Kokkos::reduction_identity<ribbon::CouplingsReducer> {
   KOKKOS_FORCEINLINE_FUNCTION static ribbon::CouplingsReducer sum() { return ribbon::CouplingsReducer(); }
 };
+template <>
+struct Kokkos::reduction_identity<ribbon::PreferenceReducer> {
+  KOKKOS_FORCEINLINE_FUNCTION static ribbon::PreferenceReducer sum() { return ribbon::PreferenceReducer(); }
+};
 
 namespace ribbon {
 
@@ -277,6 +315,15 @@ std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<S
 }
 
 template <class Scalar, class Index, class Exec>
+LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, bool wrap, const LineSet &other_lines, bool other_wrap, double factor)
+{
+  PreferenceReducer r;
+  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_preference", rows_of(exec, A.rows), PreferenceKernel<Scalar, Index>{A, lines, other_lines, wrap, other_wrap, factor}, Kokkos::Sum<PreferenceReducer>(r));
+  exec.fence();
+  return {r.rows, r.preferring};
+}
+
+template <class Scalar, class Index, class Exec>
 Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, int half_bandwidth, bool periodic)
 {
   Bands<Scalar, typename Exec::memory_space> bands;
@@ -284,7 +331,7 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
   bands.periodic = periodic;
   bands.lhs      = Lhs::per_line;
   bands.values   = allocate<Values>(exec, "ribbon::bands", static_cast<std::size_t>(lines.lines()), static_cast<std::size_t>(lines.rows), static_cast<std::size_t>(2 * half_bandwidth + 1));
-  Kokkos::parallel_for("ribbon::extract_bands", rows_of(exec, A.rows), ExtractKernel<Scalar, Index, Values>{A, lines, half_bandwidth, periodic, bands.values});
+  Kokkos::parallel_for("ribbon::extract_bands", rows_of(exec, lines.unknowns()), ExtractKernel<Scalar, Index, Values>{A, lines, half_bandwidth, periodic, bands.values});
   return bands;
 }
 
@@ -329,6 +376,7 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
 #define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec)                                                                                                                                                                        \
   template LineCouplings                              line_couplings(const Exec &, const CsrMatrix<Scalar, Index> &, const LineSet &, bool);                                                                               \
   template std::vector<std::int64_t>                  strength_histogram(const Exec &, const CsrMatrix<Scalar, Index> &, const LineSet &, bool);                                                                           \
+  template LinePreference                             line_preference(const Exec &, const CsrMatrix<Scalar, Index> &, const LineSet &, bool, const LineSet &, bool, double);                                               \
   template Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &, const CsrMatrix<Scalar, Index> &, const LineSet &, int, bool);
 #define RIBBON_INSTANTIATE(Scalar, Exec)                                                                                                                                                                                   \
   RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec)                                                                                                                                                                       \

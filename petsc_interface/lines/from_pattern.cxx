@@ -73,6 +73,22 @@ PetscErrorCode InspectCouplingsToOtherRanks(Mat pmat, const Runs &runs, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Every second line, counted over all ranks.
+PetscErrorCode ColourRows(MPI_Comm comm, LineDirection *rows)
+{
+  const LineSet &s    = rows->lines;
+  const PetscInt mine = static_cast<PetscInt>(s.lines());
+  PetscInt       upto = 0;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Scan(&mine, &upto, 1, MPIU_INT, MPI_SUM, comm));
+  for (int colour = 0; colour < 2; ++colour) {
+    const std::int64_t first = (colour + upto - mine) % 2;
+    const LineSet      every_second{s.rows, (s.count0 + 1 - first) / 2, 1, 1, 2 * s.stride0, 0, first * s.stride0};
+    if (every_second.unknowns() > 0) rows->colours[colour].push_back(every_second);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode LinesFromPattern(Mat pmat, Mat block, bool strict, LineMap *map)
@@ -105,10 +121,12 @@ PetscErrorCode LinesFromPattern(Mat pmat, Mat block, bool strict, LineMap *map)
   // runs of different lengths are one long line: the couplings between them are zero
   rows.lines = one_length ? LineSet::contiguous(length, lines) : LineSet::contiguous(local, 1);
   rows.wrap  = runs.wraps && one_length;
+  PetscCall(ColourRows(comm, &rows));
   // a rank that holds whole rings beside the piece of a cut one opens them all: lines of one set have one length
   const bool     opened  = runs.wraps && !one_length;
   const PetscInt unequal = opened && size == 1 ? 1 : 0;
   rows.partial           = !strict || opened;
+  rows.coupled           = !strict;
   PetscCall(InspectCouplingsToOtherRanks(pmat, runs, &runs.stray_row, &runs.stray_column, &cut));
   counts[0] = lines, counts[1] = opened ? lines : cut ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(counts, sums, 2, MPIU_INT, MPI_SUM, comm));

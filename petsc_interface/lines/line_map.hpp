@@ -20,6 +20,9 @@ struct LineDirection {
   PetscInt    lines_cut = 0;     ///< lines (all ranks) that the partition cuts
   PetscInt    lines_all = 0;     ///< lines (all ranks), cut ones counted once
   bool        partial   = false; ///< other couplings of these rows are left out, even where they lie on the line
+  bool        coupled   = false; ///< lines may couple with each other
+
+  std::vector<LineSet> colours[2]; ///< the even and the odd lines, by global numbers; each colour is the union of at most two sets that hold a line
 };
 
 /// What was found, and where. An empty list comes with the reason.

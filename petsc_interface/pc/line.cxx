@@ -5,13 +5,6 @@
 
 using namespace ribbon::petsc;
 
-static PetscErrorCode PCSetUp_Line(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(SetUpLine(pc, static_cast<PC_Line *>(pc->data)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
 {
   auto         *line = static_cast<PC_Line *>(pc->data);
@@ -19,7 +12,7 @@ static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
   PetscFunctionBegin;
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
-  if (line->facts.report.ok()) PetscCall(line->op->solve(b, x, transposed));
+  if (line->failure.empty()) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed));
   else PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
   PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -39,6 +32,7 @@ static PetscErrorCode PCApplyTranspose_Line(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Of one solve; PETSc applies everything else column by column.
 static PetscErrorCode PCMatApply_Line(PC pc, Mat B, Mat X)
 {
   auto         *line = static_cast<PC_Line *>(pc->data);
@@ -46,7 +40,7 @@ static PetscErrorCode PCMatApply_Line(PC pc, Mat B, Mat X)
   PetscFunctionBegin;
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events->solve, pc, B, X, 0));
-  if (line->facts.report.ok()) PetscCall(line->op->solve(B, X));
+  if (line->failure.empty()) PetscCall(line->sweep.groups[0].batches[0].op->solve(B, X));
   else {
     PetscCall(MatZeroEntries(X));
     PetscCall(MatShift(X, PETSC_INFINITY));
@@ -55,14 +49,22 @@ static PetscErrorCode PCMatApply_Line(PC pc, Mat B, Mat X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCSetUp_Line(PC pc)
+{
+  auto *line = static_cast<PC_Line *>(pc->data);
+  PetscFunctionBegin;
+  PetscCall(SetUpLine(pc, line));
+  pc->ops->matapply = line->sweep.is_one_solve() ? PCMatApply_Line : nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCReset_Line(PC pc)
 {
   auto *line = static_cast<PC_Line *>(pc->data);
   PetscFunctionBegin;
-  line->op.reset();
-  line->request = LineRequest();
-  line->facts   = LineFacts();
-  line->source.clear(), line->why.clear(), line->failure.clear();
+  PetscCall(line->sweep.reset());
+  line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear();
+  line->status = ribbon::FactorStatus::ok;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,7 +99,6 @@ PetscErrorCode PCCreate_Line(PC pc)
   pc->ops->setup          = PCSetUp_Line;
   pc->ops->apply          = PCApply_Line;
   pc->ops->applytranspose = PCApplyTranspose_Line;
-  pc->ops->matapply       = PCMatApply_Line;
   pc->ops->setfromoptions = PCSetFromOptions_Line;
   pc->ops->view           = PCView_Line;
   pc->ops->reset          = PCReset_Line;

@@ -2,7 +2,7 @@
 /// @file line.hpp  PC `line`: its context and the parts it is made of.
 #pragma once
 
-#include "line_operator.hpp"
+#include "line_sweep.hpp"
 
 PETSC_INTERN PetscErrorCode PCCreate_Line(PC pc);
 
@@ -11,22 +11,32 @@ namespace ribbon::petsc {
 /// Context of PC line.
 struct PC_Line {
   // options
-  PCLineDirection direction  = PC_LINE_DIRECTION_AUTO;
-  PCLineLhs       lhs        = PC_LINE_LHS_AUTO;
-  PCLineCut       cut        = PC_LINE_CUT_LOCAL;
-  PCLineAlgorithm algorithm  = PC_LINE_ALGORITHM_AUTO;
-  PetscReal       zero_pivot = 0; ///< 0: 100 machine epsilon
+  std::vector<PCLineDirection> directions  = {PC_LINE_DIRECTION_AUTO}; ///< auto or rows alone, or some of x, y, z
+  PCLineComposition            composition = PC_LINE_COMPOSITION_AUTO;
+  PCLineOrdering               ordering    = PC_LINE_ORDERING_JACOBI;
+  PetscReal                    omega       = 0; ///< 0: the set-up decides
+  PetscInt                     iterations  = 1;
+  PCLineLhs                    lhs         = PC_LINE_LHS_AUTO;
+  PCLineCut                    cut         = PC_LINE_CUT_LOCAL;
+  PCLineAlgorithm              algorithm   = PC_LINE_ALGORITHM_AUTO;
+  PetscReal                    zero_pivot  = 0; ///< 0: 100 machine epsilon
 
-  // what the last set-up made; null operator: none, or one that failed
-  std::unique_ptr<LineOperator> op;
-  LineRequest                   request;
-  LineFacts                     facts;
-  std::string                   source;  ///< where the lines come from
-  std::string                   why;     ///< why this direction
-  std::string                   failure; ///< one sentence, empty when the set-up succeeded
+  // what the last set-up made; no requests: none, or one that failed
+  std::vector<LineRequest> requests; ///< of each direction
+  LineSweep                sweep;
+  PCLineComposition        composed = PC_LINE_COMPOSITION_AUTO; ///< what auto stood for
+  std::string              names;                               ///< of the directions
+  std::string              source;                              ///< where the lines come from
+  std::string              why;                                 ///< why these directions
+  std::string              failure;                             ///< one sentence, empty when the set-up succeeded
+  FactorStatus             status = FactorStatus::ok;           ///< of the lines that failed
 };
 
-/// Finds the lines, extracts and factors them. Collective; leaves no operator behind when it raises an error.
+/// Names of directions, with commas.
+std::string names_of(const std::vector<PCLineDirection> &directions);
+/// Finds the lines and the directions to sweep. Collective.
+PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, Mat block, std::vector<LineDirection> *chosen);
+/// Finds, extracts and factors the lines. Collective; leaves nothing behind when it raises an error.
 PetscErrorCode SetUpLine(PC pc, PC_Line *line);
 /// Prints what SetUpLine() found.
 PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer);

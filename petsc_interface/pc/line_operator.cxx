@@ -3,6 +3,7 @@
 
 #include "../session.hpp"
 
+#include <ribbon/scale.hpp>
 #include <ribbon/transpose.hpp>
 
 #include <stdexcept>
@@ -98,6 +99,11 @@ public:
     return with_csr(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, direction.lines, direction.wrap); });
   }
 
+  PetscErrorCode preference(Mat block, const LineDirection &direction, const LineDirection &other, double factor, LinePreference *found) override
+  {
+    return with_csr(block, [&](const auto &A) { *found = line_preference(current_space<Exec>(), A, direction.lines, direction.wrap, other.lines, other.wrap, factor); });
+  }
+
   PetscErrorCode build(Mat block, const LineRequest &request, LineFacts *facts) override
   {
     const Events *events;
@@ -105,6 +111,7 @@ public:
     const auto    lines = request.direction.lines;
     PetscFunctionBegin;
     PetscCall(GetEvents(&events));
+    PetscCall(MatGetLocalSize(block, &rows_, nullptr));
     facts->space = Exec::name();
     request_     = request.solver;
     PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
@@ -116,6 +123,7 @@ public:
       PetscCallCXX(shared = share<Scalar>(exec, bands_, most));
       facts->first = shared.first, facts->different = shared.different;
     }
+    if (request.omega != 1) PetscCallCXX(scale<Scalar>(exec, bands_, Scalar(1 / request.omega)));
     PetscCallCXX(exec.fence());
     facts->lhs      = bands_.lhs;
     facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
@@ -146,20 +154,21 @@ public:
     PetscFunctionBegin;
     if (transposed) PetscCall(build_transposed(exec));
     const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
+    const bool                      all    = are_all_rows(solver.lines());
     if constexpr (!on_device) {
       PetscCall(VecGetArrayRead(b, &pb));
-      PetscCall(VecGetArrayWrite(x, &px));
+      PetscCall(all ? VecGetArrayWrite(x, &px) : VecGetArray(x, &px));
       PetscCallCXX(solver.solve(exec, reinterpret_cast<const Scalar *>(pb), reinterpret_cast<Scalar *>(px)));
       PetscCallCXX(exec.fence());
-      PetscCall(VecRestoreArrayWrite(x, &px));
+      PetscCall(all ? VecRestoreArrayWrite(x, &px) : VecRestoreArray(x, &px));
       PetscCall(VecRestoreArrayRead(b, &pb));
       PetscCall(PetscLogFlops(flops_ * static_cast<double>(solver.lines().unknowns())));
     } else {
       PetscMemType where_b, where_x;
       PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
-      PetscCall(VecGetArrayWriteAndMemType(x, &px, &where_x));
+      PetscCall(all ? VecGetArrayWriteAndMemType(x, &px, &where_x) : VecGetArrayAndMemType(x, &px, &where_x));
       PetscCall(solve_arrays(exec, solver, pb, where_b, solver.lines(), px, where_x, solver.lines()));
-      PetscCall(VecRestoreArrayWriteAndMemType(x, &px));
+      PetscCall(all ? VecRestoreArrayWriteAndMemType(x, &px) : VecRestoreArrayAndMemType(x, &px));
       PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -209,6 +218,9 @@ public:
   }
 
 private:
+  /// Whether these lines are all rows of the block; otherwise x keeps what it holds elsewhere.
+  bool are_all_rows(const LineSet &s) const { return s.unknowns() == rows_; }
+
   static LineSet with_columns(LineSet s, std::int64_t columns, std::int64_t lda)
   {
     if (s.count0 == 1) s.count0 = columns, s.stride0 = lda;
@@ -231,28 +243,33 @@ private:
   /// Solves where the arrays are; arrays in host memory pass through buffers on the device.
   PetscErrorCode solve_arrays(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const PetscScalar *b, PetscMemType where_b, const LineSet &in, PetscScalar *x, PetscMemType where_x, const LineSet &out)
   {
-    using HostBuffer = Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    using HostInput  = Kokkos::View<const Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    const auto    n  = static_cast<std::size_t>(in.unknowns());
-    const Scalar *db = reinterpret_cast<const Scalar *>(b);
-    Scalar       *dx = reinterpret_cast<Scalar *>(x);
+    using HostBuffer     = Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    using HostInput      = Kokkos::View<const Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    const bool    host_b = PetscMemTypeHost(where_b), host_x = PetscMemTypeHost(where_x), keeps = !are_all_rows(in);
+    const auto    n     = static_cast<std::size_t>(rows_);
+    const Scalar *db    = reinterpret_cast<const Scalar *>(b);
+    Scalar       *dx    = reinterpret_cast<Scalar *>(x);
+    const auto    place = std::make_pair(keeps && host_b ? n : 0, keeps && host_b ? 2 * n : n); // of x; in place of b where nothing is kept
     PetscFunctionBegin;
-    if (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x)) {
-      if (buffer_.extent(0) < n) PetscCallCXX(buffer_ = allocate<Buffer>(exec, "ribbon::staging", n));
-      const auto part = Kokkos::subview(buffer_, std::make_pair(std::size_t(0), n));
-      if (PetscMemTypeHost(where_b)) {
-        PetscCallCXX(Kokkos::deep_copy(exec, part, HostInput(db, n)));
+    if (host_b || host_x) {
+      if (buffer_.extent(0) < place.second) PetscCallCXX(buffer_ = allocate<Buffer>(exec, "ribbon::staging", place.second));
+      if (host_b) {
+        PetscCallCXX(Kokkos::deep_copy(exec, Kokkos::subview(buffer_, std::make_pair(std::size_t(0), n)), HostInput(db, n)));
         PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(n * sizeof(Scalar))));
         db = buffer_.data();
       }
-      if (PetscMemTypeHost(where_x)) dx = buffer_.data();
+      if (host_x && keeps) {
+        PetscCallCXX(Kokkos::deep_copy(exec, Kokkos::subview(buffer_, place), HostInput(dx, n)));
+        PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(n * sizeof(Scalar))));
+      }
+      if (host_x) dx = buffer_.data() + place.first;
     }
     PetscCall(PetscLogGpuTimeBegin());
     PetscCallCXX(solver.solve(exec, db, in, dx, out));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(flops_ * static_cast<double>(in.unknowns())));
-    if (PetscMemTypeHost(where_x)) {
-      PetscCallCXX(Kokkos::deep_copy(exec, HostBuffer(reinterpret_cast<Scalar *>(x), n), Kokkos::subview(buffer_, std::make_pair(std::size_t(0), n))));
+    if (host_x) {
+      PetscCallCXX(Kokkos::deep_copy(exec, HostBuffer(reinterpret_cast<Scalar *>(x), n), Kokkos::subview(buffer_, place)));
       PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(n * sizeof(Scalar))));
       PetscCallCXX(exec.fence());
     }
@@ -263,6 +280,7 @@ private:
   LineSolver<Scalar, Exec> solver_, transposed_;
   LineSolverOptions        request_;
   bool                     has_transposed_ = false;
+  PetscInt                 rows_           = 0; ///< of the block
   double                   flops_          = 0;
   Buffer                   buffer_;
 };

@@ -17,6 +17,7 @@ struct LineRequest {
   LineDirection     direction;
   int               half_bandwidth = 1;
   bool              periodic       = false;
+  PetscReal         omega          = 1; ///< what is solved is omega A^-1
   PCLineLhs         lhs            = PC_LINE_LHS_AUTO;
   LineSolverOptions solver;
 };
@@ -32,15 +33,16 @@ struct LineFacts {
   const char  *space = "";
 };
 
-/// Interface to the lines of a local block; LineOperatorOn<Exec> does the work on a host or a device.
+/// Interface to the lines of a local block, or some of them; LineOperatorOn<Exec> does the work on a host or a device.
 class LineOperator {
 public:
   virtual ~LineOperator() = default;
   /// `on_device`: the space PETSc's device matrices live in.
   static std::unique_ptr<LineOperator> create(bool on_device);
 
-  virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) = 0;
-  virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)     = 0;
+  virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes)                                      = 0;
+  virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)                                          = 0;
+  virtual PetscErrorCode preference(Mat block, const LineDirection &direction, const LineDirection &other, double factor, LinePreference *found) = 0;
   /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.
   virtual PetscErrorCode build(Mat block, const LineRequest &request, LineFacts *facts) = 0;
   virtual PetscErrorCode solve(Vec b, Vec x, bool transposed)                           = 0;

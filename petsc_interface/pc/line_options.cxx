@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "line.hpp"
 
-const char *const PCLineDirections[] = {"auto", "x", "y", "z", "rows", "PCLineDirection", "PC_LINE_DIRECTION_", nullptr};
-const char *const PCLineLhsTypes[]   = {"auto", "shared", "classes", "per_line", "PCLineLhs", "PC_LINE_LHS_", nullptr};
-const char *const PCLineCuts[]       = {"local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
-const char *const PCLineAlgorithms[] = {"auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
+#include <algorithm>
+
+const char *const PCLineDirections[]   = {"auto", "x", "y", "z", "rows", "PCLineDirection", "PC_LINE_DIRECTION_", nullptr};
+const char *const PCLineCompositions[] = {"auto", "multiplicative", "additive", "symmetric", "PCLineComposition", "PC_LINE_COMPOSITION_", nullptr};
+const char *const PCLineOrderings[]    = {"jacobi", "zebra", "PCLineOrdering", "PC_LINE_ORDERING_", nullptr};
+const char *const PCLineLhsTypes[]     = {"auto", "shared", "classes", "per_line", "PCLineLhs", "PC_LINE_LHS_", nullptr};
+const char *const PCLineCuts[]         = {"local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
+const char *const PCLineAlgorithms[]   = {"auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
 
 namespace ribbon::petsc {
 
@@ -59,32 +63,94 @@ PetscErrorCode Compose(PC pc, const char *set, const char *get, bool attach)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A list that changed is an option that changed; one that makes no sense is one error.
+PetscErrorCode SetDirections(PC pc, PetscInt n, const PCLineDirection directions[])
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscFunctionBegin;
+  PetscCheck(n > 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections, -pc_line_direction: the list is empty");
+  for (PetscInt k = 0; k < n; ++k) {
+    const PCLineDirection d = directions[k];
+    PetscCheck(d >= PC_LINE_DIRECTION_AUTO && d <= PC_LINE_DIRECTION_ROWS, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections: %d is no PCLineDirection", (int)d);
+    PetscCheck(n == 1 || (d != PC_LINE_DIRECTION_AUTO && d != PC_LINE_DIRECTION_ROWS), comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections, -pc_line_direction: %s stands alone, a list has x, y and z",
+               PCLineDirections[d]);
+    PetscCheck(std::find(directions, directions + k, d) == directions + k, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections, -pc_line_direction: %s is in the list twice", PCLineDirections[d]);
+  }
+  PetscCall(Set(pc, &PC_Line::directions, std::vector<PCLineDirection>(directions, directions + n)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetDirections(PC pc, PetscInt *n, const PCLineDirection **directions)
+{
+  PetscFunctionBegin;
+  if (n) *n = static_cast<PetscInt>(context(pc)->directions.size());
+  if (directions) *directions = context(pc)->directions.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The directions of a list with commas.
+PetscErrorCode Parse(PC pc, const std::string &list, std::vector<PCLineDirection> *directions)
+{
+  PetscFunctionBegin;
+  for (std::size_t begin = 0, end; begin <= list.size(); begin = end + 1) {
+    PetscEnum choice;
+    PetscBool found;
+    end                    = std::min(list.find(',', begin), list.size());
+    const std::string name = list.substr(begin, end - begin);
+    PetscCall(PetscEnumFind(PCLineDirections, name.c_str(), &choice, &found));
+    PetscCheck(found && !name.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_USER, "Unknown option %s for -%spc_line_direction. Available options: auto x y z rows, or a list of x, y and z", name.c_str(),
+               ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
+    directions->push_back(static_cast<PCLineDirection>(choice));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GetInfo(PC pc, const char **direction, PetscInt *lines, PetscInt *rows, PetscInt *matrices, PetscInt *half_bandwidth, PetscLogDouble *bytes)
 {
   const PC_Line *line = context(pc);
   PetscFunctionBegin;
-  PetscCheck(line->op, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCLineGetInfo: call PCSetUp() first");
-  if (direction) *direction = line->request.direction.name.c_str();
-  if (lines) *lines = static_cast<PetscInt>(line->request.direction.lines.lines());
-  if (rows) *rows = static_cast<PetscInt>(line->request.direction.lines.rows);
-  if (matrices) *matrices = static_cast<PetscInt>(line->facts.matrices);
-  if (half_bandwidth) *half_bandwidth = line->request.half_bandwidth;
-  if (bytes) *bytes = static_cast<PetscLogDouble>(line->facts.bytes);
+  PetscCheck(!line->requests.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCLineGetInfo: call PCSetUp() first");
+  std::int64_t sum_lines = 0, sum_matrices = 0;
+  std::size_t  sum_bytes = 0;
+  int          widest    = 0;
+  for (const LineGroup &group : line->sweep.groups)
+    for (const LineBatch &batch : group.batches) sum_lines += batch.request.direction.lines.lines(), sum_matrices += batch.facts.matrices, sum_bytes += batch.facts.bytes;
+  for (const LineRequest &request : line->requests) widest = std::max(widest, request.half_bandwidth);
+  if (direction) *direction = line->names.c_str();
+  if (lines) *lines = static_cast<PetscInt>(sum_lines);
+  if (rows) *rows = static_cast<PetscInt>(line->requests[0].direction.lines.rows);
+  if (matrices) *matrices = static_cast<PetscInt>(sum_matrices);
+  if (half_bandwidth) *half_bandwidth = widest;
+  if (bytes) *bytes = static_cast<PetscLogDouble>(sum_bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace
 
+std::string names_of(const std::vector<PCLineDirection> &directions)
+{
+  std::string names;
+  for (PCLineDirection d : directions) names += (names.empty() ? "" : ",") + std::string(PCLineDirections[d]);
+  return names;
+}
+
 PetscErrorCode ComposeLineOptions(PC pc, bool attach)
 {
   PetscFunctionBegin;
-  PetscCall(Compose<&PC_Line::direction>(pc, "PCLineSetDirection_C", "PCLineGetDirection_C", attach));
+  PetscCall(Compose<&PC_Line::composition>(pc, "PCLineSetComposition_C", "PCLineGetComposition_C", attach));
+  PetscCall(Compose<&PC_Line::ordering>(pc, "PCLineSetOrdering_C", "PCLineGetOrdering_C", attach));
+  PetscCall(Compose<&PC_Line::omega>(pc, "PCLineSetOmega_C", "PCLineGetOmega_C", attach));
+  PetscCall(Compose<&PC_Line::iterations>(pc, "PCLineSetIterations_C", "PCLineGetIterations_C", attach));
   PetscCall(Compose<&PC_Line::lhs>(pc, "PCLineSetLhs_C", "PCLineGetLhs_C", attach));
   PetscCall(Compose<&PC_Line::cut>(pc, "PCLineSetCut_C", "PCLineGetCut_C", attach));
   PetscCall(Compose<&PC_Line::algorithm>(pc, "PCLineSetAlgorithm_C", "PCLineGetAlgorithm_C", attach));
   PetscCall(Compose<&PC_Line::zero_pivot>(pc, "PCLineSetZeroPivot_C", "PCLineGetZeroPivot_C", attach));
-  if (attach) PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetInfo_C", GetInfo));
-  else PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetInfo_C", nullptr));
+  if (attach) {
+    PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineSetDirections_C", SetDirections));
+    PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetDirections_C", GetDirections));
+    PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetInfo_C", GetInfo));
+  } else
+    for (const char *name : {"PCLineSetDirections_C", "PCLineGetDirections_C", "PCLineGetInfo_C"}) PetscCall(PetscObjectComposeFunction((PetscObject)pc, name, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -92,12 +158,27 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
 {
   PC_Line  *line = context(pc);
   PetscEnum choice;
-  PetscReal tol = line->zero_pivot;
+  PetscReal tol = line->zero_pivot, omega = line->omega;
+  PetscInt  iterations = line->iterations;
   PetscBool set;
+  char      list[128];
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "PC line options");
-  PetscCall(PetscOptionsEnum("-pc_line_direction", "Which couplings make the lines", "PCLineSetDirection", PCLineDirections, (PetscEnum)line->direction, &choice, &set));
-  if (set) PetscCall(PCLineSetDirection(pc, (PCLineDirection)choice));
+  PetscCall(PetscOptionsString("-pc_line_direction", "Which couplings make the lines (choose one of) auto x y z rows, or a list of x, y and z to sweep", "PCLineSetDirections", names_of(line->directions).c_str(), list,
+                               sizeof list, &set));
+  if (set) {
+    std::vector<PCLineDirection> directions;
+    PetscCall(Parse(pc, list, &directions));
+    PetscCall(PCLineSetDirections(pc, static_cast<PetscInt>(directions.size()), directions.data()));
+  }
+  PetscCall(PetscOptionsEnum("-pc_line_composition", "How the solves along several directions are composed", "PCLineSetComposition", PCLineCompositions, (PetscEnum)line->composition, &choice, &set));
+  if (set) PetscCall(PCLineSetComposition(pc, (PCLineComposition)choice));
+  PetscCall(PetscOptionsEnum("-pc_line_ordering", "All lines of a direction at once, or every second line and then the others", "PCLineSetOrdering", PCLineOrderings, (PetscEnum)line->ordering, &choice, &set));
+  if (set) PetscCall(PCLineSetOrdering(pc, (PCLineOrdering)choice));
+  PetscCall(PetscOptionsReal("-pc_line_omega", "Damping of every solve (0: 1, or 0.8 where a multigrid level needs it)", "PCLineSetOmega", omega, &omega, &set));
+  if (set) PetscCall(PCLineSetOmega(pc, omega));
+  PetscCall(PetscOptionsInt("-pc_line_iterations", "Repeats of the whole", "PCLineSetIterations", iterations, &iterations, &set));
+  if (set) PetscCall(PCLineSetIterations(pc, iterations));
   PetscCall(PetscOptionsEnum("-pc_line_lhs", "How many different matrices are kept", "PCLineSetLhs", PCLineLhsTypes, (PetscEnum)line->lhs, &choice, &set));
   if (set) PetscCall(PCLineSetLhs(pc, (PCLineLhs)choice));
   PetscCall(PetscOptionsEnum("-pc_line_cut", "What to do with lines that the partition cuts", "PCLineSetCut", PCLineCuts, (PetscEnum)line->cut, &choice, &set));
@@ -132,10 +213,80 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
     PetscFunctionReturn(PETSC_SUCCESS);                                                                                                                                                                                    \
   }
 
-RIBBON_ENUM_OPTION(Direction, PCLineDirection, PC_LINE_DIRECTION_AUTO, PC_LINE_DIRECTION_ROWS)
+RIBBON_ENUM_OPTION(Composition, PCLineComposition, PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_SYMMETRIC)
+RIBBON_ENUM_OPTION(Ordering, PCLineOrdering, PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA)
 RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)
 RIBBON_ENUM_OPTION(Cut, PCLineCut, PC_LINE_CUT_LOCAL, PC_LINE_CUT_ERROR)
 RIBBON_ENUM_OPTION(Algorithm, PCLineAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_PIVOTED)
+
+PetscErrorCode PCLineSetDirections(PC pc, PetscInt n, const PCLineDirection directions[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, n, 2);
+  PetscTryMethod(pc, "PCLineSetDirections_C", (PC, PetscInt, const PCLineDirection[]), (pc, n, directions));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLineGetDirections(PC pc, PetscInt *n, const PCLineDirection *directions[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCLineGetDirections_C", (PC, PetscInt *, const PCLineDirection **), (pc, n, directions));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLineSetDirection(PC pc, PCLineDirection direction)
+{
+  PetscFunctionBegin;
+  PetscCall(PCLineSetDirections(pc, 1, &direction));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLineGetDirection(PC pc, PCLineDirection *direction)
+{
+  const PCLineDirection *directions;
+  PetscFunctionBegin;
+  PetscCall(PCLineGetDirections(pc, nullptr, &directions));
+  *direction = directions[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLineSetOmega(PC pc, PetscReal omega)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveReal(pc, omega, 2);
+  PetscCheck(omega >= 0 && omega < 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetOmega, -pc_line_omega: %g is not in [0, 2)", (double)omega);
+  PetscTryMethod(pc, "PCLineSetOmega_C", (PC, PetscReal), (pc, omega));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLineGetOmega(PC pc, PetscReal *omega)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCLineGetOmega_C", (PC, PetscReal *), (pc, omega));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLineSetIterations(PC pc, PetscInt iterations)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, iterations, 2);
+  PetscCheck(iterations > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetIterations, -pc_line_iterations: %" PetscInt_FMT " is not positive", iterations);
+  PetscTryMethod(pc, "PCLineSetIterations_C", (PC, PetscInt), (pc, iterations));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLineGetIterations(PC pc, PetscInt *iterations)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCLineGetIterations_C", (PC, PetscInt *), (pc, iterations));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode PCLineSetZeroPivot(PC pc, PetscReal tol)
 {

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "format.hpp"
 #include "line.hpp"
 
 #include "../session.hpp"
 
-#include <cstdarg>
-#include <cstdio>
+#include <cstring>
 
 namespace ribbon::petsc {
 
 namespace {
-
-std::string format(const char *what, ...)
-{
-  char    text[512];
-  va_list arguments;
-  va_start(arguments, what);
-  std::vsnprintf(text, sizeof text, what, arguments);
-  va_end(arguments);
-  return text;
-}
 
 /// The rows of a matrix that this rank owns, as a sequential AIJ matrix: borrowed from it, or converted.
 struct LocalBlock {
@@ -43,56 +33,6 @@ PetscErrorCode GetLocalBlock(Mat pmat, LocalBlock *block)
     PetscCall(MatConvert(block->mat, MATSEQAIJ, MAT_INITIAL_MATRIX, &block->converted));
     block->mat = block->converted;
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Directions that may be asked for, or one error that says why there are none.
-PetscErrorCode FindLines(PC pc, PC_Line *line, Mat block, LineMap *map)
-{
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  const char    *name = PCLineDirections[line->direction];
-  PetscFunctionBegin;
-  if (line->direction == PC_LINE_DIRECTION_ROWS) {
-    PetscCall(LinesFromPattern(pc->pmat, block, false, map));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(LinesFromDM(pc, pc->pmat, map));
-  if (line->direction == PC_LINE_DIRECTION_AUTO) {
-    const std::string no_dm = map->why_not;
-    if (map->directions.empty()) PetscCall(LinesFromPattern(pc->pmat, block, true, map));
-    PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP,
-               "PC line: the matrix has no lines: %s, and %s; give the PC a DMDA with dof 1 that fits (PCSetDM), or take the couplings of consecutive rows alone with -pc_line_direction rows", no_dm.c_str(),
-               map->why_not.c_str());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP, "PC line: -pc_line_direction %s needs a DMDA, but %s; use auto or rows", name, map->why_not.c_str());
-  const auto d = static_cast<std::size_t>(line->direction - PC_LINE_DIRECTION_X);
-  PetscCheck(d < map->directions.size(), comm, PETSC_ERR_ARG_OUTOFRANGE, "PC line: -pc_line_direction %s: the grid has %d dimension%s", name, (int)map->directions.size(), map->directions.size() == 1 ? "" : "s");
-  map->directions = {map->directions[d]};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Takes the direction with the largest median strength of coupling over all ranks, ties to the smallest stride.
-PetscErrorCode Choose(PC pc, PC_Line *line, LineOperator &op, Mat block, const LineMap &map, LineDirection *chosen)
-{
-  int best = -1, best_bin = -1;
-  PetscFunctionBegin;
-  line->source = map.source;
-  *chosen      = map.directions[0];
-  if (map.directions.size() == 1) {
-    line->why = line->direction == PC_LINE_DIRECTION_AUTO ? "the only one" : "asked for";
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  line->why = "largest median of sum |a_ij|/|a_ii|:";
-  for (std::size_t d = 0; d < map.directions.size(); ++d) {
-    std::vector<PetscInt> votes, all(strength_bins, 0);
-    PetscCall(op.histogram(block, map.directions[d], &votes));
-    PetscCallMPI(MPI_Allreduce(votes.data(), all.data(), strength_bins, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)pc)));
-    const int bin = median_bin(std::vector<std::int64_t>(all.begin(), all.end()));
-    line->why += format(" %s %.2g", map.directions[d].name.c_str(), bin <= 0 ? 0.0 : strength_of_bin(bin));
-    if (bin > best_bin) best_bin = bin, best = static_cast<int>(d);
-  }
-  if (best >= 0) *chosen = map.directions[static_cast<std::size_t>(best)];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,38 +95,100 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
   return "";
 }
 
+/// Damping of solves that nobody gave one: Richardson's iteration with undamped line Jacobi does not smooth, and a multigrid level is there to smooth.
+PetscReal default_omega(PC pc, const PC_Line *line)
+{
+  const char *prefix  = ((PetscObject)pc)->prefix;
+  const bool  smooths = prefix && std::strstr(prefix, "mg_levels_");
+  const bool  damped  = line->ordering == PC_LINE_ORDERING_ZEBRA || (line->composed == PC_LINE_COMPOSITION_ADDITIVE && line->requests.size() > 1);
+  bool        coupled = false;
+  for (const LineRequest &request : line->requests) coupled = coupled || request.direction.coupled;
+  return smooths && coupled && !damped ? PetscReal(0.8) : 1;
+}
+
+/// The groups of every direction, not yet factored, and the sequences they are solved in.
+void Divide(PC_Line *line)
+{
+  LineSweep       &sweep = line->sweep;
+  std::vector<int> each_once;
+  for (std::size_t d = 0; d < line->requests.size(); ++d) {
+    const LineDirection              &direction = line->requests[d].direction;
+    const bool                        zebra     = line->ordering == PC_LINE_ORDERING_ZEBRA && direction.lines_all > 1;
+    std::vector<std::vector<LineSet>> sets      = {{direction.lines}};
+    if (zebra) sets = {direction.colours[0], direction.colours[1]};
+    std::vector<int> numbers;
+    for (const auto &lines : sets) {
+      LineGroup group;
+      group.direction = d, group.all_rows = !zebra;
+      for (const LineSet &set : lines) {
+        LineBatch batch;
+        batch.request                 = line->requests[d];
+        batch.request.direction.lines = set;
+        group.batches.push_back(std::move(batch));
+      }
+      numbers.push_back(static_cast<int>(sweep.groups.size()));
+      sweep.groups.push_back(std::move(group));
+    }
+    if (line->composed == PC_LINE_COMPOSITION_ADDITIVE) sweep.sequences.push_back(numbers);
+    each_once.insert(each_once.end(), numbers.begin(), numbers.end());
+  }
+  if (line->composed != PC_LINE_COMPOSITION_ADDITIVE) sweep.sequences.push_back(each_once);
+  if (line->composed == PC_LINE_COMPOSITION_SYMMETRIC) sweep.sequences[0].insert(sweep.sequences[0].end(), each_once.rbegin() + 1, each_once.rend());
+  sweep.iterations = line->iterations;
+}
+
+/// Extracts and factors the lines of one set. What is wrong with them goes to the PC, what is wrong with the options to `error`.
+PetscErrorCode Build(PC_Line *line, Mat block, PetscInt rbegin, bool on_device, LineBatch *batch, std::string *error)
+{
+  const LineRequest &request = batch->request;
+  LineFacts         &facts   = batch->facts;
+  PetscFunctionBegin;
+  PetscCallCXX(batch->op = LineOperator::create(on_device));
+  PetscCall(batch->op->build(block, request, &facts));
+  if (request.lhs == PC_LINE_LHS_SHARED && facts.matrices > 1)
+    *error = format("PC line: -pc_line_lhs shared, but lines %lld and %lld (first rows %lld and %lld) differ; use auto, classes or per_line", static_cast<long long>(facts.first), static_cast<long long>(facts.different),
+                    global_row(rbegin, request, facts.first, 0), global_row(rbegin, request, facts.different, 0));
+  if (!facts.refusal.empty()) *error = format("PC line: -pc_line_algorithm %s: %s", PCLineAlgorithms[line->algorithm], facts.refusal.c_str());
+  if (!facts.report.ok() && line->failure.empty()) line->failure = describe(rbegin, request, facts), line->status = facts.report.status;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  LineMap        map;
   bool           on_device;
   PetscInt       rbegin;
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(pc->pmat, &rbegin, nullptr));
-  PetscCall(FindLines(pc, line, block, &map));
   PetscCall(BlockIsOnDevice(block, &on_device));
-  std::unique_ptr<LineOperator> op;
-  PetscCallCXX(op = LineOperator::create(on_device));
-  LineRequest &request = line->request;
-  PetscCall(Choose(pc, line, *op, block, map, &request.direction));
-  const LineDirection &d = request.direction;
-  PetscCheck(line->cut == PC_LINE_CUT_LOCAL || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
-             d.name.c_str(), (int)d.processes, d.name == "rows" ? "give each rank whole lines" : format("use -da_processors_%s 1", d.name.c_str()).c_str());
-  PetscCall(Inspect(pc, *op, block, &request, &line->failure));
-  request.lhs               = line->lhs;
-  request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
-  request.solver.zero_pivot = static_cast<double>(line->zero_pivot);
+  std::unique_ptr<LineOperator> reader;
+  std::vector<LineDirection>    directions;
+  PetscCallCXX(reader = LineOperator::create(on_device));
+  PetscCall(ChooseDirections(pc, line, *reader, block, &directions));
+  for (const LineDirection &d : directions) {
+    PetscCheck(line->cut == PC_LINE_CUT_LOCAL || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
+               d.name.c_str(), (int)d.processes, d.name == "rows" ? "give each rank whole lines" : format("use -da_processors_%s 1", d.name.c_str()).c_str());
+    LineRequest request;
+    request.direction = d;
+    PetscCall(Inspect(pc, *reader, block, &request, &line->failure));
+    request.lhs               = line->lhs;
+    request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
+    request.solver.zero_pivot = static_cast<double>(line->zero_pivot);
+    line->requests.push_back(request);
+    line->names += (line->names.empty() ? "" : ",") + d.name;
+  }
+  const bool automatic  = line->directions[0] == PC_LINE_DIRECTION_AUTO && directions.size() > 1;
+  line->composed        = line->composition != PC_LINE_COMPOSITION_AUTO ? line->composition : automatic ? PC_LINE_COMPOSITION_SYMMETRIC : PC_LINE_COMPOSITION_MULTIPLICATIVE;
+  const PetscReal omega = line->omega > 0 ? line->omega : default_omega(pc, line);
+  for (LineRequest &request : line->requests) request.omega = omega;
+  PetscCallCXX(Divide(line));
   std::string error;
-  if (line->failure.empty()) {
-    PetscCall(op->build(block, request, &line->facts));
-    if (line->lhs == PC_LINE_LHS_SHARED && line->facts.matrices > 1)
-      error = format("PC line: -pc_line_lhs shared, but lines %lld and %lld (first rows %lld and %lld) differ; use auto, classes or per_line", static_cast<long long>(line->facts.first),
-                     static_cast<long long>(line->facts.different), global_row(rbegin, request, line->facts.first, 0), global_row(rbegin, request, line->facts.different, 0));
-    if (!line->facts.refusal.empty()) error = format("PC line: -pc_line_algorithm %s: %s", PCLineAlgorithms[line->algorithm], line->facts.refusal.c_str());
-    line->failure = describe(rbegin, request, line->facts);
-  } else line->facts.report.status = FactorStatus::not_finite;
+  if (!line->failure.empty()) line->status = FactorStatus::not_finite;
+  else
+    for (LineGroup &group : line->sweep.groups)
+      for (LineBatch &batch : group.batches) PetscCall(Build(line, block, rbegin, on_device, &batch, &error));
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
-  line->op = std::move(op);
+  PetscCall(line->sweep.allocate(pc->pmat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,7 +196,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
 PetscErrorCode ReportFailure(PC pc, PC_Line *line)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  const bool     zero = line->facts.report.status == FactorStatus::zero_pivot;
+  const bool     zero = line->status == FactorStatus::zero_pivot;
   int            mine = line->failure.empty() ? 0 : zero ? 1 : 2, worst = 0;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, comm));
@@ -202,7 +204,7 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
   if (worst == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "%s\n", line->failure.empty() ? "PC line: another rank failed" : line->failure.c_str()));
   if (pc->erroriffailure) PetscCall(CollectiveError(comm, zero ? PETSC_ERR_MAT_LU_ZRPVT : PETSC_ERR_FP, line->failure));
-  if (line->failure.empty()) line->failure = "PC line: another rank failed", line->facts.report.status = FactorStatus::unsound;
+  if (line->failure.empty()) line->failure = "PC line: another rank failed", line->status = FactorStatus::unsound;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,6 +224,7 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   PetscCall(GetLocalBlock(pc->pmat, &block));
   const PetscErrorCode ierr = SetUp(pc, line, block.mat);
   PetscCall(MatDestroy(&block.converted));
+  if (ierr) PetscUseTypeMethod(pc, reset);
   PetscCall(ierr);
   PetscCall(ReportFailure(pc, line));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,32 +1,80 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "format.hpp"
 #include "line.hpp"
+
+#include <algorithm>
 
 namespace ribbon::petsc {
 
+namespace {
+
+/// What this rank holds of one direction.
+struct Held {
+  std::int64_t     lines = 0, matrices = 0;
+  double           bytes = 0, probe_error = 0, smallest_pivot = 1;
+  Lhs              lhs   = Lhs::shared;
+  const LineBatch *first = nullptr; ///< batch that stands for all in what is not summed
+};
+
+Held sum_up(const LineSweep &sweep, std::size_t direction)
+{
+  Held h;
+  for (const LineGroup &group : sweep.groups)
+    if (group.direction == direction)
+      for (const LineBatch &batch : group.batches) {
+        if (!h.first) h.first = &batch, h.smallest_pivot = batch.facts.report.smallest_pivot;
+        h.lines += batch.request.direction.lines.lines();
+        h.matrices += batch.facts.matrices;
+        h.bytes += static_cast<double>(batch.facts.bytes);
+        h.lhs            = std::max(h.lhs, batch.facts.lhs);
+        h.probe_error    = std::max(h.probe_error, batch.facts.report.probe_error);
+        h.smallest_pivot = std::min(h.smallest_pivot, batch.facts.report.smallest_pivot);
+      }
+  return h;
+}
+
+PetscErrorCode ViewDirection(PC_Line *line, std::size_t d, PetscMPIInt size, PetscViewer viewer)
+{
+  const LineRequest   &q    = line->requests[d];
+  const LineDirection &way  = q.direction;
+  const Held           h    = sum_up(line->sweep, d);
+  const char          *rank = size > 1 ? "on rank 0: " : "";
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  lines: %s%lld of %lld rows, %s%s\n", rank, static_cast<long long>(h.lines), static_cast<long long>(way.lines.rows), q.periodic ? "periodic " : "",
+                                   q.half_bandwidth == 1 ? "tridiagonal" : "pentadiagonal"));
+  if (size > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  cut by the partition: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut, way.lines_all, way.lines_cut ? ", each piece is solved on its rank" : ""));
+  if (!h.first) PetscFunctionReturn(PETSC_SUCCESS);
+  const FactorReport &report = h.first->facts.report;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices: %s%s, %lld distinct, %.3g bytes held on %s\n", rank, to_string(h.lhs), static_cast<long long>(h.matrices), h.bytes, h.first->facts.space));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  algorithm: %s%s (%s)\n", rank, report.algorithm.c_str(), report.reason.c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  probe error %.1e, smallest pivot %.1e of its row\n", h.probe_error, h.smallest_pivot));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
 PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer)
 {
-  PetscBool ascii;
+  PetscBool   ascii;
+  PetscMPIInt size;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!line->op) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  direction %s, lhs %s, cut %s (not set up)\n", PCLineDirections[line->direction], PCLineLhsTypes[line->lhs], PCLineCuts[line->cut]));
+  if (line->requests.empty()) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  direction %s, composition %s, ordering %s, lhs %s, cut %s (not set up)\n", names_of(line->directions).c_str(), PCLineCompositions[line->composition],
+                                     PCLineOrderings[line->ordering], PCLineLhsTypes[line->lhs], PCLineCuts[line->cut]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const LineRequest   &q = line->request;
-  const LineDirection &d = q.direction;
-  const LineFacts     &f = line->facts;
-  PetscMPIInt          size;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  const char *rank = size > 1 ? "on rank 0: " : "";
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  direction: %s (%s), from the %s\n", d.name.c_str(), line->why.c_str(), line->source.c_str()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  lines: %s%lld of %lld rows, %s%s\n", rank, static_cast<long long>(d.lines.lines()), static_cast<long long>(d.lines.rows), q.periodic ? "periodic " : "",
-                                   q.half_bandwidth == 1 ? "tridiagonal" : "pentadiagonal"));
-  if (size > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  cut by the partition: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", d.lines_cut, d.lines_all, d.lines_cut ? ", each piece is solved on its rank" : ""));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  direction: %s (%s), from the %s\n", line->names.c_str(), line->why.c_str(), line->source.c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  sweep: %s, %s, omega %s%s, iterations %" PetscInt_FMT "\n", PCLineCompositions[line->composed], PCLineOrderings[line->ordering],
+                                   format("%g", (double)line->requests[0].omega).c_str(), line->omega > 0 || line->requests[0].omega == 1 ? "" : " (on a multigrid level, 1 would not smooth)", line->iterations));
   if (!line->failure.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", line->failure.c_str()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices: %s%s, %lld distinct, %.3g bytes held on %s\n", rank, to_string(f.lhs), static_cast<long long>(f.matrices), static_cast<double>(f.bytes), f.space));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  algorithm: %s%s (%s)\n", rank, f.report.algorithm.c_str(), f.report.reason.c_str()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  probe error %.1e, smallest pivot %.1e of its row\n", f.report.probe_error, f.report.smallest_pivot));
+  for (std::size_t d = 0; d < line->requests.size(); ++d) {
+    if (line->requests.size() > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  along %s\n", line->requests[d].direction.name.c_str()));
+    PetscCall(ViewDirection(line, d, size, viewer));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,7 +8,11 @@
    PCLINE = "line" - Exact batched solves of the tridiagonal and pentadiagonal lines of the assembled operator.
 
    Options Database Keys:
-+  -pc_line_direction <auto,x,y,z,rows> - which couplings make the lines (default auto: the strongest)
++  -pc_line_direction <auto,x,y,z,rows> - which couplings make the lines, or a list as x,y,z to sweep (default auto: the strongest, or the two strongest)
+.  -pc_line_composition <auto,multiplicative,additive,symmetric> - how the solves of a list are composed (default auto: multiplicative for a list that was given, symmetric for one that was found)
+.  -pc_line_ordering <jacobi,zebra> - all lines of a direction at once, or every second line and then the others (default jacobi)
+.  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8 on a multigrid level for compositions that would not smooth with 1)
+.  -pc_line_iterations <its> - repeats of the whole (default 1)
 .  -pc_line_lhs <auto,shared,classes,per_line> - how many different matrices are kept (default auto: as few as the values allow)
 .  -pc_line_cut <local,error> - what to do with lines that the partition cuts (default local: each piece is solved on its rank)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
@@ -17,7 +21,8 @@
    Notes:
    Lines come from the DMDA of the PC or of the matrix (dof 1), or, where there is none that fits, from the pattern of the matrix. Every line
    must be tridiagonal or pentadiagonal; it may be periodic. With KSPPREONLY it solves batches of lines exactly; as a preconditioner or as a
-   smoother of PCMG it is line Jacobi. Zero pivots, NaN and matrices that lose their digits without pivoting are reported by PCGetFailedReason().
+   smoother of PCMG it is line Jacobi, in one direction or composed of several. With symmetric composition, and with additive composition in
+   jacobi ordering, it is symmetric where the matrix is. Zero pivots, NaN and matrices that lose their digits without pivoting are reported by PCGetFailedReason().
 
    References:
 .  * - A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch, Computer Physics Communications 241 (2019)
@@ -25,11 +30,15 @@ M*/
 #define PCLINE "line"
 
 typedef enum { PC_LINE_DIRECTION_AUTO, PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y, PC_LINE_DIRECTION_Z, PC_LINE_DIRECTION_ROWS } PCLineDirection;
+typedef enum { PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC } PCLineComposition;
+typedef enum { PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA } PCLineOrdering;
 typedef enum { PC_LINE_LHS_AUTO, PC_LINE_LHS_SHARED, PC_LINE_LHS_CLASSES, PC_LINE_LHS_PER_LINE } PCLineLhs;
 typedef enum { PC_LINE_CUT_LOCAL, PC_LINE_CUT_ERROR } PCLineCut;
 typedef enum { PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_ONE_PASS, PC_LINE_ALGORITHM_THOMAS, PC_LINE_ALGORITHM_PIVOTED } PCLineAlgorithm;
 
 PETSC_EXTERN const char *const PCLineDirections[];
+PETSC_EXTERN const char *const PCLineCompositions[];
+PETSC_EXTERN const char *const PCLineOrderings[];
 PETSC_EXTERN const char *const PCLineLhsTypes[];
 PETSC_EXTERN const char *const PCLineCuts[];
 PETSC_EXTERN const char *const PCLineAlgorithms[];
@@ -38,8 +47,93 @@ PETSC_EXTERN const char *const PCLineAlgorithms[];
 PETSC_EXTERN PetscErrorCode RibbonInitialize(void);
 
 /* Each takes effect at the next PCSetUp(); each is ignored by PCs of another type. Logically collective. */
+/*@
+   PCLineSetDirections - Sets the directions that are swept, in their order
+
+   Input Parameters:
++  pc - the preconditioner
+.  n - how many, at least 1
+-  directions - PC_LINE_DIRECTION_AUTO or PC_LINE_DIRECTION_ROWS alone, or some of x, y and z, each once
+
+   Options Database Key:
+.  -pc_line_direction <auto,x,y,z,rows or a list> - the directions
+
+.seealso: PCLINE, PCLineSetDirection(), PCLineSetComposition()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetDirections(PC, PetscInt n, const PCLineDirection directions[]);
+/* The array belongs to the PC and holds until the next Set. Either pointer may be NULL. */
+PETSC_EXTERN PetscErrorCode PCLineGetDirections(PC, PetscInt *n, const PCLineDirection *directions[]);
+/* A list of one; Get: the first of the list. */
 PETSC_EXTERN PetscErrorCode PCLineSetDirection(PC, PCLineDirection);
 PETSC_EXTERN PetscErrorCode PCLineGetDirection(PC, PCLineDirection *);
+/*@
+   PCLineSetComposition - Sets how solves along several directions make one preconditioner
+
+   Input Parameters:
++  pc - the preconditioner
+-  composition - PC_LINE_COMPOSITION_MULTIPLICATIVE: one after another, each to the residual that the others left;
+                 PC_LINE_COMPOSITION_SYMMETRIC: the same there and back; PC_LINE_COMPOSITION_ADDITIVE: the average of all;
+                 PC_LINE_COMPOSITION_AUTO: multiplicative for directions that were given, symmetric for those that auto found
+
+   Options Database Key:
+.  -pc_line_composition <auto,multiplicative,additive,symmetric> - the composition
+
+   Note:
+   Krylov methods for symmetric matrices need PC_LINE_COMPOSITION_SYMMETRIC, or PC_LINE_COMPOSITION_ADDITIVE in jacobi ordering.
+
+.seealso: PCLINE, PCLineSetDirections(), PCLineSetOrdering()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetComposition(PC, PCLineComposition);
+PETSC_EXTERN PetscErrorCode PCLineGetComposition(PC, PCLineComposition *);
+/*@
+   PCLineSetOrdering - Sets whether all lines of a direction are solved at once (jacobi), or every second line first and then the others
+   with fresh values (zebra)
+
+   Input Parameters:
++  pc - the preconditioner
+-  ordering - PC_LINE_ORDERING_JACOBI or PC_LINE_ORDERING_ZEBRA
+
+   Options Database Key:
+.  -pc_line_ordering <jacobi,zebra> - the ordering
+
+   Note:
+   The colour of a line is the parity of the sum of its other grid indices, or of its number where there is no DMDA.
+
+.seealso: PCLINE, PCLineSetComposition()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetOrdering(PC, PCLineOrdering);
+PETSC_EXTERN PetscErrorCode PCLineGetOrdering(PC, PCLineOrdering *);
+/*@
+   PCLineSetOmega - Sets the damping of every solve
+
+   Input Parameters:
++  pc - the preconditioner
+-  omega - in [0, 2); 0 stands for 1, or for 0.8 on a multigrid level where compositions without damping of their own would not smooth
+
+   Options Database Key:
+.  -pc_line_omega <omega> - the damping
+
+   Note:
+   With omega 1 and one direction the error mode that is constant along the lines and alternates across them is not damped by Richardson's iteration.
+
+.seealso: PCLINE, PCLineSetIterations()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetOmega(PC, PetscReal omega);
+PETSC_EXTERN PetscErrorCode PCLineGetOmega(PC, PetscReal *omega);
+/*@
+   PCLineSetIterations - Sets how many times the whole sweep is repeated in an application
+
+   Input Parameters:
++  pc - the preconditioner
+-  iterations - at least 1
+
+   Options Database Key:
+.  -pc_line_iterations <its> - the repeats
+
+.seealso: PCLINE, PCLineSetOmega()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetIterations(PC, PetscInt iterations);
+PETSC_EXTERN PetscErrorCode PCLineGetIterations(PC, PetscInt *iterations);
 PETSC_EXTERN PetscErrorCode PCLineSetLhs(PC, PCLineLhs);
 PETSC_EXTERN PetscErrorCode PCLineGetLhs(PC, PCLineLhs *);
 PETSC_EXTERN PetscErrorCode PCLineSetCut(PC, PCLineCut);
@@ -50,6 +144,7 @@ PETSC_EXTERN PetscErrorCode PCLineGetAlgorithm(PC, PCLineAlgorithm *);
 PETSC_EXTERN PetscErrorCode PCLineSetZeroPivot(PC, PetscReal tol);
 PETSC_EXTERN PetscErrorCode PCLineGetZeroPivot(PC, PetscReal *tol);
 
-/* What the last PCSetUp() found on this rank: direction name, lines, rows per line, distinct matrices, half-bandwidth, bytes held. Any pointer may be NULL.
+/* What the last PCSetUp() found on this rank: names of the directions, lines, rows per line, distinct matrices, half-bandwidth, bytes held. Any pointer may be NULL.
+   Lines, matrices and bytes are sums over directions and colours, rows are those of the first direction, the half-bandwidth is the largest.
    Errors: PETSC_ERR_ARG_WRONGSTATE before PCSetUp(). */
 PETSC_EXTERN PetscErrorCode PCLineGetInfo(PC, const char **direction, PetscInt *lines, PetscInt *rows, PetscInt *matrices, PetscInt *half_bandwidth, PetscLogDouble *bytes);

@@ -3,6 +3,7 @@
 #include "batch.hpp"
 
 #include <ribbon/lines_from_csr.hpp>
+#include <ribbon/scale.hpp>
 #include <ribbon/transpose.hpp>
 
 #include <gtest/gtest.h>
@@ -112,6 +113,46 @@ TEST(Csr, TheStrongestDirectionHasTheLargestMedian)
     }
     EXPECT_EQ(best, static_cast<int>(strong));
     EXPECT_NEAR(ribbon::strength_of_bin(best_bin), 100.0 / 104, 0.05);
+  }
+}
+
+TEST(Csr, RowsThatPreferOtherLinesAreCounted)
+{
+  const std::int64_t n[3] = {6, 5, 1};
+  Sparse             A    = stencil(n, {1, 1, 0});
+  for (int k : {8, 9, 14}) { // inner rows
+    A.entries[{k, k - 6}] = -20;
+    A.entries[{k, k + 6}] = -20;
+  }
+  A.entries[{29, 28}] = A.entries[{29, 23}] = 0; // couples with nobody
+  const auto x = ribbon::LineSet::box(n, 0), y = ribbon::LineSet::box(n, 1);
+  const auto csr   = A.csr();
+  const auto found = ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, x, false, y, false, 4);
+  EXPECT_EQ(found.rows, 29);
+  EXPECT_EQ(found.preferring, 3);
+  EXPECT_EQ((ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, y, false, x, false, 4).preferring), 0);
+}
+
+TEST(Csr, BandsOfEverySecondLineAndTheirMultiples)
+{
+  const std::int64_t n[3] = {5, 4, 6};
+  Sparse             A    = stencil(n, {1, 2, 3});
+  const auto         csr  = A.csr();
+  for (int d = 0; d < 3; ++d) {
+    ribbon::LineSet    set       = ribbon::LineSet::box(n, d);
+    const std::int64_t stride[3] = {1, n[0], n[0] * n[1]};
+    const int          d0 = d == 0 ? 1 : 0, d1 = d == 2 ? 1 : 2;
+    set.count0 = n[d0] / 2, set.stride0 = 2 * stride[d0], set.offset = stride[d0] + stride[d1];
+    set.count1 = n[d1] / 2, set.stride1 = 2 * stride[d1];
+    const auto bands = ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, set, 1, false);
+    ribbon::scale<double>(Exec(), bands, 3.0);
+    Kokkos::fence();
+    const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands.values);
+    ASSERT_EQ(static_cast<std::int64_t>(values.extent(0)), set.lines());
+    for (std::int64_t l = 0; l < set.lines(); ++l)
+      for (std::int64_t i = 0; i < set.rows; ++i)
+        for (std::int64_t j = std::max<std::int64_t>(0, i - 1); j < std::min(set.rows, i + 2); ++j)
+          EXPECT_EQ(values(static_cast<std::size_t>(l), static_cast<std::size_t>(i), static_cast<std::size_t>(j - i + 1)), 3 * A.entries.at({static_cast<int>(set(l, i)), static_cast<int>(set(l, j))}));
   }
 }
 

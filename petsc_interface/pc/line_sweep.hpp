@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file line_sweep.hpp  Solves along lines, composed over directions and colours.
+#pragma once
+
+#include "line_operator.hpp"
+
+namespace ribbon::petsc {
+
+/// The lines of one LineSet, factored.
+struct LineBatch {
+  LineRequest                   request;
+  LineFacts                     facts;
+  std::unique_ptr<LineOperator> op;
+};
+
+/// Lines that are solved together: all of one direction, or those of one colour. B = omega R^T A_lines^-1 R, with R picking their rows.
+struct LineGroup {
+  std::size_t            direction = 0;    ///< which one of the PC's
+  bool                   all_rows  = true; ///< they hold every row; otherwise others are left as they are
+  std::vector<LineBatch> batches;
+
+  PetscErrorCode solve(Vec b, Vec x, bool transposed);
+};
+
+/// M, the average over all sequences of
+///
+///     z = 0;   for each group g of the sequence:   z += B_g (b - A z)
+///
+/// repeated: x = 0;   iterations times:   x += M (b - A x).
+class LineSweep {
+public:
+  std::vector<LineGroup>        groups;
+  std::vector<std::vector<int>> sequences; ///< numbers of groups
+  PetscInt                      iterations = 1;
+
+  /// One group of one set of lines: no residual, no work vector.
+  bool is_one_solve() const { return sequences.size() == 1 && sequences[0].size() == 1 && iterations == 1; }
+  /// Makes the vectors that apply() needs. Collective.
+  PetscErrorCode allocate(Mat A);
+  /// x = M b, or M^T b: A^T, transposed solves, sequences backwards. Allocates nothing.
+  PetscErrorCode apply(Mat A, Vec b, Vec x, bool transposed);
+  PetscErrorCode reset();
+
+private:
+  PetscErrorCode run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero, bool transposed);
+
+  Vec residual_ = nullptr, correction_ = nullptr; ///< of a sequence
+  Vec outer_ = nullptr, part_ = nullptr;          ///< residual before all sequences, result of one
+};
+
+} // namespace ribbon::petsc

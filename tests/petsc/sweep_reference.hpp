@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file sweep_reference.hpp  Sweeps along lines of a DMDA as dense linear algebra that every rank does by itself.
+#pragma once
+
+#include "fixture.hpp"
+
+#include <array>
+#include <map>
+
+namespace test {
+
+using Numbers = std::vector<PetscScalar>;
+
+/// All entries of a distributed vector, on every rank.
+inline Numbers gathered(MPI_Comm comm, const PetscScalar *mine, std::size_t count)
+{
+  int ranks, size = static_cast<int>(count);
+  MPI_Comm_size(comm, &ranks);
+  std::vector<int> sizes(static_cast<std::size_t>(ranks)), begins(sizes.size(), 0);
+  MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, comm);
+  for (std::size_t r = 1; r < sizes.size(); ++r) begins[r] = begins[r - 1] + sizes[r - 1];
+  Numbers all(static_cast<std::size_t>(begins.back() + sizes.back()));
+  MPI_Allgatherv(mine, size, MPIU_SCALAR, all.data(), sizes.data(), begins.data(), MPIU_SCALAR, comm);
+  return all;
+}
+inline Numbers gathered(Vec v)
+{
+  const PetscScalar *a;
+  PetscInt           n;
+  VecGetLocalSize(v, &n);
+  VecGetArrayRead(v, &a);
+  const Numbers all = gathered(PetscObjectComm((PetscObject)v), a, static_cast<std::size_t>(n));
+  VecRestoreArrayRead(v, &a);
+  return all;
+}
+
+/// What is composed, in words of the options.
+struct Sweep {
+  std::vector<int>  directions  = {0}; ///< 0: x, 1: y, 2: z
+  PCLineComposition composition = PC_LINE_COMPOSITION_MULTIPLICATIVE;
+  PCLineOrdering    ordering    = PC_LINE_ORDERING_JACOBI;
+  PetscReal         omega       = 1;
+  PetscInt          iterations  = 1;
+
+  void set(PC pc) const
+  {
+    std::vector<PCLineDirection> list;
+    for (int d : directions) list.push_back(static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + d));
+    PCLineSetDirections(pc, static_cast<PetscInt>(list.size()), list.data());
+    PCLineSetComposition(pc, composition);
+    PCLineSetOrdering(pc, ordering);
+    PCLineSetOmega(pc, omega);
+    PCLineSetIterations(pc, iterations);
+  }
+};
+
+/// A matrix as dense rows on every rank, with the place of each row: grid indices x, y, z and the rank that owns it.
+class Dense {
+public:
+  std::size_t                          n = 0;
+  Numbers                              a;
+  std::vector<std::array<PetscInt, 4>> at;
+
+  Dense(Mat A, DM da)
+  {
+    PetscInt    begin[3], size[3], rbegin, rend, all;
+    PetscMPIInt rank;
+    MPI_Comm    comm = PetscObjectComm((PetscObject)A);
+    MPI_Comm_rank(comm, &rank);
+    DMDAGetCorners(da, &begin[0], &begin[1], &begin[2], &size[0], &size[1], &size[2]);
+    MatGetOwnershipRange(A, &rbegin, &rend);
+    MatGetSize(A, &all, nullptr);
+    n = static_cast<std::size_t>(all);
+    Numbers rows(static_cast<std::size_t>(rend - rbegin) * n, 0), places;
+    for (PetscInt r = rbegin; r < rend; ++r) {
+      const PetscInt    *columns, k = r - rbegin;
+      const PetscScalar *values;
+      PetscInt           count;
+      MatGetRow(A, r, &count, &columns, &values);
+      for (PetscInt e = 0; e < count; ++e) rows[static_cast<std::size_t>(k) * n + static_cast<std::size_t>(columns[e])] = values[e];
+      MatRestoreRow(A, r, &count, &columns, &values);
+      for (PetscInt i : {begin[0] + k % size[0], begin[1] + k / size[0] % size[1], begin[2] + k / (size[0] * size[1]), static_cast<PetscInt>(rank)}) places.push_back(static_cast<PetscReal>(i));
+    }
+    a      = gathered(comm, rows.data(), rows.size());
+    places = gathered(comm, places.data(), places.size());
+    for (std::size_t k = 0; k < places.size(); k += 4) {
+      at.emplace_back();
+      for (std::size_t i = 0; i < 4; ++i) at.back()[i] = static_cast<PetscInt>(PetscRealPart(places[k + i]));
+    }
+  }
+
+  Numbers apply(const Sweep &s, const Numbers &b) const
+  {
+    const bool                                   additive = s.composition == PC_LINE_COMPOSITION_ADDITIVE;
+    std::vector<std::vector<std::array<int, 2>>> sequences(1); // of direction and colour, -1: all lines
+    for (int d : s.directions) {
+      if (additive && !sequences.back().empty()) sequences.emplace_back();
+      for (int colour = 0; colour < (s.ordering == PC_LINE_ORDERING_ZEBRA ? 2 : 1); ++colour) sequences.back().push_back({d, s.ordering == PC_LINE_ORDERING_ZEBRA ? colour : -1});
+    }
+    if (s.composition == PC_LINE_COMPOSITION_SYMMETRIC)
+      for (auto k = sequences[0].size() - 1; k-- > 0;) sequences[0].push_back(std::array<int, 2>(sequences[0][k]));
+    Numbers x(n, 0);
+    for (PetscInt iteration = 0; iteration < s.iterations; ++iteration) {
+      const Numbers r = residual(b, x);
+      for (const auto &sequence : sequences) {
+        Numbers z(n, 0);
+        for (const auto &[d, colour] : sequence) {
+          const Numbers w = solve(d, colour, residual(r, z));
+          for (std::size_t k = 0; k < n; ++k) z[k] += s.omega * w[k];
+        }
+        for (std::size_t k = 0; k < n; ++k) x[k] += z[k] / static_cast<PetscReal>(sequences.size());
+      }
+    }
+    return x;
+  }
+
+private:
+  Numbers residual(const Numbers &b, const Numbers &x) const
+  {
+    Numbers r = b;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) r[i] -= a[i * n + j] * x[j];
+    return r;
+  }
+
+  /// Solves along the lines of direction d of a colour, each piece of a cut line by itself; 0 elsewhere.
+  Numbers solve(int d, int colour, const Numbers &b) const
+  {
+    std::map<std::array<PetscInt, 4>, std::vector<std::size_t>> lines;
+    Numbers                                                     x(n, 0);
+    for (std::size_t r = 0; r < n; ++r) {
+      auto line                         = at[r];
+      line[static_cast<std::size_t>(d)] = 0;
+      if (colour < 0 || (line[0] + line[1] + line[2]) % 2 == colour) lines[line].push_back(r);
+    }
+    for (const auto &[line, rows] : lines) {
+      const std::size_t m = rows.size();
+      Numbers           A(m * m), y(m);
+      for (std::size_t i = 0; i < m; ++i) {
+        y[i] = b[rows[i]];
+        for (std::size_t j = 0; j < m; ++j) A[i * m + j] = a[rows[i] * n + rows[j]];
+      }
+      for (std::size_t k = 0; k < m; ++k) // Gauss and Jordan, diagonally dominant
+        for (std::size_t i = 0; i < m; ++i) {
+          if (i == k) continue;
+          const PetscScalar f = A[i * m + k] / A[k * m + k];
+          for (std::size_t j = k; j < m; ++j) A[i * m + j] -= f * A[k * m + j];
+          y[i] -= f * y[k];
+        }
+      for (std::size_t i = 0; i < m; ++i) x[rows[i]] = y[i] / A[i * m + i];
+    }
+    return x;
+  }
+};
+
+} // namespace test

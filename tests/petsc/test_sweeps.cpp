@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// PC line over several directions, in colours, damped and repeated.
+#include "sweep_reference.hpp"
+
+#include <Kokkos_Core.hpp>
+
+using namespace test;
+
+namespace {
+
+class PCLineSweep : public Petsc { };
+
+constexpr PCLineComposition compositions[] = {PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC};
+constexpr PCLineOrdering    orderings[]    = {PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA};
+
+#if defined(PETSC_USE_COMPLEX)
+const PetscScalar turned(1, 0.3); // a transpose is not the conjugate one
+#else
+constexpr PetscScalar turned = 1;
+#endif
+
+/// No two lines alike and no symmetry: rows of different sizes. Or with symmetry: other diagonals, so that directions do not commute.
+void vary_rows(Mat A, bool symmetric = false)
+{
+  Vec      l;
+  PetscInt begin, end;
+  MatCreateVecs(A, nullptr, &l);
+  VecGetOwnershipRange(l, &begin, &end);
+  for (PetscInt r = begin; r < end; ++r) VecSetValue(l, r, turned * (1 + static_cast<PetscReal>((7 * r) % 5) / 5), INSERT_VALUES);
+  VecAssemblyBegin(l);
+  VecAssemblyEnd(l);
+  if (symmetric) MatDiagonalSet(A, l, ADD_VALUES);
+  else MatDiagonalScale(A, l, nullptr);
+  VecDestroy(&l);
+}
+
+/// Largest difference of one application from the reference.
+PetscReal error(Line &line, const Dense &dense, const Sweep &sweep)
+{
+  sweep.set(line.pc);
+  if (PCSetUp(line.pc) != 0 || PCApply(line.pc, line.b, line.x) != 0) return PETSC_INFINITY;
+  const Numbers x = gathered(line.x), expected = dense.apply(sweep, gathered(line.b));
+  PetscReal     worst = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) worst = PetscMax(worst, PetscAbsScalar(x[k] - expected[k]));
+  return worst;
+}
+
+/// |y . M x - x . M^T y| relative to its terms; with `same` M instead of M^T.
+PetscReal asymmetry(PC pc, Vec x, Vec y, bool same)
+{
+  Vec         mx, my;
+  PetscScalar left, right;
+  VecDuplicate(x, &mx);
+  VecDuplicate(x, &my);
+  PCApply(pc, x, mx);
+  if (same) PCApply(pc, y, my);
+  else PCApplyTranspose(pc, y, my);
+  VecTDot(y, mx, &left);
+  VecTDot(x, my, &right);
+  VecDestroy(&mx);
+  VecDestroy(&my);
+  return PetscAbsScalar(left - right) / (PetscAbsScalar(left) + PetscAbsScalar(right));
+}
+
+/// The symmetric operator that is strong along x in one half of the square, along y in the other.
+void fill_two_regions(const Grid &grid, PetscInt n, PetscReal ratio)
+{
+  PetscInt begin[2], size[2];
+  MatZeroEntries(grid.A);
+  DMDAGetCorners(grid.da, &begin[0], &begin[1], nullptr, &size[0], &size[1], nullptr);
+  for (PetscInt j = begin[1]; j < begin[1] + size[1]; ++j)
+    for (PetscInt i = begin[0]; i < begin[0] + size[0]; ++i) {
+      const MatStencil row = {0, j, i, 0};
+      PetscScalar      sum = 0.01;
+      for (int d = 0; d < 2; ++d)
+        for (int step = -1; step <= 1; step += 2) {
+          const PetscInt to = (d == 0 ? i : j) + step;
+          if (to < 0 || to >= n) continue;
+          MatStencil column              = row;
+          (d == 0 ? column.i : column.j) = to;
+          const bool        left         = PetscMin(i, column.i) < n / 2;
+          const PetscScalar v = (left ? d == 0 : d == 1) ? ratio : 1, minus = -v;
+          sum += v;
+          MatSetValuesStencil(grid.A, 1, &row, 1, &column, &minus, INSERT_VALUES);
+        }
+      MatSetValuesStencil(grid.A, 1, &row, 1, &row, &sum, INSERT_VALUES);
+    }
+  MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY);
+  MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY);
+}
+
+PetscInt iterations_of_cg(Mat A, const Sweep *sweep)
+{
+  KSP                ksp;
+  PC                 pc;
+  KSPConvergedReason reason;
+  PetscInt           its = -1;
+  Line               vectors(A);
+  KSPCreate(PETSC_COMM_WORLD, &ksp);
+  KSPSetOperators(ksp, A, A);
+  KSPSetType(ksp, KSPCG);
+  KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000);
+  KSPGetPC(ksp, &pc);
+  PCSetType(pc, PCLINE);
+  if (sweep) sweep->set(pc);
+  KSPSolve(ksp, vectors.b, vectors.x);
+  KSPGetConvergedReason(ksp, &reason);
+  KSPGetIterationNumber(ksp, &its);
+  KSPDestroy(&ksp);
+  EXPECT_GT(reason, 0);
+  return its;
+}
+
+TEST_F(PCLineSweep, EveryCompositionIsTheReference)
+{
+  for (int dimensions : {2, 3})
+    for (int cut : {0, 1}) {
+      std::vector<PetscInt> processes          = {1, 1, 1};
+      processes[static_cast<std::size_t>(cut)] = ranks;
+      Grid grid(dimensions == 2 ? std::vector<PetscInt>{9, 10} : std::vector<PetscInt>{5, 7, 4}, dimensions == 2 ? std::vector<PetscReal>{3, 1} : std::vector<PetscReal>{1, 2, 3}, 0.1, false, processes);
+      vary_rows(grid.A);
+      const Dense dense(grid.A, grid.da);
+      Line        line(grid.A, grid.da);
+      OK(MatMult(grid.A, line.b, line.r));
+      for (const auto &directions : {std::vector<int>{1}, std::vector<int>{1, 0}, std::vector<int>{0, 2, 1}}) {
+        if (dimensions == 2 && directions.size() == 3) continue;
+        for (PCLineComposition composition : compositions)
+          for (PCLineOrdering ordering : orderings)
+            for (PetscInt iterations : {1, 3}) {
+              const Sweep sweep = {directions, composition, ordering, iterations == 1 ? 1. : 0.75, iterations};
+              EXPECT_LT(error(line, dense, sweep), 1e-12) << dimensions << cut << directions.size() << PCLineCompositions[composition] << PCLineOrderings[ordering] << iterations;
+              EXPECT_LT(asymmetry(line.pc, line.b, line.r, false), 1e-12) << "not its transpose";
+            }
+      }
+    }
+}
+
+TEST_F(PCLineSweep, PeriodicAndPentadiagonalLines)
+{
+  Grid grid({8, 8 + 4 * ranks}, {2, 1}, 0.3, true, {1, ranks}, false, 2);
+  vary_rows(grid.A);
+  const Dense dense(grid.A, grid.da);
+  Line        line(grid.A, grid.da);
+  for (PCLineOrdering ordering : orderings) EXPECT_LT(error(line, dense, {{0, 1}, PC_LINE_COMPOSITION_SYMMETRIC, ordering, 0.9, 2}), 1e-11);
+}
+
+TEST_F(PCLineSweep, AColourMayBeEmptyOnARank)
+{
+  Grid        grid({6, ranks}, {2, 1}, 0.5, false, {1, ranks}); // one x-line a rank
+  const Dense dense(grid.A, grid.da);
+  Line        line(grid.A, grid.da);
+  for (PCLineComposition composition : compositions) EXPECT_LT(error(line, dense, {{0, 1}, composition, PC_LINE_ORDERING_ZEBRA, 1, 1}), 1e-13);
+  Grid one({7}, {2}, 0.5); // one line in all: zebra is jacobi
+  Line alone(one.A, one.da);
+  OK(PCLineSetOrdering(alone.pc, PC_LINE_ORDERING_ZEBRA));
+  OK(PCSetUp(alone.pc));
+  EXPECT_LT(alone.residual(one.A), ranks == 1 ? 1e-14 : 1.0);
+}
+
+TEST_F(PCLineSweep, ZebraWithoutADMColoursLinesByTheirNumber)
+{
+  const PetscInt n = 6, lines = 12; // 5-point operator, 12 lines of 6 rows
+  Mat            A = matrix(
+               n * lines, [&](PetscInt r, PetscInt c) { return r == c ? 5. + static_cast<PetscReal>(r % 7) : -1.; },
+               [&](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n); }, lines / ranks * n);
+  Grid grid({n, lines}, {1, 1}, 1, false, {1, ranks}); // its rows are numbered alike
+  {
+    const Dense dense(A, grid.da);
+    Line        line(A), on_grid(A, grid.da);
+    const Sweep sweep = {{0}, PC_LINE_COMPOSITION_SYMMETRIC, PC_LINE_ORDERING_ZEBRA, 1, 2};
+    EXPECT_LT(error(on_grid, dense, sweep), 1e-13);
+    sweep.set(line.pc);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_ROWS));
+    OK(PCApply(line.pc, line.b, line.x));
+    OK(VecAXPY(line.x, -1, on_grid.x));
+    PetscReal difference;
+    OK(VecNorm(line.x, NORM_INFINITY, &difference));
+    EXPECT_LT(difference, 1e-13);
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineSweep, SymmetricCompositionsOfSymmetricMatricesAreSymmetric)
+{
+  Grid grid({9, 8, 6}, {3, 1, 2}, 0.1);
+  vary_rows(grid.A, true);
+  Line line(grid.A, grid.da);
+  OK(MatMult(grid.A, line.b, line.r));
+  for (PCLineComposition composition : compositions)
+    for (PCLineOrdering ordering : orderings) {
+      Sweep{{0, 1, 2}, composition, ordering, 0.9, 2}.set(line.pc);
+      OK(PCSetUp(line.pc));
+      const bool symmetric = composition == PC_LINE_COMPOSITION_SYMMETRIC || (composition == PC_LINE_COMPOSITION_ADDITIVE && ordering == PC_LINE_ORDERING_JACOBI);
+      if (symmetric) EXPECT_LT(asymmetry(line.pc, line.b, line.r, true), 1e-13) << PCLineCompositions[composition] << PCLineOrderings[ordering];
+      else EXPECT_GT(asymmetry(line.pc, line.b, line.r, true), 1e-9) << PCLineCompositions[composition] << PCLineOrderings[ordering];
+    }
+}
+
+TEST_F(PCLineSweep, AutoSweepsBothDirectionsWhereManyRowsPreferAnother)
+{
+  const PetscInt n = 32;
+  Grid           grid({n, n}, {1, 1});
+  fill_two_regions(grid, n, 1000);
+  Line line(grid.A, grid.da);
+  OK(PCSetUp(line.pc));
+  EXPECT_TRUE(line.direction() == "x,y" || line.direction() == "y,x") << line.direction();
+  EXPECT_TRUE(contains(line.view(), "% of the rows couple along")) << line.view();
+  EXPECT_TRUE(contains(line.view(), "sweep: symmetric, jacobi, omega 1, iterations 1")) << line.view();
+  if (ranks > 1) { // a direction that is cut is not added where cut lines are an error
+    OK(PCLineSetCut(line.pc, PC_LINE_CUT_ERROR));
+    Grid strips({n, n}, {1, 1}, 1, false, {1, ranks});
+    fill_two_regions(strips, n, 1000);
+    OK(PCSetOperators(line.pc, strips.A, strips.A));
+    OK(PCSetDM(line.pc, strips.da));
+    if (PCSetUp(line.pc) == 0) EXPECT_EQ(line.direction(), "x");
+    else EXPECT_TRUE(contains(last_error(), "lines along y")) << last_error(); // y is the strongest
+  }
+  const Sweep    one = {{0}}, both = {{0, 1}, PC_LINE_COMPOSITION_SYMMETRIC, PC_LINE_ORDERING_JACOBI, 1, 1};
+  const Sweep    average = {{0, 1}, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_ORDERING_JACOBI, 1, 1};
+  const PetscInt single = iterations_of_cg(grid.A, &one), symmetric = iterations_of_cg(grid.A, &both), additive = iterations_of_cg(grid.A, &average), automatic = iterations_of_cg(grid.A, nullptr);
+  EXPECT_LT(2 * symmetric, single);
+  EXPECT_LT(additive, single);
+  EXPECT_LT(2 * automatic, single);
+}
+
+TEST_F(PCLineSweep, MatApplyGoesColumnByColumn)
+{
+  Grid     grid({8, 9}, {1, 1}, 0.1);
+  Line     line(grid.A, grid.da);
+  Mat      B, X;
+  PetscInt rows;
+  Sweep{{0, 1}, PC_LINE_COMPOSITION_SYMMETRIC, PC_LINE_ORDERING_ZEBRA, 1, 1}.set(line.pc);
+  OK(MatGetLocalSize(grid.A, &rows, nullptr));
+  OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, 3, nullptr, &B));
+  OK(MatSetRandom(B, nullptr));
+  OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+  for (int times = 0; times < 2; ++times) {
+    OK(PCMatApply(line.pc, B, X));
+    for (PetscInt c = 0; c < 3; ++c) {
+      PetscReal difference;
+      OK(MatGetColumnVector(B, line.b, c));
+      OK(MatGetColumnVector(X, line.r, c));
+      OK(PCApply(line.pc, line.b, line.x));
+      OK(VecAXPY(line.x, -1, line.r));
+      OK(VecNorm(line.x, NORM_INFINITY, &difference));
+      EXPECT_LT(difference, 1e-13);
+    }
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X)); // one solve again: the batch in one call
+    OK(PCLineSetOrdering(line.pc, PC_LINE_ORDERING_JACOBI));
+  }
+  OK(MatDestroy(&B));
+  OK(MatDestroy(&X));
+}
+
+TEST_F(PCLineSweep, AnApplyAllocatesNothing)
+{
+  static int allocations = 0;
+  Grid       grid({16, 16, 4}, {1, 2, 1});
+  Line       line(grid.A, grid.da);
+  for (PCLineComposition composition : compositions) {
+    Sweep{{0, 1, 2}, composition, PC_LINE_ORDERING_ZEBRA, 1, 2}.set(line.pc);
+    OK(PCSetUp(line.pc));
+    OK(PCApply(line.pc, line.b, line.x));
+    PetscLogDouble before, after;
+    OK(PetscMallocGetCurrentUsage(&before));
+    Kokkos::Tools::Experimental::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char *, const void *, std::uint64_t) { ++allocations; });
+    for (int k = 0; k < 3; ++k) OK(PCApply(line.pc, line.b, line.x));
+    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+    OK(PetscMallocGetCurrentUsage(&after));
+    EXPECT_EQ(allocations, 0);
+    EXPECT_EQ(before, after);
+  }
+}
+
+#if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
+TEST_F(PCLineSweep, ADeviceApplyCrossesTheBusZeroTimes) // one rank: the products of several exchange halos
+{
+  Grid               grid({64, 64}, {1, 2});
+  Line               line(grid.A, grid.da);
+  PetscMemType       where;
+  const PetscScalar *a;
+  Sweep{{0, 1}, PC_LINE_COMPOSITION_SYMMETRIC, PC_LINE_ORDERING_ZEBRA, 1, 2}.set(line.pc);
+  OK(PCApply(line.pc, line.b, line.x));
+  OK(VecGetArrayReadAndMemType(line.b, &a, &where));
+  OK(VecRestoreArrayReadAndMemType(line.b, &a));
+  if (PetscMemTypeHost(where)) GTEST_SKIP() << "host vectors";
+  const PetscLogDouble down = petsc_gtoc_ct, up = petsc_ctog_ct;
+  for (int k = 0; k < 3; ++k) OK(PCApply(line.pc, line.b, line.x));
+  EXPECT_EQ(petsc_gtoc_ct, down);
+  EXPECT_EQ(petsc_ctog_ct, up);
+}
+#endif
+
+} // namespace
