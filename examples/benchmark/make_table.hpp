@@ -8,9 +8,9 @@ namespace bench {
 
 struct TableSettings {
   std::string      file;                                                              ///< the header to be written
-  std::vector<int> rows{64, 128, 256, 512, 1024, 2048, 4096, 16384};                  ///< unknowns per line
+  std::vector<int> rows{64, 128, 192, 256, 512, 1024, 2048, 4096, 16384};             ///< unknowns per line
   double           unknowns = ribbon::is_device_space<Exec> ? 67108864.0 : 1048576.0; ///< of a batch
-  int              repeat   = 5;                                                      ///< samples of four solves; the median counts
+  int              repeat   = 3;                                                      ///< samples of four solves; the median counts
 };
 
 /// Times every candidate on the default execution space, prints the times and writes the header. Candidates that do not take a case, or whose
