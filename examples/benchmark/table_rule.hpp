@@ -26,7 +26,7 @@ struct Measurement {
   std::vector<Candidate> candidates;
 };
 
-constexpr double margin = 1.02; ///< what is slower by less is as fast
+constexpr double margin = 1.01; ///< what is slower by less is as fast
 
 /// Of the candidates that are as fast as the fastest one the one that is preferred, else the first. Null where none could do the case.
 template <class Prefer>

@@ -29,6 +29,13 @@ struct LineSet {
   KOKKOS_INLINE_FUNCTION std::int64_t lines() const { return count0 * count1; }
   KOKKOS_INLINE_FUNCTION std::int64_t unknowns() const { return rows * lines() * components; }
 
+  /// Rows of a line are nearer in memory than lines.
+  bool is_contiguous() const
+  {
+    const auto size = [](std::int64_t stride) { return stride < 0 ? -stride : stride; };
+    return lines() == 1 || size(row_stride) < size(stride0);
+  }
+
   /// Position of the first row of a line.
   KOKKOS_INLINE_FUNCTION std::int64_t begin(std::int64_t line) const
   {

@@ -44,7 +44,7 @@ Made<typename Scheme::Scalar, Exec> make_chunked(const Exec &exec, const LineSet
     if (shape.split.chunks == 0) continue;
     watch     = PivotWatch();
     auto made = std::make_unique<OnePassAlgorithm<Scheme, Exec>>(exec, matrices, shape, watch);
-    if (made->plan.fits(exec)) return made;
+    if (made->plan.really_fits(exec)) return made;
   }
   why = "lines of " + std::to_string(lines.rows) + " rows " + (lines.rows < Plan::least ? "are too short" : "do not fit the scratch of a team");
   return nullptr;

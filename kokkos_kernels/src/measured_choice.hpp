@@ -11,20 +11,21 @@
 
 namespace ribbon::detail {
 
-/// Whether there is a kernel that eliminates matrices of their own in flight, whose tiles fit the scratch of a team.
+/// Whether there is a kernel that eliminates matrices of their own in flight, for lines that leave a team room for several.
 template <class Scalar, class Memory>
 bool in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
-  return bands.half_bandwidth() <= 2 && bands.block == 1 && lines.rows <= 2048;
+  const std::int64_t bytes = lines.rows * (1 + 2 * bands.half_bandwidth()) * static_cast<std::int64_t>(sizeof(Scalar)); // of a line in scratch
+  return bands.half_bandwidth() <= 2 && bands.block == 1 && 2 * bytes <= static_cast<std::int64_t>(device::scratch_limit(typename Memory::execution_space()));
 }
 
-/// What was fastest for a large batch of such lines; a device that is not filled by thomas takes one_pass.
+/// What was fastest for a large batch of such lines. Matrices of their own that are too few for thomas to fill a device go to one_pass.
 /// @param has_constant_stencil  of a shared matrix, which it brings to the host: asked only where the table tells the two apart
 template <class Scalar, class Memory, class Constant>
 choice::Algorithm measured_fastest(const LineSet &lines, const Bands<Scalar, Memory> &bands, const Constant &has_constant_stencil)
 {
   using choice::Source;
-  const auto layout = std::abs(lines.row_stride) < std::abs(lines.stride0) ? choice::Layout::contiguous : choice::Layout::interleaved;
+  const auto layout = lines.is_contiguous() ? choice::Layout::contiguous : choice::Layout::interleaved;
   const auto of     = [&](Source source) { return choice::measured({std::max(1, bands.half_bandwidth()), bands.block, layout, source}, lines.rows).algorithm; };
   const bool own    = bands.lhs == Lhs::per_line || bands.lhs == Lhs::shifted;
   if (own && in_flight(lines, bands) && lines.lines() < 32768) return choice::Algorithm::one_pass; // thomas has one thread per line

@@ -278,6 +278,7 @@ TEST(Large, MoreThanTwoToTheThirtyOneUnknowns)
 
 TEST(Large, MoreThanTwoToTheThirtyOneUnknownsWithMatricesOfTheirOwn)
 {
+  if (!ribbon::is_device_space<Exec> && !std::getenv("RIBBON_LARGE")) GTEST_SKIP() << "on a host, where RIBBON_LARGE is set";
   if (free_memory() < std::size_t(84) << 30) GTEST_SKIP() << (free_memory() >> 30) << " GiB of memory are free";
   for (bool contiguous : {false, true})
     for (const char *algorithm : {"one_pass", "thomas", "cr_pcr"}) check_batch(contiguous, algorithm, ribbon::Lhs::per_line, 1);

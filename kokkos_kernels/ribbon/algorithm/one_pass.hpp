@@ -29,10 +29,11 @@ struct OnePassKernel : OnePassReduced<Scheme> {
   static constexpr int rows        = slots / B;
   static constexpr int interior    = rows - Scheme::separator_rows;
   static constexpr int pack        = device::pack<Scalar>;
-  static constexpr int group       = 8;                                                                                ///< unknowns per group of asynchronous copies
-  static constexpr int max_threads = slots > 32 || S > 2 || B > 1 ? 512 : slots > 16 || S > 1 || MS == 0 ? 768 : 1024; ///< bounds the registers: 128, 80 or 64
-  static constexpr int side        = 32;                                                                               ///< virtual threads whose slots lie side by side in scratch (interleaved)
-  static constexpr int exchanged   = (Scheme::couples_left && Staged ? 3 : 2) * S;                                     ///< numbers per virtual thread: r_own, and r_left, z or both
+  static constexpr int most_bits   = sizeof(Scalar) < 8 && !Staged ? 6 : 5;        ///< 2^most_bits lanes: rows of 256 bytes and more
+  static constexpr int group       = 8;                                            ///< unknowns per group of asynchronous copies
+  static constexpr int max_threads = slots > 32 || S > 2 || B > 1 ? 512 : 768;     ///< bounds the registers: 128 or 80
+  static constexpr int side        = 32;                                           ///< virtual threads whose slots lie side by side in scratch (interleaved)
+  static constexpr int exchanged   = (Scheme::couples_left && Staged ? 3 : 2) * S; ///< numbers per virtual thread: r_own, and r_left, z or both
   using Block                      = ChunkBlock<Scheme, slots>;
   using Square                     = typename Reduced::Square;
   using ForwardRow                 = typename Scheme::Forward;
@@ -65,11 +66,14 @@ struct OnePassKernel : OnePassReduced<Scheme> {
     return Staged ? static_cast<std::size_t>(s.pitch) * static_cast<std::size_t>(s.lanes()) : static_cast<std::size_t>(MS * ((s.block_threads() + side - 1) / side * side));
   }
 
+  /// Lanes of a chunk in one warp, as a power of two.
+  KOKKOS_FUNCTION static int warp_bits(const OnePassShape &s) { return most_bits > 5 && s.lane_bits > 5 ? 5 : s.lane_bits; }
+
   /// Bytes of scratch of a block of the team; `regular` chunks bring no block of theirs to it.
   static std::size_t scratch(const OnePassShape &s, bool is_virtual, int regular_chunks)
   {
     const std::size_t threads = static_cast<std::size_t>(s.threads()), tile = tile_words(s);
-    const int         fetching = source == CoefficientSource::classes ? 0 : std::min(s.split.chunks - regular_chunks, s.block_chunks) * (s.lanes() / s.warp_lanes());
+    const int         fetching = source == CoefficientSource::classes ? 0 : std::min(s.split.chunks - regular_chunks, s.block_chunks) << (s.lane_bits - warp_bits(s));
     const std::size_t extra    = is_virtual ? threads * sizeof(State) : static_cast<std::size_t>(fetching) * fetched_bytes;
     return device::align16(tile * sizeof(Scalar)) + device::align16(exchanged * threads * sizeof(Scalar)) + extra;
   }
@@ -104,11 +108,8 @@ struct OnePassKernel : OnePassReduced<Scheme> {
     p.pad                   = slots - shape.split.size(p.chunk) * B;
     p.cls                   = 0;
     if constexpr (source == CoefficientSource::classes) p.cls = class_of_line[p.line % classified];
-    if constexpr (Staged) p.tile = tile + p.lane * shape.pitch + shape.split.begin(p.chunk) * B - p.pad;
-    else {
-      const int local = v - team.first();
-      p.tile          = tile + local / side * (side * MS) + local % side;
-    }
+    const int local = v - team.first();
+    p.tile          = tile + (Staged ? p.lane * shape.pitch + shape.split.begin(p.chunk) * B - p.pad : local / side * (side * MS) + local % side);
     return p;
   }
 
@@ -117,7 +118,7 @@ struct OnePassKernel : OnePassReduced<Scheme> {
   static constexpr std::size_t fetched_bytes = Fetched::bytes;
   /// Lanes of different classes would need different blocks in scratch; hosts gain nothing from a copy.
   template <class Team>
-  static constexpr bool fetches = source != CoefficientSource::classes &&device::copies_blocks<Team>;
+  static constexpr bool fetches = device::copies_blocks<Team> &&source != CoefficientSource::classes;
 
   template <class Team, class F>
   KOKKOS_FUNCTION void with_block([[maybe_unused]] const Team &team, const Piece &p, [[maybe_unused]] char *fetched, const F &f) const
@@ -131,9 +132,9 @@ struct OnePassKernel : OnePassReduced<Scheme> {
       if (place >= regular_end) place -= regular_end - regular_begin;
     }
     if constexpr (Team::spans_blocks) place -= irregular_before(team.first() >> shape.lane_bits);
-    place              = (place << (shape.lane_bits - shape.warp_bits())) + (p.lane >> shape.warp_bits()); // every warp has its own
+    if constexpr (most_bits > 5) place = (place << (shape.lane_bits - warp_bits(shape))) + (p.lane >> 5); // every warp has its own
     const Block *block = blocks + (p.cls * shape.split.chunks + p.chunk);
-    if constexpr (fetches<Team>) f(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane & (shape.warp_lanes() - 1), shape.warp_lanes()});
+    if constexpr (fetches<Team>) f(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane & 31, 1 << warp_bits(shape)});
     else f(MemoryBlock<Block>{block});
   }
 
@@ -148,7 +149,6 @@ struct OnePassKernel : OnePassReduced<Scheme> {
   template <class Team>
   static constexpr bool packs = device::copies_blocks<Team> && !Staged && MS % pack == 0 && MR % B == 0 && (B == 1 || B % pack == 0);
 
-  /// Whether copies up to unknown e are a group.
   KOKKOS_FUNCTION static constexpr bool ends_group(int e) { return (e - MR) % group == group - 1 || e == slots - 1; }
 
   /// Brings the rows of an interleaved chunk. Empty slots get its first row: their coefficients are zero, and nothing branches. The address
@@ -156,15 +156,14 @@ struct OnePassKernel : OnePassReduced<Scheme> {
   template <class Coefficients, class Team>
   KOKKOS_FUNCTION void load(const Team &, const Piece &p, State &s) const
   {
-    const Scalar                  *from = b + in.begin(p.line) + shape.split.begin(p.chunk) * in.row_stride;
-    [[maybe_unused]] const Scalar *own  = from;
+    [[maybe_unused]] const Scalar *from = b + in.begin(p.line) + shape.split.begin(p.chunk) * in.row_stride, *own = from;
     RIBBON_UNROLL
     for (int e = 0; e < MR; ++e) {
       s.g[e] = device::streaming_load(B == 1 ? from : from + e % B * in.component_stride);
       if (e % B == B - 1) from += holds<Coefficients>(p, e) ? in.row_stride : 0;
     }
     if constexpr (packs<Team>) {
-      const int     lanes = shape.warp_lanes(), lane = p.lane & (lanes - 1);
+      const int     lanes = 1 << warp_bits(shape), lane = p.lane & 31;
       const Scalar *first = device::of_first_lane(lanes, own); // neighbouring lanes are mostly neighbours in memory
       const bool    dense = own - first == lane && p.active, aligned = reinterpret_cast<std::uintptr_t>(first) % 16 == 0 && in.row_stride % pack == 0 && (B == 1 || in.component_stride % pack == 0);
       if (device::all_lanes(lanes, dense && aligned && lanes >= pack)) return load_packs<Coefficients>(p, first, lane);
@@ -181,7 +180,7 @@ struct OnePassKernel : OnePassReduced<Scheme> {
   template <class Coefficients>
   KOKKOS_FUNCTION void load_packs(const Piece &p, const Scalar *first, int lane) const
   {
-    const int     bits = shape.warp_bits() - (pack == 4 ? 2 : pack == 2 ? 1 : 0), ahead = lane >> bits, column = (lane - (ahead << bits)) * pack;
+    const int     bits = warp_bits(shape) - (pack == 4 ? 2 : pack == 2 ? 1 : 0), ahead = lane >> bits, column = (lane - (ahead << bits)) * pack;
     const int     before = B > 1 ? MR : MR + ahead, skipped = Coefficients::full || p.pad == 0 ? before : before > p.pad ? before - p.pad : 0;
     const Scalar *from = first + column + skipped / B * in.row_stride + (B > 1 ? ahead * in.component_stride : 0);
     Scalar       *to   = p.tile - lane + column + ahead * side;

@@ -22,7 +22,7 @@ public:
   {
     OnePassShape s;
     s.ring   = periodic;
-    s.staged = lines.lines() == 1 || std::abs(lines.row_stride) < std::abs(lines.stride0);
+    s.staged = lines.is_contiguous();
     if (lines.rows > 16384) return s;
     const int         n     = static_cast<int>(lines.rows);
     const std::size_t limit = device::scratch_limit(exec);

@@ -47,7 +47,7 @@ public:
   {
     OnePassShape s;
     s.ring   = periodic || Scheme::always_ring;
-    s.staged = lines.lines() == 1 || std::abs(lines.row_stride) < std::abs(lines.stride0);
+    s.staged = lines.is_contiguous();
     if (lines.rows > 16384) return s;
     const auto known = slots_known(s.staged, classes);
     check(rows_per_thread, known, s.staged);
@@ -63,7 +63,7 @@ public:
       s.set_blocks(1);
       return s.split.chunks > 0;
     };
-    const choice::Key key{S / B, B, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, constant ? choice::Source::constant : choice::Source::general};
+    const choice::Key key{Scheme::separator_rows, B, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, constant ? choice::Source::constant : choice::Source::general};
     if (!cut(choice::measured(key, n).rows_per_thread)) return s;
     if (s.staged) {
       // with 16 lanes or more any odd pitch avoids bank conflicts; with fewer, several chunks meet and must have an odd number of rows
@@ -78,16 +78,17 @@ public:
       while (s.pitch % modulus != spread % modulus) ++s.pitch;
     } else {
       s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes
-      if (lines_per_team == 0) choose_blocks(s, constant);
+      choose_blocks(s, constant);
       while (s.lane_bits > 2 && !fits(s)) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
+      if (!fits(s)) s.set_blocks(1);
     }
     if (!fits(s)) s.split.chunks = 0;
     return s;
   }
 
-  /// Whether the tile fits the scratch of a team; choose() believes that one chunk at most is not regular where `constant`.
-  bool fits(const Exec &exec) const { return scratch(shape_, !is_device_space<Exec>, regular_end_ - regular_begin_) <= device::scratch_limit(exec); }
+  /// Whether the tile fits the scratch of a team with the regular chunks there are; choose() believes that one at most is not where `constant`.
+  bool really_fits(const Exec &exec) const { return scratch(shape_, !is_device_space<Exec>, regular_end_ - regular_begin_) <= device::scratch_limit(exec); }
 
   /// Factors the matrices (all of one size and bandwidth) for the kernel. `watch` sees every pivot. The shape is completed.
   OnePass(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, OnePassShape shape, PivotWatch &watch) : shape_(shape)

@@ -41,9 +41,6 @@ struct OnePassShape {
   int        reach  = 0;                   ///< of them, blocks to either side of the diagonal
 
   KOKKOS_INLINE_FUNCTION int lanes() const { return 1 << lane_bits; }
-  /// Lanes of a chunk in one warp.
-  KOKKOS_INLINE_FUNCTION int warp_bits() const { return lane_bits < 5 ? lane_bits : 5; }
-  KOKKOS_INLINE_FUNCTION int warp_lanes() const { return 1 << warp_bits(); }
   KOKKOS_INLINE_FUNCTION int threads() const { return split.chunks << lane_bits; }
   KOKKOS_INLINE_FUNCTION int block_threads() const { return block_chunks << lane_bits; }
   void                       set_blocks(int n) { blocks = n, block_chunks = (split.chunks + n - 1) / n; }

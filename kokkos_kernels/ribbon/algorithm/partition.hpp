@@ -36,7 +36,7 @@ public:
   {
     PartitionCut c;
     c.rows = lines.rows, c.lines = lines.lines(), c.K = std::max(1, bands.half_bandwidth()), c.B = bands.block, c.ring = bands.periodic;
-    c.lines_fastest = lines.lines() > 1 && std::abs(lines.row_stride) > std::abs(lines.stride0);
+    c.lines_fastest = !lines.is_contiguous();
     if (lines.count1 != 1 || lines.rows < 2 * piece) return c;
     for (c.piece = piece; c.piece >= 3 * c.K; --c.piece) { // a tail is either nothing or long enough for its couplings
       c.tail = c.rows % c.piece;

@@ -16,7 +16,7 @@ KOKKOS_INLINE_FUNCTION void async_copy(Scalar *to, const Scalar *from)
   else if constexpr (sizeof(Scalar) == 8) asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(address), "l"(from));
   else asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(address), "l"(from));
 #else
-  *to = *from;
+  *to                           = *from;
 #endif
 }
 
@@ -31,6 +31,8 @@ KOKKOS_INLINE_FUNCTION void async_copy_pack([[maybe_unused]] Scalar *to, [[maybe
 {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from));
+#elif defined(__CUDA_ARCH__)
+  *reinterpret_cast<int4 *>(to) = *reinterpret_cast<const int4 *>(from);
 #endif
 }
 
@@ -59,6 +61,8 @@ KOKKOS_INLINE_FUNCTION void async_copy_block([[maybe_unused]] void *to, [[maybe_
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
   for (int k = lane * 16; k < bytes; k += lanes * 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address + k), "l"(static_cast<const char *>(from) + k));
+#elif defined(__CUDA_ARCH__)
+  for (int k = lane; k < bytes / 16; k += lanes) static_cast<int4 *>(to)[k] = static_cast<const int4 *>(from)[k];
 #endif
 }
 

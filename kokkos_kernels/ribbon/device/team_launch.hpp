@@ -24,7 +24,7 @@ namespace ribbon::device {
 struct League {
   std::int64_t teams   = 0;
   int          threads = 1; ///< virtual threads of a team
-  std::size_t  scratch = 0; ///< bytes of team scratch the kernel asked for (16-byte aligned pieces)
+  std::size_t  scratch = 0; ///< bytes of scratch that a block of the team asked for (16-byte aligned pieces)
 };
 
 KOKKOS_INLINE_FUNCTION constexpr std::size_t align16(std::size_t bytes)
@@ -91,7 +91,7 @@ private:
   std::conditional_t<Team::is_virtual, State *, Nothing> states_{};
 };
 
-/// Whether lanes of a warp bring blocks of coefficients to scratch together (async_copy_block).
+/// Whether lanes of a warp bring blocks of coefficients and packs of rows to scratch together (async_copy_block, async_copy_pack).
 template <class Team>
 inline constexpr bool copies_blocks = false;
 
