@@ -29,7 +29,11 @@ choice::Algorithm measured_fastest(const LineSet &lines, const Bands<Scalar, Mem
   const auto of     = [&](Source source) { return choice::measured({std::max(1, bands.half_bandwidth()), bands.block, layout, source}, lines.rows).algorithm; };
   const bool own    = bands.lhs == Lhs::per_line || bands.lhs == Lhs::shifted;
   if (own && in_flight(lines, bands) && lines.lines() < 32768) return choice::Algorithm::one_pass; // thomas has one thread per line
-  if (own) return of(bands.lhs == Lhs::per_line ? Source::per_line : Source::shifted);
+  if (own) {
+    const auto measured = of(bands.lhs == Lhs::per_line ? Source::per_line : Source::shifted);
+    const bool filled   = lines.lines() * bands.half_bandwidth() >= 131072; // by thomas, which moves less than partition; the table's longest lines are fewer
+    return measured == choice::Algorithm::partition && filled ? choice::Algorithm::thomas : measured;
+  }
   const auto constant = of(Source::constant), general = of(Source::general);
   return constant == general || bands.lhs == Lhs::classes || !has_constant_stencil() ? general : constant;
 }
