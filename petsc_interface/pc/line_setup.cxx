@@ -216,7 +216,6 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   PetscInt   rows, columns, m, n;
   PetscFunctionBegin;
   PetscCall(EnsureKokkos());
-  PetscUseTypeMethod(pc, reset); // whatever happens below, nothing of the last matrix is left
   PetscCall(MatGetSize(pc->pmat, &rows, &columns));
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));
   PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PC line: the matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, rows, columns);
@@ -224,7 +223,6 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   PetscCall(GetLocalBlock(pc->pmat, &block));
   const PetscErrorCode ierr = SetUp(pc, line, block.mat);
   PetscCall(MatDestroy(&block.converted));
-  if (ierr) PetscUseTypeMethod(pc, reset);
   PetscCall(ierr);
   PetscCall(ReportFailure(pc, line));
   PetscFunctionReturn(PETSC_SUCCESS);
