@@ -52,8 +52,14 @@ static PetscErrorCode PCMatApply_Line(PC pc, Mat B, Mat X)
   PetscCall(PetscLogEventBegin(events->solve, pc, B, X, 0));
   if (line->failure.empty()) PetscCall(line->sweep.groups[0].batches[0].op->solve(B, X));
   else {
-    PetscCall(MatZeroEntries(X));
-    PetscCall(MatShift(X, PETSC_INFINITY));
+    PetscInt columns;
+    PetscCall(MatGetSize(X, nullptr, &columns));
+    for (PetscInt c = 0; c < columns; ++c) {
+      Vec x;
+      PetscCall(MatDenseGetColumnVecWrite(X, c, &x));
+      PetscCall(VecSet(x, PETSC_INFINITY));
+      PetscCall(MatDenseRestoreColumnVecWrite(X, c, &x));
+    }
   }
   PetscCall(PetscLogEventEnd(events->solve, pc, B, X, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -241,7 +241,7 @@ void expect_failure(PetscMPIInt ranks, PetscMPIInt rank, PetscScalar bad, PCFail
 
 TEST_F(PCLineErrors, AfterASetUpThatRaisedAnErrorEveryApplicationRaisesOne)
 {
-  const std::vector<PetscInt> n = {8 * ranks, 4};
+  const std::vector<PetscInt> n = {9, 3 * ranks};
   Grid                        grid(n, {2, 0}, 1, false, {1, ranks}, false, 2);
   Line                        line(grid.A, grid.da);
   Mat                         B, X;
@@ -280,6 +280,34 @@ TEST_F(PCLineFailures, AZeroPivotOnOneRank)
 TEST_F(PCLineFailures, ANaNOnOneRank)
 {
   expect_failure(ranks, rank, std::numeric_limits<PetscReal>::quiet_NaN(), PC_FACTOR_OTHER, "has an entry that is not a finite number");
+}
+
+TEST_F(PCLineFailures, OfABatchEveryEntryIsInfiniteAndNoKernelIsShown)
+{
+  Grid               grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
+  Line               line(grid.A, grid.da);
+  Mat                B, X;
+  const PetscScalar *x;
+  PetscInt           begin, rows, lda;
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  OK(MatGetLocalSize(grid.A, &rows, nullptr));
+  if (rank == 0) {
+    OK(MatSetValue(grid.A, begin, begin, std::numeric_limits<PetscReal>::quiet_NaN(), INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, 3, nullptr, &B));
+  OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+  OK(PCMatApply(line.pc, B, X));
+  OK(MatDenseGetLDA(X, &lda));
+  OK(MatDenseGetArrayRead(X, &x));
+  for (PetscInt c = 0; c < 3; ++c)
+    for (PetscInt r = 0; r < rows; ++r) EXPECT_GT(PetscAbsScalar(x[c * lda + r]), PETSC_MAX_REAL / 10) << c << " " << r;
+  OK(MatDenseRestoreArrayRead(X, &x));
+  EXPECT_TRUE(contains(line.view(), "not a finite number")) << line.view();
+  EXPECT_FALSE(contains(line.view(), "algorithm: ")) << line.view();
+  OK(MatDestroy(&B));
+  OK(MatDestroy(&X));
 }
 
 TEST_F(PCLineFailures, ARoundingSizePivotDependsOnTheTolerance)
