@@ -53,6 +53,7 @@ PetscErrorCode Inspect(PC pc, LineOperator &op, Mat block, LineRequest *request,
   if (found.not_finite >= 0) *failure = format("PC line: row %lld has an entry that is not a finite number", static_cast<long long>(rbegin + found.not_finite));
   request->half_bandwidth = found.half_bandwidth <= 1 ? 1 : 2;
   request->periodic       = found.periodic;
+  request->coupled        = found.across;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,15 +96,47 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
   return "";
 }
 
-/// Damping of solves that nobody gave one: Richardson's iteration with undamped line Jacobi does not smooth, and a multigrid level is there to smooth.
-PetscReal default_omega(PC pc, const PC_Line *line)
+/// Whether the lines of a direction are solved in two groups.
+bool is_zebra(const PC_Line *line, const LineDirection &direction)
 {
-  const char *prefix  = ((PetscObject)pc)->prefix;
-  const bool  smooths = prefix && std::strstr(prefix, "mg_levels_");
-  const bool  damped  = line->ordering == PC_LINE_ORDERING_ZEBRA || (line->composed == PC_LINE_COMPOSITION_ADDITIVE && line->requests.size() > 1);
-  bool        coupled = false;
-  for (const LineRequest &request : line->requests) coupled = coupled || request.direction.coupled;
-  return smooths && coupled && !damped ? PetscReal(0.8) : 1;
+  return line->ordering == PC_LINE_ORDERING_ZEBRA && direction.two_colours;
+}
+
+/// Whether an entry that is not zero couples the rows of this rank to those of others.
+PetscErrorCode CouplesToOtherRanks(Mat pmat, bool *couples)
+{
+  PetscBool   is_mpiaij;
+  PetscMPIInt size;
+  Mat         off;
+  PetscReal   norm;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pmat, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pmat), &size));
+  *couples = size > 1; // other types cannot tell
+  if (!is_mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(pmat, nullptr, &off, nullptr));
+  PetscCall(MatNorm(off, NORM_FROBENIUS, &norm));
+  *couples = norm != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Damping of solves that nobody gave one: Richardson's iteration with undamped line Jacobi does not smooth, and a multigrid level is there to smooth. Collective.
+PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
+{
+  const char *prefix   = ((PetscObject)pc)->prefix;
+  bool        couples  = false;
+  int         found[2] = {0, 0}; // couplings that are left out of solves without damping of their own, largest half-bandwidth
+  PetscFunctionBegin;
+  *omega = 1;
+  if (!prefix || !std::strstr(prefix, "mg_levels_") || (line->composed == PC_LINE_COMPOSITION_ADDITIVE && line->requests.size() > 1)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
+  for (const LineRequest &request : line->requests) {
+    if (!is_zebra(line, request.direction) && (couples || request.coupled)) found[0] = 1;
+    found[1] = PetscMax(found[1], request.half_bandwidth);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  if (found[0]) *omega = static_cast<PetscReal>(found[1] > 1 ? 0.6 : 0.8);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// The groups of every direction, not yet factored, and the sequences they are solved in.
@@ -113,7 +146,7 @@ void Divide(PC_Line *line)
   std::vector<int> each_once;
   for (std::size_t d = 0; d < line->requests.size(); ++d) {
     const LineDirection              &direction = line->requests[d].direction;
-    const bool                        zebra     = line->ordering == PC_LINE_ORDERING_ZEBRA && direction.lines_all > 1;
+    const bool                        zebra     = is_zebra(line, direction);
     std::vector<std::vector<LineSet>> sets      = {{direction.lines}};
     if (zebra) sets = {direction.colours[0], direction.colours[1]};
     std::vector<int> numbers;
@@ -177,9 +210,10 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
     line->requests.push_back(request);
     line->names += (line->names.empty() ? "" : ",") + d.name;
   }
-  const bool automatic  = line->directions[0] == PC_LINE_DIRECTION_AUTO && directions.size() > 1;
-  line->composed        = line->composition != PC_LINE_COMPOSITION_AUTO ? line->composition : automatic ? PC_LINE_COMPOSITION_SYMMETRIC : PC_LINE_COMPOSITION_MULTIPLICATIVE;
-  const PetscReal omega = line->omega > 0 ? line->omega : default_omega(pc, line);
+  const bool automatic = line->directions[0] == PC_LINE_DIRECTION_AUTO && directions.size() > 1;
+  line->composed       = line->composition != PC_LINE_COMPOSITION_AUTO ? line->composition : automatic ? PC_LINE_COMPOSITION_ADDITIVE : PC_LINE_COMPOSITION_MULTIPLICATIVE;
+  PetscReal omega      = line->omega;
+  if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
   for (LineRequest &request : line->requests) request.omega = omega;
   PetscCallCXX(Divide(line));
   std::string error;
