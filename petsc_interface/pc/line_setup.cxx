@@ -186,7 +186,23 @@ PetscErrorCode Build(PC_Line *line, Mat block, PetscInt rbegin, bool on_device, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
+/// Whether lines of direction d cannot be solved on some rank. Collective.
+PetscErrorCode Fails(MPI_Comm comm, const LineSweep &sweep, std::size_t d, bool *fails)
+{
+  int found = 0;
+  PetscFunctionBegin;
+  for (const LineGroup &group : sweep.groups)
+    for (const LineBatch &batch : group.batches) {
+      const LineFacts &facts = batch.facts;
+      if (group.direction == d && (!facts.report.ok() || !facts.refusal.empty() || (batch.request.lhs == PC_LINE_LHS_SHARED && facts.matrices > 1))) found = 1;
+    }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MAX, comm));
+  *fails = found != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// `one`: auto takes one direction, whatever else it finds.
+PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block, bool one = false)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   bool           on_device;
@@ -198,6 +214,8 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
   std::vector<LineDirection>    directions;
   PetscCallCXX(reader = LineOperator::create(on_device));
   PetscCall(ChooseDirections(pc, line, *reader, block, &directions));
+  const bool automatic = line->directions[0] == PC_LINE_DIRECTION_AUTO && directions.size() > 1 && !one;
+  if (one) line->why += ", but these lines cannot be solved", directions.resize(1);
   for (const LineDirection &d : directions) {
     PetscCheck(line->cut == PC_LINE_CUT_LOCAL || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
                d.name.c_str(), (int)d.processes, d.name == "rows" ? "give each rank whole lines" : format("use -da_processors_%s 1", d.name.c_str()).c_str());
@@ -210,9 +228,8 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
     line->requests.push_back(request);
     line->names += (line->names.empty() ? "" : ",") + d.name;
   }
-  const bool automatic = line->directions[0] == PC_LINE_DIRECTION_AUTO && directions.size() > 1;
-  line->composed       = line->composition != PC_LINE_COMPOSITION_AUTO ? line->composition : automatic ? PC_LINE_COMPOSITION_ADDITIVE : PC_LINE_COMPOSITION_MULTIPLICATIVE;
-  PetscReal omega      = line->omega;
+  line->composed  = line->composition != PC_LINE_COMPOSITION_AUTO ? line->composition : automatic ? PC_LINE_COMPOSITION_ADDITIVE : PC_LINE_COMPOSITION_MULTIPLICATIVE;
+  PetscReal omega = line->omega;
   if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
   for (LineRequest &request : line->requests) request.omega = omega;
   PetscCallCXX(Divide(line));
@@ -221,6 +238,13 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
   else
     for (LineGroup &group : line->sweep.groups)
       for (LineBatch &batch : group.batches) PetscCall(Build(line, block, rbegin, on_device, &batch, &error));
+  bool second_fails = false;
+  if (automatic) PetscCall(Fails(comm, line->sweep, 1, &second_fails));
+  if (second_fails) { // nobody asked for it
+    PetscUseTypeMethod(pc, reset);
+    PetscCall(SetUp(pc, line, block, true));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
   PetscCall(line->sweep.allocate(pc->pmat));
   PetscFunctionReturn(PETSC_SUCCESS);

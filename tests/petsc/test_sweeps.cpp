@@ -252,6 +252,32 @@ TEST_F(PCLineSweep, AutoSweepsBothDirectionsWhereManyRowsPreferAnother)
   EXPECT_EQ(automatic, additive);
 }
 
+TEST_F(PCLineSweep, AutoDropsASecondDirectionThatCannotBeFactored)
+{
+  const PetscInt n = 16;
+  Grid           grid({n, n}, {1, 1}, 1, false, {ranks, 1});
+  fill_two_regions(grid, n, 1000);
+  Line line(grid.A, grid.da);
+  OK(PCLineSetAlgorithm(line.pc, PC_LINE_ALGORITHM_THOMAS)); // auto would solve them
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.direction(), "x,y");
+  if (rank == ranks - 1) { // the pivot of the second row of the last line along y
+    const MatStencil  row = {0, 1, n - 1, 0};
+    const PetscScalar v   = 1000. * 1000. / (0.01 + 1 + 1000);
+    OK(MatSetValuesStencil(grid.A, 1, &row, 1, &row, &v, INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(failed_reason(line.pc), PC_NOERROR);
+  EXPECT_EQ(line.direction(), "x");
+  EXPECT_TRUE(contains(line.view(), "along y at least 4 times as strongly, but these lines cannot be solved)")) << line.view();
+  EXPECT_TRUE(contains(line.view(), "sweep: multiplicative")) << line.view();
+  Sweep{{0, 1}}.set(line.pc); // where it is asked for it fails
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_NUMERIC_ZEROPIVOT);
+}
+
 TEST_F(PCLineSweep, AutoIsDefiniteWhereTheMatrixIs)
 {
   const PetscInt n = 16;
