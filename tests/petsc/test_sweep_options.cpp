@@ -198,6 +198,18 @@ TEST_F(PCLineSweepOptions, LinesWithTwoNeighboursOnEitherSideAreDampedMore)
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
   OK(PCSetUp(line.pc));
   EXPECT_TRUE(contains(line.view(), "omega 0.6 (on a multigrid level, 1 would not smooth)")) << line.view();
+  PetscInt begin;
+  grid.fill({24, 24}, {1, 1}, 0.2);
+  OK(PCSetUp(line.pc));
+  EXPECT_TRUE(contains(line.view(), "omega 0.8")) << line.view();
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  if (rank == ranks - 1) { // one line of one rank counts for all
+    OK(MatSetValue(grid.A, begin, begin + 2, 0.01, INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(PCSetUp(line.pc));
+  EXPECT_TRUE(contains(line.view(), "omega 0.6")) << line.view();
 }
 
 TEST_F(PCLineSweepOptions, ZebraWithoutASecondColourIsJacobi)
