@@ -25,10 +25,11 @@ struct LineCouplings {
   int          stored_bandwidth = 0;     ///< the same for stored entries
   bool         periodic         = false; ///< some entry that is not zero joins the ends of a line
   bool         stored_periodic  = false;
-  std::int64_t entries          = 0;  ///< stored off-diagonal entries along the lines
-  std::int64_t too_far_row      = -1; ///< first row with an entry that is not zero on its own line, more than 2 away
-  std::int64_t no_diagonal      = -1; ///< first row that stores no diagonal entry
-  std::int64_t not_finite       = -1; ///< first row with a NaN or Inf on its line
+  std::int64_t entries          = 0;     ///< stored off-diagonal entries along the lines
+  std::int64_t too_far_row      = -1;    ///< first row with an entry that is not zero on its own line, more than 2 away
+  std::int64_t no_diagonal      = -1;    ///< first row that stores no diagonal entry
+  std::int64_t not_finite       = -1;    ///< first row with a NaN or Inf on its line
+  bool         across           = false; ///< some entry that is not zero is off its line, or too far along it
 };
 
 /// Histogram of the strength of coupling of the rows along a line, sum_j |a_ij| / |a_ii| over its neighbours on the line; bins are 64 per

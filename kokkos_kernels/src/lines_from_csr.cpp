@@ -60,7 +60,7 @@ KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64
 constexpr int look = 8; ///< how far along a line entries are looked for
 
 struct CouplingsReducer {
-  std::int64_t                               bandwidth = 0, stored = 0, periodic = 0, stored_periodic = 0, entries = 0, too_far = none, no_diagonal = none, not_finite = none;
+  std::int64_t                               bandwidth = 0, stored = 0, periodic = 0, stored_periodic = 0, entries = 0, across = 0, too_far = none, no_diagonal = none, not_finite = none;
   KOKKOS_INLINE_FUNCTION static std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
   KOKKOS_INLINE_FUNCTION static std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
   KOKKOS_INLINE_FUNCTION CouplingsReducer   &operator+=(const CouplingsReducer &o)
@@ -69,6 +69,7 @@ struct CouplingsReducer {
     stored          = larger(stored, o.stored);
     periodic        = larger(periodic, o.periodic);
     stored_periodic = larger(stored_periodic, o.stored_periodic);
+    across          = larger(across, o.across);
     entries += o.entries;
     too_far     = smaller(too_far, o.too_far);
     no_diagonal = smaller(no_diagonal, o.no_diagonal);
@@ -91,7 +92,10 @@ struct CouplingsKernel {
       has_diagonal        = has_diagonal || diagonal;
       bool      wrapped;
       const int d = distance(lines, p, k, A.column[e], wrap, look, wrapped), size = d < 0 ? -d : d;
-      if (d == 0 && !diagonal) continue;
+      if (d == 0 && !diagonal) {
+        if (A.value[e] != Scalar(0)) r.across = 1;
+        continue;
+      }
       if (!is_finite(magnitude(A.value[e]))) r.not_finite = CouplingsReducer::smaller(r.not_finite, k);
       if (diagonal) continue;
       ++r.entries;
@@ -300,7 +304,7 @@ LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A
   if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", rows_of(exec, A.rows), CouplingsKernel<Scalar, Index>{A, lines, wrap}, Kokkos::Sum<CouplingsReducer>(r));
   exec.fence();
   auto at = [](std::int64_t row) { return row == none ? -1 : row; };
-  return {static_cast<int>(r.bandwidth), static_cast<int>(r.stored), r.periodic != 0, r.stored_periodic != 0, r.entries, at(r.too_far), at(r.no_diagonal), at(r.not_finite)};
+  return {static_cast<int>(r.bandwidth), static_cast<int>(r.stored), r.periodic != 0, r.stored_periodic != 0, r.entries, at(r.too_far), at(r.no_diagonal), at(r.not_finite), r.across != 0 || r.too_far != none};
 }
 
 template <class Scalar, class Index, class Exec>

@@ -73,14 +73,16 @@ PetscErrorCode InspectCouplingsToOtherRanks(Mat pmat, const Runs &runs, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Every second line, counted over all ranks.
+/// Every second line, counted over all ranks as they solve them: each piece of a cut line is one.
 PetscErrorCode ColourRows(MPI_Comm comm, LineDirection *rows)
 {
   const LineSet &s    = rows->lines;
   const PetscInt mine = static_cast<PetscInt>(s.lines());
-  PetscInt       upto = 0;
+  PetscInt       upto = 0, all = 0;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Scan(&mine, &upto, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPIU_INT, MPI_SUM, comm));
+  rows->two_colours = all > 1;
   for (int colour = 0; colour < 2; ++colour) {
     const std::int64_t first = (colour + upto - mine) % 2;
     const LineSet      every_second{s.rows, (s.count0 + 1 - first) / 2, 1, 1, 2 * s.stride0, 0, first * s.stride0};
@@ -126,7 +128,6 @@ PetscErrorCode LinesFromPattern(Mat pmat, Mat block, bool strict, LineMap *map)
   const bool     opened  = runs.wraps && !one_length;
   const PetscInt unequal = opened && size == 1 ? 1 : 0;
   rows.partial           = !strict || opened;
-  rows.coupled           = !strict;
   PetscCall(InspectCouplingsToOtherRanks(pmat, runs, &runs.stray_row, &runs.stray_column, &cut));
   counts[0] = lines, counts[1] = opened ? lines : cut ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(counts, sums, 2, MPIU_INT, MPI_SUM, comm));

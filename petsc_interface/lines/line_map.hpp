@@ -15,12 +15,12 @@ namespace ribbon::petsc {
 struct LineDirection {
   std::string name; ///< "x", "y", "z" or "rows"
   LineSet     lines;
-  bool        wrap      = false; ///< entries may join the ends of a line
-  PetscMPIInt processes = 1;     ///< the partition cuts the lines of this direction among so many ranks
-  PetscInt    lines_cut = 0;     ///< lines (all ranks) that the partition cuts
-  PetscInt    lines_all = 0;     ///< lines (all ranks), cut ones counted once
-  bool        partial   = false; ///< other couplings of these rows are left out, even where they lie on the line
-  bool        coupled   = false; ///< lines may couple with each other
+  bool        wrap        = false; ///< entries may join the ends of a line
+  PetscMPIInt processes   = 1;     ///< the partition cuts the lines of this direction among so many ranks
+  PetscInt    lines_cut   = 0;     ///< lines (all ranks) that the partition cuts
+  PetscInt    lines_all   = 0;     ///< lines (all ranks), cut ones counted once
+  bool        partial     = false; ///< other couplings of these rows are left out, even where they lie on the line
+  bool        two_colours = false; ///< each of the colours has lines on some rank
 
   std::vector<LineSet> colours[2]; ///< the even and the odd lines, by global numbers; each colour is the union of at most two sets that hold a line
 };

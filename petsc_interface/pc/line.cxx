@@ -5,11 +5,20 @@
 
 using namespace ribbon::petsc;
 
+/// Nothing is there after a set-up that raised an error.
+static PetscErrorCode CheckIsSetUp(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCheck(!static_cast<PC_Line *>(pc->data)->sweep.sequences.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PC line: not set up, or the set-up raised an error");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
 {
   auto         *line = static_cast<PC_Line *>(pc->data);
   const Events *events;
   PetscFunctionBegin;
+  PetscCall(CheckIsSetUp(pc));
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
   if (line->failure.empty()) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed));
@@ -38,23 +47,21 @@ static PetscErrorCode PCMatApply_Line(PC pc, Mat B, Mat X)
   auto         *line = static_cast<PC_Line *>(pc->data);
   const Events *events;
   PetscFunctionBegin;
+  PetscCall(CheckIsSetUp(pc));
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events->solve, pc, B, X, 0));
   if (line->failure.empty()) PetscCall(line->sweep.groups[0].batches[0].op->solve(B, X));
   else {
-    PetscCall(MatZeroEntries(X));
-    PetscCall(MatShift(X, PETSC_INFINITY));
+    PetscInt columns;
+    PetscCall(MatGetSize(X, nullptr, &columns));
+    for (PetscInt c = 0; c < columns; ++c) {
+      Vec x;
+      PetscCall(MatDenseGetColumnVecWrite(X, c, &x));
+      PetscCall(VecSet(x, PETSC_INFINITY));
+      PetscCall(MatDenseRestoreColumnVecWrite(X, c, &x));
+    }
   }
   PetscCall(PetscLogEventEnd(events->solve, pc, B, X, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCSetUp_Line(PC pc)
-{
-  auto *line = static_cast<PC_Line *>(pc->data);
-  PetscFunctionBegin;
-  PetscCall(SetUpLine(pc, line));
-  pc->ops->matapply = line->sweep.is_one_solve() ? PCMatApply_Line : nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,9 +69,25 @@ static PetscErrorCode PCReset_Line(PC pc)
 {
   auto *line = static_cast<PC_Line *>(pc->data);
   PetscFunctionBegin;
+  pc->ops->matapply = nullptr;
   PetscCall(line->sweep.reset());
   line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear();
   line->status = ribbon::FactorStatus::ok;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_Line(PC pc)
+{
+  auto *line = static_cast<PC_Line *>(pc->data);
+  PetscFunctionBegin;
+  PetscCall(PCReset_Line(pc)); // whatever happens below, nothing of the last matrix is left
+  const PetscErrorCode error = SetUpLine(pc, line);
+  if (error) { // PETSc takes this matrix for one that was set up with: the next call has to start anew
+    PetscCall(PCReset_Line(pc));
+    pc->setupcalled = decltype(pc->setupcalled)(0);
+  }
+  PetscCall(error);
+  if (line->sweep.is_one_solve()) pc->ops->matapply = PCMatApply_Line;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

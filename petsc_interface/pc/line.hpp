@@ -36,7 +36,7 @@ struct PC_Line {
 std::string names_of(const std::vector<PCLineDirection> &directions);
 /// Finds the lines and the directions to sweep. Collective.
 PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, Mat block, std::vector<LineDirection> *chosen);
-/// Finds, extracts and factors the lines. Collective; leaves nothing behind when it raises an error.
+/// Finds, extracts and factors the lines of a PC that was reset. Collective; what it leaves behind when it raises an error is half made.
 PetscErrorCode SetUpLine(PC pc, PC_Line *line);
 /// Prints what SetUpLine() found.
 PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer);

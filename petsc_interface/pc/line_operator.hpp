@@ -17,7 +17,8 @@ struct LineRequest {
   LineDirection     direction;
   int               half_bandwidth = 1;
   bool              periodic       = false;
-  PetscReal         omega          = 1; ///< what is solved is omega A^-1
+  bool              coupled        = false; ///< rows of this rank couple with others that the solve of their line leaves out
+  PetscReal         omega          = 1;     ///< what is solved is omega A^-1
   PCLineLhs         lhs            = PC_LINE_LHS_AUTO;
   LineSolverOptions solver;
 };

@@ -175,7 +175,7 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   if (set) PetscCall(PCLineSetComposition(pc, (PCLineComposition)choice));
   PetscCall(PetscOptionsEnum("-pc_line_ordering", "All lines of a direction at once, or every second line and then the others", "PCLineSetOrdering", PCLineOrderings, (PetscEnum)line->ordering, &choice, &set));
   if (set) PetscCall(PCLineSetOrdering(pc, (PCLineOrdering)choice));
-  PetscCall(PetscOptionsReal("-pc_line_omega", "Damping of every solve (0: 1, or 0.8 where a multigrid level needs it)", "PCLineSetOmega", omega, &omega, &set));
+  PetscCall(PetscOptionsReal("-pc_line_omega", "Damping of every solve (0: 1, or 0.8 or 0.6 where a multigrid level needs it)", "PCLineSetOmega", omega, &omega, &set));
   if (set) PetscCall(PCLineSetOmega(pc, omega));
   PetscCall(PetscOptionsInt("-pc_line_iterations", "Repeats of the whole", "PCLineSetIterations", iterations, &iterations, &set));
   if (set) PetscCall(PCLineSetIterations(pc, iterations));
@@ -224,6 +224,8 @@ PetscErrorCode PCLineSetDirections(PC pc, PetscInt n, const PCLineDirection dire
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, n, 2);
+  PetscCheck(n <= 0 || directions, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_NULL, "PCLineSetDirections: %" PetscInt_FMT " directions, but the array is NULL", n);
+  for (PetscInt k = 0; k < n; ++k) PetscValidLogicalCollectiveEnum(pc, directions[k], 3);
   PetscTryMethod(pc, "PCLineSetDirections_C", (PC, PetscInt, const PCLineDirection[]), (pc, n, directions));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -53,6 +53,7 @@ PetscErrorCode Inspect(PC pc, LineOperator &op, Mat block, LineRequest *request,
   if (found.not_finite >= 0) *failure = format("PC line: row %lld has an entry that is not a finite number", static_cast<long long>(rbegin + found.not_finite));
   request->half_bandwidth = found.half_bandwidth <= 1 ? 1 : 2;
   request->periodic       = found.periodic;
+  request->coupled        = found.across;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,15 +96,47 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
   return "";
 }
 
-/// Damping of solves that nobody gave one: Richardson's iteration with undamped line Jacobi does not smooth, and a multigrid level is there to smooth.
-PetscReal default_omega(PC pc, const PC_Line *line)
+/// Whether the lines of a direction are solved in two groups.
+bool is_zebra(const PC_Line *line, const LineDirection &direction)
 {
-  const char *prefix  = ((PetscObject)pc)->prefix;
-  const bool  smooths = prefix && std::strstr(prefix, "mg_levels_");
-  const bool  damped  = line->ordering == PC_LINE_ORDERING_ZEBRA || (line->composed == PC_LINE_COMPOSITION_ADDITIVE && line->requests.size() > 1);
-  bool        coupled = false;
-  for (const LineRequest &request : line->requests) coupled = coupled || request.direction.coupled;
-  return smooths && coupled && !damped ? PetscReal(0.8) : 1;
+  return line->ordering == PC_LINE_ORDERING_ZEBRA && direction.two_colours;
+}
+
+/// Whether an entry that is not zero couples the rows of this rank to those of others.
+PetscErrorCode CouplesToOtherRanks(Mat pmat, bool *couples)
+{
+  PetscBool   is_mpiaij;
+  PetscMPIInt size;
+  Mat         off;
+  PetscReal   norm;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pmat, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pmat), &size));
+  *couples = size > 1; // other types cannot tell
+  if (!is_mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(pmat, nullptr, &off, nullptr));
+  PetscCall(MatNorm(off, NORM_FROBENIUS, &norm));
+  *couples = norm != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Damping of solves that nobody gave one: Richardson's iteration with undamped line Jacobi does not smooth, and a multigrid level is there to smooth. Collective.
+PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
+{
+  const char *prefix   = ((PetscObject)pc)->prefix;
+  bool        couples  = false;
+  int         found[2] = {0, 0}; // couplings that are left out of solves without damping of their own, largest half-bandwidth
+  PetscFunctionBegin;
+  *omega = 1;
+  if (!prefix || !std::strstr(prefix, "mg_levels_") || (line->composed == PC_LINE_COMPOSITION_ADDITIVE && line->requests.size() > 1)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
+  for (const LineRequest &request : line->requests) {
+    if (!is_zebra(line, request.direction) && (couples || request.coupled)) found[0] = 1;
+    found[1] = PetscMax(found[1], request.half_bandwidth);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  if (found[0]) *omega = static_cast<PetscReal>(found[1] > 1 ? 0.6 : 0.8);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// The groups of every direction, not yet factored, and the sequences they are solved in.
@@ -113,7 +146,7 @@ void Divide(PC_Line *line)
   std::vector<int> each_once;
   for (std::size_t d = 0; d < line->requests.size(); ++d) {
     const LineDirection              &direction = line->requests[d].direction;
-    const bool                        zebra     = line->ordering == PC_LINE_ORDERING_ZEBRA && direction.lines_all > 1;
+    const bool                        zebra     = is_zebra(line, direction);
     std::vector<std::vector<LineSet>> sets      = {{direction.lines}};
     if (zebra) sets = {direction.colours[0], direction.colours[1]};
     std::vector<int> numbers;
@@ -153,7 +186,23 @@ PetscErrorCode Build(PC_Line *line, Mat block, PetscInt rbegin, bool on_device, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
+/// Whether lines of direction d cannot be solved on some rank. Collective.
+PetscErrorCode Fails(MPI_Comm comm, const LineSweep &sweep, std::size_t d, bool *fails)
+{
+  int found = 0;
+  PetscFunctionBegin;
+  for (const LineGroup &group : sweep.groups)
+    for (const LineBatch &batch : group.batches) {
+      const LineFacts &facts = batch.facts;
+      if (group.direction == d && (!facts.report.ok() || !facts.refusal.empty() || (batch.request.lhs == PC_LINE_LHS_SHARED && facts.matrices > 1))) found = 1;
+    }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MAX, comm));
+  *fails = found != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// `one`: auto takes one direction, whatever else it finds.
+PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block, bool one = false)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   bool           on_device;
@@ -165,6 +214,8 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
   std::vector<LineDirection>    directions;
   PetscCallCXX(reader = LineOperator::create(on_device));
   PetscCall(ChooseDirections(pc, line, *reader, block, &directions));
+  const bool automatic = line->directions[0] == PC_LINE_DIRECTION_AUTO && directions.size() > 1 && !one;
+  if (one) line->why += ", but these lines cannot be solved", directions.resize(1);
   for (const LineDirection &d : directions) {
     PetscCheck(line->cut == PC_LINE_CUT_LOCAL || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
                d.name.c_str(), (int)d.processes, d.name == "rows" ? "give each rank whole lines" : format("use -da_processors_%s 1", d.name.c_str()).c_str());
@@ -177,9 +228,9 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
     line->requests.push_back(request);
     line->names += (line->names.empty() ? "" : ",") + d.name;
   }
-  const bool automatic  = line->directions[0] == PC_LINE_DIRECTION_AUTO && directions.size() > 1;
-  line->composed        = line->composition != PC_LINE_COMPOSITION_AUTO ? line->composition : automatic ? PC_LINE_COMPOSITION_SYMMETRIC : PC_LINE_COMPOSITION_MULTIPLICATIVE;
-  const PetscReal omega = line->omega > 0 ? line->omega : default_omega(pc, line);
+  line->composed  = line->composition != PC_LINE_COMPOSITION_AUTO ? line->composition : automatic ? PC_LINE_COMPOSITION_ADDITIVE : PC_LINE_COMPOSITION_MULTIPLICATIVE;
+  PetscReal omega = line->omega;
+  if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
   for (LineRequest &request : line->requests) request.omega = omega;
   PetscCallCXX(Divide(line));
   std::string error;
@@ -187,6 +238,13 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block)
   else
     for (LineGroup &group : line->sweep.groups)
       for (LineBatch &batch : group.batches) PetscCall(Build(line, block, rbegin, on_device, &batch, &error));
+  bool second_fails = false;
+  if (automatic) PetscCall(Fails(comm, line->sweep, 1, &second_fails));
+  if (second_fails) { // nobody asked for it
+    PetscUseTypeMethod(pc, reset);
+    PetscCall(SetUp(pc, line, block, true));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
   PetscCall(line->sweep.allocate(pc->pmat));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -216,7 +274,6 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   PetscInt   rows, columns, m, n;
   PetscFunctionBegin;
   PetscCall(EnsureKokkos());
-  PetscUseTypeMethod(pc, reset); // whatever happens below, nothing of the last matrix is left
   PetscCall(MatGetSize(pc->pmat, &rows, &columns));
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));
   PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PC line: the matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, rows, columns);
@@ -224,7 +281,6 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   PetscCall(GetLocalBlock(pc->pmat, &block));
   const PetscErrorCode ierr = SetUp(pc, line, block.mat);
   PetscCall(MatDestroy(&block.converted));
-  if (ierr) PetscUseTypeMethod(pc, reset);
   PetscCall(ierr);
   PetscCall(ReportFailure(pc, line));
   PetscFunctionReturn(PETSC_SUCCESS);

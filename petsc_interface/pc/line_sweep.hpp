@@ -37,7 +37,7 @@ public:
   bool is_one_solve() const { return sequences.size() == 1 && sequences[0].size() == 1 && iterations == 1; }
   /// Makes the vectors that apply() needs. Collective.
   PetscErrorCode allocate(Mat A);
-  /// x = M b, or M^T b: A^T, transposed solves, sequences backwards. Allocates nothing.
+  /// x = M b, or M^T b: A^T, transposed solves, sequences backwards. Allocates nothing but the factors of the first transposed solve.
   PetscErrorCode apply(Mat A, Vec b, Vec x, bool transposed);
   PetscErrorCode reset();
 

@@ -44,7 +44,7 @@ PetscErrorCode ViewDirection(PC_Line *line, std::size_t d, PetscMPIInt size, Pet
                                    q.half_bandwidth == 1 ? "tridiagonal" : "pentadiagonal"));
   if (size > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  cut by the partition: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut, way.lines_all, way.lines_cut ? ", each piece is solved on its rank" : ""));
-  if (!h.first) PetscFunctionReturn(PETSC_SUCCESS);
+  if (h.matrices == 0) PetscFunctionReturn(PETSC_SUCCESS); // no lines, or not factored
   const FactorReport &report = h.first->facts.report;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices: %s%s, %lld distinct, %.3g bytes held on %s\n", rank, to_string(h.lhs), static_cast<long long>(h.matrices), h.bytes, h.first->facts.space));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  algorithm: %s%s (%s)\n", rank, report.algorithm.c_str(), report.reason.c_str()));

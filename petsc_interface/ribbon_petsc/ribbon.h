@@ -9,9 +9,9 @@
 
    Options Database Keys:
 +  -pc_line_direction <auto,x,y,z,rows> - which couplings make the lines, or a list as x,y,z to sweep (default auto: the strongest, or the two strongest)
-.  -pc_line_composition <auto,multiplicative,additive,symmetric> - how the solves of a list are composed (default auto: multiplicative for a list that was given, symmetric for one that was found)
+.  -pc_line_composition <auto,multiplicative,additive,symmetric> - how the solves of a list are composed (default auto: multiplicative for a list that was given, additive for one that was found)
 .  -pc_line_ordering <jacobi,zebra> - all lines of a direction at once, or every second line and then the others (default jacobi)
-.  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8 on a multigrid level for compositions that would not smooth with 1)
+.  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8, with pentadiagonal lines 0.6, on a multigrid level for compositions that would not smooth with 1)
 .  -pc_line_iterations <its> - repeats of the whole (default 1)
 .  -pc_line_lhs <auto,shared,classes,per_line> - how many different matrices are kept (default auto: as few as the values allow)
 .  -pc_line_cut <local,error> - what to do with lines that the partition cuts (default local: each piece is solved on its rank)
@@ -22,7 +22,7 @@
    Lines come from the DMDA of the PC or of the matrix (dof 1), or, where there is none that fits, from the pattern of the matrix. Every line
    must be tridiagonal or pentadiagonal; it may be periodic. With KSPPREONLY it solves batches of lines exactly; as a preconditioner or as a
    smoother of PCMG it is line Jacobi, in one direction or composed of several. With symmetric composition, and with additive composition in
-   jacobi ordering, it is symmetric where the matrix is. Zero pivots, NaN and matrices that lose their digits without pivoting are reported by PCGetFailedReason().
+   jacobi ordering, it is symmetric where the matrix is. KSPCG needs it definite, too: see PCLineSetComposition(). Zero pivots, NaN and matrices that lose their digits without pivoting are reported by PCGetFailedReason().
 
    References:
 .  * - A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch, Computer Physics Communications 241 (2019)
@@ -46,7 +46,8 @@ PETSC_EXTERN const char *const PCLineAlgorithms[];
 /* Registers everything; callable before and after PetscInitialize(), any number of times. Errors: PETSC_ERR_LIB for another PETSc version. */
 PETSC_EXTERN PetscErrorCode RibbonInitialize(void);
 
-/* Each takes effect at the next PCSetUp(); each is ignored by PCs of another type. Logically collective. */
+/* Each takes effect at the next PCSetUp(). PCs of another type ignore values that are in range; PCLineSetDirections() looks into its list for PC line alone. A Get, and
+   PCLineGetInfo(), is an error there. Sets are logically collective. */
 /*@
    PCLineSetDirections - Sets the directions that are swept, in their order
 
@@ -73,13 +74,15 @@ PETSC_EXTERN PetscErrorCode PCLineGetDirection(PC, PCLineDirection *);
 +  pc - the preconditioner
 -  composition - PC_LINE_COMPOSITION_MULTIPLICATIVE: one after another, each to the residual that the others left;
                  PC_LINE_COMPOSITION_SYMMETRIC: the same there and back; PC_LINE_COMPOSITION_ADDITIVE: the average of all;
-                 PC_LINE_COMPOSITION_AUTO: multiplicative for directions that were given, symmetric for those that auto found
+                 PC_LINE_COMPOSITION_AUTO: multiplicative for directions that were given, additive for those that auto found
 
    Options Database Key:
 .  -pc_line_composition <auto,multiplicative,additive,symmetric> - the composition
 
    Note:
-   Krylov methods for symmetric matrices need PC_LINE_COMPOSITION_SYMMETRIC, or PC_LINE_COMPOSITION_ADDITIVE in jacobi ordering.
+   Krylov methods for symmetric matrices need PC_LINE_COMPOSITION_SYMMETRIC, or PC_LINE_COMPOSITION_ADDITIVE in jacobi ordering. Of a positive definite matrix A
+   the latter is always positive definite; the former is where lambda(A_d^-1 A) < 2 / omega for the lines A_d of every direction, as for diagonally dominant matrices.
+   In zebra ordering PC_LINE_COMPOSITION_SYMMETRIC has to be asked for.
 
 .seealso: PCLINE, PCLineSetDirections(), PCLineSetOrdering()
 @*/
@@ -97,7 +100,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetComposition(PC, PCLineComposition *);
 .  -pc_line_ordering <jacobi,zebra> - the ordering
 
    Note:
-   The colour of a line is the parity of the sum of its other grid indices, or of its number where there is no DMDA.
+   The colour of a line is the parity of the sum of its other grid indices, or, where there is no DMDA, of its number, which counts pieces of cut lines. Where
+   one colour has no line on any rank this is jacobi.
 
 .seealso: PCLINE, PCLineSetComposition()
 @*/
@@ -108,7 +112,7 @@ PETSC_EXTERN PetscErrorCode PCLineGetOrdering(PC, PCLineOrdering *);
 
    Input Parameters:
 +  pc - the preconditioner
--  omega - in [0, 2); 0 stands for 1, or for 0.8 on a multigrid level where compositions without damping of their own would not smooth
+-  omega - in [0, 2); 0 stands for 1, or for 0.8 (0.6 where lines are pentadiagonal) on a multigrid level where compositions without damping of their own would not smooth
 
    Options Database Key:
 .  -pc_line_omega <omega> - the damping

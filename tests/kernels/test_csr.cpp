@@ -82,6 +82,7 @@ TEST(Csr, BandsOfABoxInEveryDirection)
       EXPECT_EQ(found.periodic, ring);
       EXPECT_EQ(found.too_far_row, -1);
       EXPECT_EQ(found.no_diagonal, -1);
+      EXPECT_TRUE(found.across);
       const auto bands = ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, set, 1, ring);
       Kokkos::fence();
       const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands.values);
@@ -177,18 +178,21 @@ TEST(Csr, FindsWhatIsWrongWithARow)
   EXPECT_EQ(found.too_far_row, 3);
   EXPECT_EQ(found.no_diagonal, 11);
   EXPECT_EQ(found.not_finite, 14);
+  EXPECT_TRUE(found.across);
 }
 
 TEST(Csr, StoredZerosAreNotInUse)
 {
-  const std::int64_t n[3] = {9, 1, 1};
+  const std::int64_t n[3] = {9, 2, 1};
   Sparse             A    = stencil(n, {1, 0, 0});
-  A.entries[{3, 5}] = A.entries[{0, 8}] = 0;
-  const auto found                      = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), ribbon::LineSet::box(n, 0), true);
+  A.entries[{3, 5}] = A.entries[{0, 8}] = A.entries[{3, 12}] = 0;
+  for (int l = 0; l < 9; ++l) A.entries[{l, l + 9}] = A.entries[{l + 9, l}] = 0;
+  const auto found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), ribbon::LineSet::box(n, 0), true);
   EXPECT_EQ(found.half_bandwidth, 1);
   EXPECT_EQ(found.stored_bandwidth, 2);
   EXPECT_FALSE(found.periodic);
   EXPECT_TRUE(found.stored_periodic);
+  EXPECT_FALSE(found.across);
 }
 
 TEST(Share, OneMatrixClassesAndTooMany)

@@ -234,7 +234,42 @@ void expect_failure(PetscMPIInt ranks, PetscMPIInt rank, PetscScalar bad, PCFail
   OK(KSPSetOperators(ksp, grid.A, grid.A));
   EXPECT_NE(KSPSolve(ksp, vectors.b, vectors.x), 0);
   EXPECT_TRUE(contains(last_error(), text)) << last_error();
+  EXPECT_NE(PCApply(pc, vectors.b, vectors.x), 0) << "on every rank";
+  EXPECT_NE(PCLineGetInfo(pc, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr), 0) << "on every rank";
   OK(KSPDestroy(&ksp));
+}
+
+TEST_F(PCLineErrors, AfterASetUpThatRaisedAnErrorEveryApplicationRaisesOne)
+{
+  const std::vector<PetscInt> n = {9, 3 * ranks};
+  Grid                        grid(n, {2, 0}, 1, false, {1, ranks}, false, 2);
+  Line                        line(grid.A, grid.da);
+  Mat                         B, X;
+  PetscInt                    begin, rows;
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  OK(MatGetLocalSize(grid.A, &rows, nullptr));
+  OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, 3, nullptr, &B));
+  OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+  OK(MatSetOption(grid.A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  OK(MatSetOption(grid.A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
+  EXPECT_LT(line.residual(grid.A), 1e-13);
+  OK(PCMatApply(line.pc, B, X));
+  if (rank == ranks - 1) {
+    OK(MatSetValue(grid.A, begin, begin + 4, 0.25, INSERT_VALUES)); // 4 away on its line
+  }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  EXPECT_NE(PCSetUp(line.pc), 0);
+  EXPECT_TRUE(contains(last_error(), "more than 2 away")) << last_error();
+  EXPECT_NE(PCApply(line.pc, line.b, line.x), 0);
+  EXPECT_NE(PCApplyTranspose(line.pc, line.b, line.x), 0);
+  EXPECT_NE(PCMatApply(line.pc, B, X), 0);
+  grid.fill(n, {2, 0}, 1, false, false, 2);
+  EXPECT_LT(line.residual(grid.A), 1e-13);
+  OK(PCMatApply(line.pc, B, X));
+  OK(MatDestroy(&B));
+  OK(MatDestroy(&X));
 }
 
 TEST_F(PCLineFailures, AZeroPivotOnOneRank)
@@ -245,6 +280,34 @@ TEST_F(PCLineFailures, AZeroPivotOnOneRank)
 TEST_F(PCLineFailures, ANaNOnOneRank)
 {
   expect_failure(ranks, rank, std::numeric_limits<PetscReal>::quiet_NaN(), PC_FACTOR_OTHER, "has an entry that is not a finite number");
+}
+
+TEST_F(PCLineFailures, OfABatchEveryEntryIsInfiniteAndNoKernelIsShown)
+{
+  Grid               grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
+  Line               line(grid.A, grid.da);
+  Mat                B, X;
+  const PetscScalar *x;
+  PetscInt           begin, rows, lda;
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  OK(MatGetLocalSize(grid.A, &rows, nullptr));
+  if (rank == 0) {
+    OK(MatSetValue(grid.A, begin, begin, std::numeric_limits<PetscReal>::quiet_NaN(), INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, 3, nullptr, &B));
+  OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+  OK(PCMatApply(line.pc, B, X));
+  OK(MatDenseGetLDA(X, &lda));
+  OK(MatDenseGetArrayRead(X, &x));
+  for (PetscInt c = 0; c < 3; ++c)
+    for (PetscInt r = 0; r < rows; ++r) EXPECT_GT(PetscAbsScalar(x[c * lda + r]), PETSC_MAX_REAL / 10) << c << " " << r;
+  OK(MatDenseRestoreArrayRead(X, &x));
+  EXPECT_TRUE(contains(line.view(), "not a finite number")) << line.view();
+  EXPECT_FALSE(contains(line.view(), "algorithm: ")) << line.view();
+  OK(MatDestroy(&B));
+  OK(MatDestroy(&X));
 }
 
 TEST_F(PCLineFailures, ARoundingSizePivotDependsOnTheTolerance)

@@ -97,6 +97,8 @@ TEST_F(PCLineSweepOptions, BadValuesAreOneErrorThatNamesTheOption)
   }
   EXPECT_NE(PCLineSetDirections(line.pc, 0, nullptr), 0);
   EXPECT_TRUE(contains(last_error(), "-pc_line_direction: the list is empty")) << last_error();
+  EXPECT_NE(PCLineSetDirections(line.pc, 2, nullptr), 0);
+  EXPECT_TRUE(contains(last_error(), "2 directions, but the array is NULL")) << last_error();
   EXPECT_NE(PCLineSetOmega(line.pc, std::numeric_limits<PetscReal>::quiet_NaN()), 0);
   OK(PCLineSetOmega(line.pc, 0.5)); // nothing half-set
   OK(PCSetUp(line.pc));
@@ -160,11 +162,71 @@ TEST_F(PCLineSweepOptions, MultigridLevelsAreDampedWhereTheyWouldNotSmooth)
   EXPECT_EQ(omega(line, zebra), "1, ");
   EXPECT_EQ(omega(line, average), "1, ");
   EXPECT_EQ(omega(line, {{0}, PC_LINE_COMPOSITION_AUTO, PC_LINE_ORDERING_JACOBI, 0.5, 1}), "0.5");
-  Grid batch({40}, {1}); // lines that couple with nothing are solved
+  Grid batch({6, 2 * ranks}, {2, 0}, 1, false, {1, ranks}); // lines that couple with nothing are solved
   Line exact(batch.A, batch.da);
   OK(PCSetOptionsPrefix(exact.pc, "mg_levels_1_"));
-  OK(PCSetUp(exact.pc));
-  EXPECT_TRUE(contains(exact.view(), "omega 1,")) << exact.view();
+  EXPECT_EQ(omega(exact, one), "1, ");
+  EXPECT_LT(exact.residual(batch.A), 1e-13);
+  batch.fill({6, 2 * ranks}, {2, 0.1}, 1);
+  EXPECT_EQ(omega(exact, one), "0.8");
+}
+
+TEST_F(PCLineSweepOptions, LinesWithTwoNeighboursOnEitherSideAreDampedMore)
+{
+  Grid grid({24, 24}, {1, 1}, 0.2, false, {}, false, 2);
+  for (const char *omega : {"0", "0.8"}) {
+    KSP                ksp;
+    PC                 pc;
+    KSPConvergedReason reason;
+    Line               vectors(grid.A);
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetOptionsPrefix(ksp, "mg_levels_"));
+    OK(KSPSetOperators(ksp, grid.A, grid.A));
+    OK(KSPSetType(ksp, KSPRICHARDSON));
+    OK(KSPSetTolerances(ksp, 1e-6, PETSC_DEFAULT, 1e4, 5000));
+    OK(KSPGetPC(ksp, &pc));
+    OK(PCSetType(pc, PCLINE));
+    OK(PCLineSetDirection(pc, PC_LINE_DIRECTION_X));
+    OK(PCLineSetOmega(pc, std::stod(omega)));
+    OK(KSPSolve(ksp, vectors.b, vectors.x));
+    OK(KSPGetConvergedReason(ksp, &reason));
+    EXPECT_EQ(reason > 0, std::string(omega) == "0") << omega << ": " << reason;
+    OK(KSPDestroy(&ksp));
+  }
+  Line line(grid.A, grid.da);
+  OK(PCSetOptionsPrefix(line.pc, "mg_levels_"));
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
+  OK(PCSetUp(line.pc));
+  EXPECT_TRUE(contains(line.view(), "omega 0.6 (on a multigrid level, 1 would not smooth)")) << line.view();
+  PetscInt begin;
+  grid.fill({24, 24}, {1, 1}, 0.2);
+  OK(PCSetUp(line.pc));
+  EXPECT_TRUE(contains(line.view(), "omega 0.8")) << line.view();
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  if (rank == ranks - 1) { // one line of one rank counts for all
+    OK(MatSetValue(grid.A, begin, begin + 2, 0.01, INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(PCSetUp(line.pc));
+  EXPECT_TRUE(contains(line.view(), "omega 0.6")) << line.view();
+}
+
+TEST_F(PCLineSweepOptions, ZebraWithoutASecondColourIsJacobi)
+{
+  const PetscInt n = 8; // runs of 3 and 5 rows on every rank: one line a rank
+  Mat            A = matrix(
+               n * ranks, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [&](PetscInt r, PetscInt c) { return r == c || (r / n == c / n && ((r % n < 3) == (c % n < 3) ? std::abs(r - c) == 1 : std::abs(r - c) == 4)); }, n);
+  {
+    Line line(A);
+    OK(PCSetOptionsPrefix(line.pc, "mg_levels_"));
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_ROWS));
+    OK(PCLineSetOrdering(line.pc, PC_LINE_ORDERING_ZEBRA));
+    OK(PCSetUp(line.pc));
+    EXPECT_TRUE(contains(line.view(), ranks == 1 ? "omega 0.8" : "omega 1,")) << line.view();
+    EXPECT_LT(line.residual(A), 1.0);
+  }
+  OK(MatDestroy(&A));
 }
 
 } // namespace
