@@ -167,7 +167,7 @@ private:
   {
     if (!many_shapes) return {32};
     if (classes) return {staged ? 31 : 32};
-    if (staged) return every_shape ? std::vector<int>{16, 31, 32, 63} : std::vector<int>{31};
+    if (staged) return every_shape ? std::vector<int>{31, 32, 63} : std::vector<int>{31};
     if (every_shape) return {16, 32, 64};
     return long_chunks ? std::vector<int>{32, 64} : std::vector<int>{32};
   }
@@ -193,7 +193,6 @@ private:
       else f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
     } else {
       if constexpr (every_shape) {
-        if (s.staged && s.slots == 16) return f(TypeTag<OnePassKernel<Scheme, tri ? 16 : 0, tri ? 0 : 16, source, true>>{});
         if (s.staged && s.slots == 32) return f(TypeTag<OnePassKernel<Scheme, tri ? 16 : 8, tri ? 16 : 24, source, true>>{});
         if (s.staged && s.slots == 63) return f(TypeTag<OnePassKernel<Scheme, 0, 63, source, true>>{});
         if (!s.staged && s.slots == 16) return f(TypeTag<OnePassKernel<Scheme, 8, 8, source, false>>{});
