@@ -3,8 +3,6 @@
 
 namespace ribbon::choice {
 
-static_assert(well_formed(auto_table));
-
 Entry measured(const Key &key, std::int64_t rows)
 {
   return fastest(auto_table, key, rows);
