@@ -195,13 +195,14 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
 
 // The public functions: each does nothing, or raises an error where a result is asked for, on a PC of another type.
 
-#define RIBBON_ENUM_OPTION(Name, Type, first, last)                                                                                                                                                                        \
+/// A value that is `allowed`, or one error of the other arguments.
+#define RIBBON_OPTION(Name, Type, Kind, allowed, ...)                                                                                                                                                                      \
   PetscErrorCode PCLineSet##Name(PC pc, Type value)                                                                                                                                                                        \
   {                                                                                                                                                                                                                        \
     PetscFunctionBegin;                                                                                                                                                                                                    \
     PetscValidHeaderSpecific(pc, PC_CLASSID, 1);                                                                                                                                                                           \
-    PetscValidLogicalCollectiveEnum(pc, value, 2);                                                                                                                                                                         \
-    PetscCheck(value >= first && value <= last, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PCLineSet" #Name ": %d is no " #Type, (int)value);                                                            \
+    PetscValidLogicalCollective##Kind(pc, value, 2);                                                                                                                                                                       \
+    PetscCheck(allowed, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, __VA_ARGS__);                                                                                                                          \
     PetscTryMethod(pc, "PCLineSet" #Name "_C", (PC, Type), (pc, value));                                                                                                                                                   \
     PetscFunctionReturn(PETSC_SUCCESS);                                                                                                                                                                                    \
   }                                                                                                                                                                                                                        \
@@ -212,7 +213,11 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
     PetscUseMethod(pc, "PCLineGet" #Name "_C", (PC, Type *), (pc, value));                                                                                                                                                 \
     PetscFunctionReturn(PETSC_SUCCESS);                                                                                                                                                                                    \
   }
+#define RIBBON_ENUM_OPTION(Name, Type, first, last) RIBBON_OPTION(Name, Type, Enum, value >= first && value <= last, "PCLineSet" #Name ": %d is no " #Type, (int)value)
 
+RIBBON_OPTION(Omega, PetscReal, Real, value >= 0 && value < 2, "PCLineSetOmega, -pc_line_omega: %g is not in [0, 2)", (double)value)
+RIBBON_OPTION(Iterations, PetscInt, Int, value > 0, "PCLineSetIterations, -pc_line_iterations: %" PetscInt_FMT " is not positive", value)
+RIBBON_OPTION(ZeroPivot, PetscReal, Real, value >= 0 && value < 1, "PCLineSetZeroPivot, -pc_line_zeropivot: %g is not in [0, 1)", (double)value)
 RIBBON_ENUM_OPTION(Composition, PCLineComposition, PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_SYMMETRIC)
 RIBBON_ENUM_OPTION(Ordering, PCLineOrdering, PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA)
 RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)
@@ -251,60 +256,6 @@ PetscErrorCode PCLineGetDirection(PC pc, PCLineDirection *direction)
   PetscFunctionBegin;
   PetscCall(PCLineGetDirections(pc, nullptr, &directions));
   *direction = directions[0];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCLineSetOmega(PC pc, PetscReal omega)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveReal(pc, omega, 2);
-  PetscCheck(omega >= 0 && omega < 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetOmega, -pc_line_omega: %g is not in [0, 2)", (double)omega);
-  PetscTryMethod(pc, "PCLineSetOmega_C", (PC, PetscReal), (pc, omega));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCLineGetOmega(PC pc, PetscReal *omega)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCLineGetOmega_C", (PC, PetscReal *), (pc, omega));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCLineSetIterations(PC pc, PetscInt iterations)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveInt(pc, iterations, 2);
-  PetscCheck(iterations > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetIterations, -pc_line_iterations: %" PetscInt_FMT " is not positive", iterations);
-  PetscTryMethod(pc, "PCLineSetIterations_C", (PC, PetscInt), (pc, iterations));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCLineGetIterations(PC pc, PetscInt *iterations)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCLineGetIterations_C", (PC, PetscInt *), (pc, iterations));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCLineSetZeroPivot(PC pc, PetscReal tol)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveReal(pc, tol, 2);
-  PetscCheck(tol >= 0 && tol < 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetZeroPivot, -pc_line_zeropivot: %g is not in [0, 1)", (double)tol);
-  PetscTryMethod(pc, "PCLineSetZeroPivot_C", (PC, PetscReal), (pc, tol));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCLineGetZeroPivot(PC pc, PetscReal *tol)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCLineGetZeroPivot_C", (PC, PetscReal *), (pc, tol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

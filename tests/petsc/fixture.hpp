@@ -209,6 +209,23 @@ struct Line {
   }
 };
 
+#if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
+/// Applies a PC to device vectors; nothing may be copied but by the first.
+inline void expect_no_bus(const Line &line)
+{
+  PetscMemType       where;
+  const PetscScalar *a;
+  OK(PCApply(line.pc, line.b, line.x));
+  OK(VecGetArrayReadAndMemType(line.b, &a, &where));
+  OK(VecRestoreArrayReadAndMemType(line.b, &a));
+  if (PetscMemTypeHost(where)) GTEST_SKIP() << "host vectors";
+  const PetscLogDouble down = petsc_gtoc_ct, up = petsc_ctog_ct;
+  for (int k = 0; k < 3; ++k) OK(PCApply(line.pc, line.b, line.x));
+  EXPECT_EQ(petsc_gtoc_ct, down);
+  EXPECT_EQ(petsc_ctog_ct, up);
+}
+#endif
+
 inline PCFailedReason failed_reason(PC pc)
 {
   PCFailedReason reason;
