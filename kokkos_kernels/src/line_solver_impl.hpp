@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <numeric>
+#include <optional>
 
 namespace ribbon::detail {
 
@@ -170,7 +171,7 @@ private:
 
   /// Rows of a piece of partition; 0 where whole lines are the better choice.
   /// @param no_tile  no tile of whole lines fits a team
-  std::int64_t rows_per_piece(bool no_tile) const
+  std::int64_t rows_per_piece(bool no_tile)
   {
     if (options_.rows_per_piece > 0) return options_.rows_per_piece;
     const std::int64_t n = lines_.rows, piece = longest_piece(lines_, bands_), fitting = std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2));
@@ -180,10 +181,11 @@ private:
     return fastest() == choice::Algorithm::partition ? fitting : 0;
   }
 
-  /// What the table says, which is of devices.
-  choice::Algorithm fastest() const
+  /// What the table says, which is of devices. Found once: it may bring a matrix to the host.
+  choice::Algorithm fastest()
   {
-    return measured_fastest(lines_, bands_, [&] { return read_matrices()[0].has_constant_stencil(); });
+    if (!fastest_) fastest_ = measured_fastest(lines_, bands_, [&] { return read_matrices()[0].has_constant_stencil(); });
+    return *fastest_;
   }
 
   /// The cyclic reductions, which are never chosen but asked for. False: nothing was done.
@@ -382,16 +384,17 @@ private:
 
   std::string system() const { return bands_.block > 1 ? "blocks of " + std::to_string(bands_.block) : "half-bandwidth " + std::to_string(reach_); }
 
-  Exec                        exec_;
-  LineSet                     lines_;
-  Input                       bands_;
-  LineSolverOptions           options_;
-  std::int64_t                matrices_, classified_, unknowns_ = 0;
-  int                         reach_ = 1;
-  std::string                 failure_;
-  Kokkos::View<int *, Memory> class_of_line_, matrix_;
-  Made<Scalar, Exec>          algorithm_;
-  ZeroMean<Scalar, Exec>      zero_mean_;
+  Exec                             exec_;
+  LineSet                          lines_;
+  Input                            bands_;
+  LineSolverOptions                options_;
+  std::int64_t                     matrices_, classified_, unknowns_ = 0;
+  int                              reach_ = 1;
+  std::string                      failure_;
+  Kokkos::View<int *, Memory>      class_of_line_, matrix_;
+  Made<Scalar, Exec>               algorithm_;
+  ZeroMean<Scalar, Exec>           zero_mean_;
+  std::optional<choice::Algorithm> fastest_;
 };
 
 } // namespace ribbon::detail

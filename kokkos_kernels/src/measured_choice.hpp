@@ -7,7 +7,6 @@
 #include <ribbon/choice.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace ribbon::detail {
 
