@@ -19,17 +19,30 @@ struct CsrMatrix {
   const Scalar *value;
 };
 
-/// What the entries of a matrix say about one set of lines.
+/// Where the unknowns of a matrix are on lines. An element is `components` consecutive rows of the matrix; elements 0, 1, ... of the matrix
+/// are the places 0, 1, ... of `lines`, unless `place` says otherwise.
+struct LinePlaces {
+  LineSet             lines;                ///< of elements, each counted as one unknown
+  bool                wrap       = false;   ///< entries may join the ends of a line
+  int                 components = 1;       ///< rows of an element
+  const std::int64_t *place      = nullptr; ///< in the memory of Exec: place of every element of the matrix
+  const std::int64_t *element    = nullptr; ///< the inverse, for every place of the lines; -1: a place that no element fills
+};
+
+inline constexpr int largest_half_bandwidth = 8; ///< how far along a line entries are looked for
+
+/// What the entries of a matrix say about one set of lines. Rows are those of the matrix, distances count elements.
 struct LineCouplings {
-  int          half_bandwidth   = 0;     ///< largest distance (at most 2) along a line of an entry that is not zero, wrapped ones included
+  int          half_bandwidth   = 0;     ///< largest distance along a line of an entry that is not zero, wrapped ones included
   int          stored_bandwidth = 0;     ///< the same for stored entries
   bool         periodic         = false; ///< some entry that is not zero joins the ends of a line
   bool         stored_periodic  = false;
   std::int64_t entries          = 0;     ///< stored off-diagonal entries along the lines
-  std::int64_t too_far_row      = -1;    ///< first row with an entry that is not zero on its own line, more than 2 away
+  std::int64_t too_far_row      = -1;    ///< first row with an entry that is not zero on its own line, more than largest_half_bandwidth away
   std::int64_t no_diagonal      = -1;    ///< first row that stores no diagonal entry
   std::int64_t not_finite       = -1;    ///< first row with a NaN or Inf on its line
   bool         across           = false; ///< some entry that is not zero is off its line, or too far along it
+  std::int64_t component_row    = -1;    ///< first row with an entry that is not zero to another component of an element on its line
 };
 
 /// Histogram of the strength of coupling of the rows along a line, sum_j |a_ij| / |a_ii| over its neighbours on the line; bins are 64 per
@@ -40,13 +53,13 @@ double strength_of_bin(int k);
 /// First bin at which half of the votes are reached, -1 without votes.
 int median_bin(const std::vector<std::int64_t> &histogram);
 
-/// Reads the couplings of a matrix along a set of lines. `wrap`: entries may join the ends of a line.
+/// Reads the couplings of a matrix along lines that hold all its rows.
 template <class Scalar, class Index, class Exec>
-LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, bool wrap);
+LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines);
 
 /// Histogram of the strengths (host memory, strength_bins long).
 template <class Scalar, class Index, class Exec>
-std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, bool wrap);
+std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines);
 
 /// How many rows of a matrix would rather be on other lines.
 struct LinePreference {
@@ -54,11 +67,12 @@ struct LinePreference {
   std::int64_t preferring = 0; ///< of these, that couple along the other set at least `factor` times as strongly
 };
 template <class Scalar, class Index, class Exec>
-LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, bool wrap, const LineSet &other_lines, bool other_wrap, double factor);
+LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, const LinePlaces &other_lines, double factor);
 
-/// One band matrix per line; entries of A that are not along the lines are left out, and so are rows that are on none. values(line, row, diagonal).
+/// One band matrix per line, periodic where the lines wrap, with blocks of as many rows as elements have; entries of A that are not along the lines
+/// are left out, and so are rows that are on none. Places that no element fills get a one on the diagonal.
 template <class Scalar, class Index, class Exec>
-Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LineSet &lines, int half_bandwidth, bool periodic);
+Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, int half_bandwidth);
 
 struct SharingResult {
   std::int64_t classes = 0;                ///< distinct matrices; 0 when there are more than were allowed

@@ -18,23 +18,24 @@ static std::vector<LineSet> EverySecondLine(const std::int64_t (&box)[3], const 
   return sets;
 }
 
-static PetscErrorCode FromDMDA(DM dm, Mat pmat, LineMap *map, std::string *why_not)
+static PetscErrorCode FromDMDA(DM dm, const LineSource &source, LineMap *map, std::string *why_not)
 {
   PetscInt       dim, size[3], processes[3], dof, begin[3], local[3], rows, all;
   DMBoundaryType boundary[3];
   int            fits, fits_everywhere;
   MPI_Comm       comm;
   PetscFunctionBegin;
-  PetscCall(PetscObjectGetComm((PetscObject)pmat, &comm));
+  PetscCall(PetscObjectGetComm((PetscObject)source.rows, &comm));
   PetscCall(DMDAGetInfo(dm, &dim, &size[0], &size[1], &size[2], &processes[0], &processes[1], &processes[2], &dof, nullptr, &boundary[0], &boundary[1], &boundary[2], nullptr));
   PetscCall(DMDAGetCorners(dm, &begin[0], &begin[1], &begin[2], &local[0], &local[1], &local[2]));
-  PetscCall(MatGetLocalSize(pmat, &rows, nullptr));
-  PetscCall(MatGetSize(pmat, &all, nullptr));
+  PetscCall(MatGetLocalSize(source.rows, &rows, nullptr));
+  PetscCall(MatGetSize(source.rows, &all, nullptr));
+  if (source.kronecker && dof == source.factors.p) dof = 1; // the grid of A, whose rows stand for dof unknowns each
   // equal local sizes on every rank mean equal ownership
-  fits = dof == 1 && size[0] * size[1] * size[2] == all && local[0] * local[1] * local[2] == rows;
+  fits = size[0] * size[1] * size[2] * dof == all && local[0] * local[1] * local[2] * dof == rows;
   PetscCallMPI(MPI_Allreduce(&fits, &fits_everywhere, 1, MPI_INT, MPI_LAND, comm));
   if (!fits_everywhere) {
-    *why_not = dof != 1 ? "its DMDA has dof " + std::to_string(dof) + ", only 1 is supported" : "its DMDA has other sizes or another ownership";
+    *why_not = "its DMDA has other sizes or another ownership";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const std::int64_t box[3] = {local[0], local[1], local[2]};
@@ -42,9 +43,10 @@ static PetscErrorCode FromDMDA(DM dm, Mat pmat, LineMap *map, std::string *why_n
     LineDirection direction;
     direction.name        = std::string(1, "xyz"[d]);
     direction.lines       = LineSet::box(box, (int)d);
+    direction.components  = (int)dof;
     direction.processes   = (PetscMPIInt)processes[d];
     direction.wrap        = processes[d] == 1 && boundary[d] == DM_BOUNDARY_PERIODIC;
-    direction.lines_all   = size[d] > 0 ? all / size[d] : 0;
+    direction.lines_all   = size[d] > 0 ? all / dof / size[d] : 0;
     direction.lines_cut   = processes[d] > 1 ? direction.lines_all : 0;
     direction.two_colours = direction.lines_all > 1; // neighbours are
     for (int colour = 0; colour < 2; ++colour) direction.colours[colour] = EverySecondLine(box, begin, (int)d, colour);
@@ -53,19 +55,20 @@ static PetscErrorCode FromDMDA(DM dm, Mat pmat, LineMap *map, std::string *why_n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LinesFromDM(PC pc, Mat pmat, LineMap *map)
+PetscErrorCode LinesFromDM(PC pc, const LineSource &source, LineMap *map)
 {
   PetscFunctionBegin;
   for (int from = 0; from < 2 && map->directions.empty(); ++from) {
     DM        dm = nullptr;
     PetscBool is_da;
     if (from == 0) PetscCall(PCGetDM(pc, &dm));
-    else PetscCall(MatGetDM(pmat, &dm));
+    if (from == 1) PetscCall(MatGetDM(pc->pmat, &dm));
+    if (!dm && from == 1 && source.kronecker) PetscCall(MatGetDM(source.rows, &dm));
     if (!dm) continue;
     PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
     if (!is_da) continue;
     map->source = from == 0 ? "DMDA of the PC" : "DMDA of the matrix";
-    PetscCall(FromDMDA(dm, pmat, map, &map->why_not));
+    PetscCall(FromDMDA(dm, source, map, &map->why_not));
   }
   if (map->directions.empty() && map->why_not.empty()) map->why_not = "there is no DMDA";
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,47 +5,80 @@
 
 namespace ribbon::petsc {
 
-namespace {
-
-constexpr PetscInt far = 2; ///< entries further from the diagonal are not along consecutive rows
-
-/// Runs of rows that entries near the diagonal tie together, and what does not fit them.
-struct Runs {
-  std::vector<PetscInt> begin;                             ///< first row of each run
-  PetscInt              stray_row = -1, stray_column = -1; ///< first entry off the runs that closes no ring
-  bool                  wraps = false;                     ///< some entry joins the ends of a run
-};
-
-Runs find_runs(PetscInt n, const PetscInt *ia, const PetscInt *ja)
+PetscInt Runs::common_length() const
 {
-  Runs              runs;
-  std::vector<char> tied(static_cast<std::size_t>(n) + 1, 0); // row r hangs together with row r + 1
-  for (PetscInt r = 0; r < n; ++r)
-    for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) {
-      const PetscInt c = ja[e];
-      if (std::abs(c - r) > far) continue;
-      for (PetscInt k = std::min(r, c); k < std::max(r, c); ++k) tied[static_cast<std::size_t>(k)] = 1;
-    }
-  std::vector<PetscInt> run_of(static_cast<std::size_t>(n));
-  for (PetscInt r = 0; r < n; ++r) {
-    if (r == 0 || !tied[static_cast<std::size_t>(r - 1)]) runs.begin.push_back(r);
-    run_of[static_cast<std::size_t>(r)] = static_cast<PetscInt>(runs.begin.size()) - 1;
-  }
-  runs.begin.push_back(n);
-  for (PetscInt r = 0; r < n; ++r)
-    for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) {
-      const PetscInt c = ja[e], run = run_of[static_cast<std::size_t>(r)];
-      if (std::abs(c - r) <= far) continue;
-      const PetscInt length = runs.begin[static_cast<std::size_t>(run) + 1] - runs.begin[static_cast<std::size_t>(run)];
-      if (run_of[static_cast<std::size_t>(c)] == run && length - std::abs(c - r) <= far) runs.wraps = true;
-      else if (runs.stray_row < 0) runs.stray_row = r, runs.stray_column = c;
-    }
+  PetscInt common = count() > 0 ? length(0) : 0;
+  for (std::size_t r = 0; r < count(); ++r)
+    if (length(r) != common) common = 0;
+  return common;
+}
+
+Runs runs_of(const std::vector<char> &tied, PetscInt elements)
+{
+  Runs runs;
+  for (PetscInt e = 0; e < elements; ++e)
+    if (e == 0 || !tied[static_cast<std::size_t>(e - 1)]) runs.begin.push_back(e);
+  runs.begin.push_back(elements);
   return runs;
 }
 
-/// First entry of the off-process block that is not along consecutive rows of the whole matrix; whether any entry couples to the next rank.
+namespace {
+
+/// The stored pattern of the local block, by elements of `components` rows.
+struct Pattern {
+  PetscInt        rows;
+  const PetscInt *ia, *ja;
+  PetscInt        components;
+
+  PetscInt elements() const { return rows / components; }
+  /// f(row element, column element) for every stored entry, row by row, until it returns true.
+  template <class F>
+  void each(const F &f) const
+  {
+    for (PetscInt r = 0; r < rows; ++r)
+      for (PetscInt e = ia[r]; e < ia[r + 1]; ++e)
+        if (f(r / components, ja[e] / components)) return;
+  }
+};
+
+/// How far from the diagonal entries are along consecutive elements.
+constexpr PetscInt reaches[] = {2, 4, largest_half_bandwidth};
+
+/// Runs of elements that entries near the diagonal tie together, and what does not fit them.
+struct RunsOfPattern {
+  Runs     runs;
+  PetscInt far;
+  PetscInt stray_row = -1, stray_column = -1; ///< first entry off the runs that closes no ring, in elements
+  bool     wraps = false;                     ///< some entry joins the ends of a run
+};
+
+RunsOfPattern find_runs(const Pattern &pattern, PetscInt far)
+{
+  RunsOfPattern     found;
+  const PetscInt    n = pattern.elements();
+  std::vector<char> tied(static_cast<std::size_t>(n) + 1, 0);
+  found.far = far;
+  pattern.each([&](PetscInt r, PetscInt c) {
+    for (PetscInt k = std::min(r, c); std::abs(c - r) <= far && k < std::max(r, c); ++k) tied[static_cast<std::size_t>(k)] = 1;
+    return false;
+  });
+  found.runs = runs_of(tied, n);
+  std::vector<PetscInt> run_of(static_cast<std::size_t>(n));
+  for (std::size_t r = 0; r < found.runs.count(); ++r)
+    for (PetscInt e = found.runs.begin[r]; e < found.runs.begin[r + 1]; ++e) run_of[static_cast<std::size_t>(e)] = static_cast<PetscInt>(r);
+  pattern.each([&](PetscInt r, PetscInt c) {
+    if (std::abs(c - r) <= far) return false;
+    const PetscInt run = run_of[static_cast<std::size_t>(r)];
+    if (run_of[static_cast<std::size_t>(c)] == run && found.runs.length(static_cast<std::size_t>(run)) - std::abs(c - r) <= far) found.wraps = true;
+    else if (found.stray_row < 0) found.stray_row = r, found.stray_column = c;
+    return false;
+  });
+  return found;
+}
+
+/// First entry of the off-process block that is not along consecutive elements of the whole matrix; whether any entry couples to the next rank.
 /// An entry far off the diagonal may close a ring that the partition cuts: it joins the far end of the first or last local run to another rank.
-PetscErrorCode InspectCouplingsToOtherRanks(Mat pmat, const Runs &runs, PetscInt *stray_row, PetscInt *stray_column, bool *cut)
+PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, RunsOfPattern *local, bool *cut)
 {
   PetscBool       is_mpiaij;
   Mat             off;
@@ -54,21 +87,23 @@ PetscErrorCode InspectCouplingsToOtherRanks(Mat pmat, const Runs &runs, PetscInt
   PetscBool       done;
   PetscFunctionBegin;
   *cut = false;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pmat, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)rows, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
   if (!is_mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatMPIAIJGetSeqAIJ(pmat, nullptr, &off, &columns));
-  PetscCall(MatGetOwnershipRange(pmat, &rbegin, &rend));
-  PetscCall(MatGetSize(pmat, &all, nullptr));
+  PetscCall(MatMPIAIJGetSeqAIJ(rows, nullptr, &off, &columns));
+  PetscCall(MatGetOwnershipRange(rows, &rbegin, &rend));
+  PetscCall(MatGetSize(rows, &all, nullptr));
   PetscCall(MatGetRowIJ(off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)off)->type_name);
-  for (PetscInt r = 0; r < n; ++r)
-    for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) {
-      const PetscInt c = columns[ja[e]], d = std::abs(c - (rbegin + r));
-      const bool     closes_last  = c >= rend && r >= runs.begin[runs.begin.size() - 2] && r < runs.begin[runs.begin.size() - 2] + far;
-      const bool     closes_first = c < rbegin && r < runs.begin[1] && r >= runs.begin[1] - far;
-      if (d <= far || all - d <= far || closes_last || closes_first) *cut = *cut || c >= rend;
-      else if (*stray_row < 0) *stray_row = r, *stray_column = c - rbegin;
-    }
+  const PetscInt first = rbegin / components, last = rend / components, far = local->far;
+  const Runs    &runs = local->runs;
+  Pattern{n, ia, ja, 1}.each([&](PetscInt row, PetscInt column) {
+    const PetscInt r = row / components, c = columns[column] / components, d = std::abs(c - (first + r));
+    const bool     closes_last  = c >= last && r >= runs.begin[runs.count() - 1] && r < runs.begin[runs.count() - 1] + far;
+    const bool     closes_first = c < first && r < runs.begin[1] && r >= runs.begin[1] - far;
+    if (d <= far || all / components - d <= far || closes_last || closes_first) *cut = *cut || c >= last;
+    else if (local->stray_row < 0) local->stray_row = r, local->stray_column = c - first;
+    return false;
+  });
   PetscCall(MatRestoreRowIJ(off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -91,62 +126,95 @@ PetscErrorCode ColourRows(MPI_Comm comm, LineDirection *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace
-
-PetscErrorCode LinesFromPattern(Mat pmat, Mat block, bool strict, LineMap *map)
+/// Runs of the local block with this reach. Where they do not hold every entry, of any rank, *stray is the first of these entries (global row and column of its
+/// element's first components), else {-1, -1}. Collective.
+PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscInt far, RunsOfPattern *found, bool *cut, PetscInt (&stray)[2])
 {
-  const PetscInt *ia, *ja;
-  PetscInt        n, rbegin, stray[2], counts[2], sums[2];
-  PetscBool       done;
-  bool            cut;
-  MPI_Comm        comm;
-  PetscMPIInt     size;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)source.rows);
+  PetscInt       rbegin;
   PetscFunctionBegin;
-  PetscCall(PetscObjectGetComm((PetscObject)pmat, &comm));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(MatGetOwnershipRange(pmat, &rbegin, nullptr));
-  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)block)->type_name);
-  Runs           runs;
-  const PetscInt local = n; // MatRestoreRowIJ() resets n
-  PetscCallCXX(runs = find_runs(n, ia, ja));
-  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-
-  LineDirection rows;
-  rows.name             = "rows";
-  rows.processes        = size;
-  const PetscInt lines  = static_cast<PetscInt>(runs.begin.size()) - 1;
-  PetscInt       length = lines > 0 ? runs.begin[1] : 0;
-  for (PetscInt l = 0; l < lines; ++l)
-    if (runs.begin[static_cast<std::size_t>(l) + 1] - runs.begin[static_cast<std::size_t>(l)] != length) length = 0;
-  const bool one_length = lines == 0 || length > 0;
-  // runs of different lengths are one long line: the couplings between them are zero
-  rows.lines = one_length ? LineSet::contiguous(length, lines) : LineSet::contiguous(local, 1);
-  rows.wrap  = runs.wraps && one_length;
-  PetscCall(ColourRows(comm, &rows));
-  // a rank that holds whole rings beside the piece of a cut one opens them all: lines of one set have one length
-  const bool     opened  = runs.wraps && !one_length;
-  const PetscInt unequal = opened && size == 1 ? 1 : 0;
-  rows.partial           = !strict || opened;
-  PetscCall(InspectCouplingsToOtherRanks(pmat, runs, &runs.stray_row, &runs.stray_column, &cut));
-  counts[0] = lines, counts[1] = opened ? lines : cut ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(counts, sums, 2, MPIU_INT, MPI_SUM, comm));
-  rows.lines_cut         = sums[1];
-  rows.lines_all         = PetscMax(sums[0] - sums[1], sums[1]);
-  const PetscInt mine[2] = {runs.stray_row < 0 ? PETSC_MAX_INT : rbegin + runs.stray_row, runs.stray_row < 0 ? 0 : rbegin + runs.stray_column};
+  PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
+  PetscCallCXX(*found = find_runs(pattern, far));
+  PetscCall(InspectCouplingsToOtherRanks(source.rows, pattern.components, found, cut));
+  const bool     none    = found->stray_row < 0;
+  const PetscInt mine[2] = {none ? PETSC_MAX_INT : rbegin + found->stray_row * pattern.components, none ? 0 : rbegin + found->stray_column * pattern.components};
   PetscCallMPI(MPI_Allreduce(&mine[0], &stray[0], 1, MPIU_INT, MPI_MIN, comm));
   stray[1] = mine[0] == stray[0] ? mine[1] : -1;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &stray[1], 1, MPIU_INT, MPI_MAX, comm));
-  if (strict && stray[0] != PETSC_MAX_INT) {
-    map->why_not = "row " + std::to_string(stray[0]) + " couples to column " + std::to_string(stray[1]) + ", so consecutive rows are not tridiagonal or pentadiagonal lines";
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (strict && unequal) {
+  if (stray[0] == PETSC_MAX_INT) stray[0] = stray[1] = -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Runs as one direction. Collective.
+PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const RunsOfPattern &found, bool strict, bool cut, LineMap *map)
+{
+  const MPI_Comm comm  = PetscObjectComm((PetscObject)source.rows);
+  const Runs    &runs  = found.runs;
+  const PetscInt lines = static_cast<PetscInt>(runs.count()), length = runs.common_length();
+  const bool     one    = lines == 0 || length > 0;
+  const bool     opened = found.wraps && !one; // a rank that holds whole rings beside the piece of a cut one opens them all: lines of one set have one length
+  PetscInt       counts[2], sums[2];
+  LineDirection  rows;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &rows.processes));
+  if (strict && opened && rows.processes == 1) {
     map->why_not = "its periodic lines have different lengths";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  map->source = "matrix pattern";
+  rows.name       = "rows";
+  rows.components = static_cast<int>(pattern.components);
+  rows.partial    = !strict || opened;
+  rows.wrap       = found.wraps && one;
+  // runs of different lengths are one long line: the couplings between them are zero
+  rows.lines = one ? LineSet::contiguous(length, lines) : LineSet::contiguous(pattern.elements(), 1);
+  PetscCall(ColourRows(comm, &rows));
+  counts[0] = lines, counts[1] = opened ? lines : cut ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(counts, sums, 2, MPIU_INT, MPI_SUM, comm));
+  rows.lines_cut = sums[1];
+  rows.lines_all = PetscMax(sums[0] - sums[1], sums[1]);
+  map->source    = "matrix pattern";
   map->directions.push_back(rows);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode ElementSize(const LineSource &source, PetscInt *components)
+{
+  PetscInt n, all;
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(source.rows, components));
+  PetscCall(MatGetLocalSize(source.rows, &n, nullptr));
+  int fits = *components > 0 && n % *components == 0 && !source.kronecker;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)source.rows)));
+  PetscCall(MatGetSize(source.rows, &all, nullptr));
+  if (!fits || *components == all) *components = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LinesFromPattern(const LineSource &source, bool strict, LineMap *map)
+{
+  const PetscInt *ia, *ja;
+  PetscInt        n, components, stray[2] = {-1, -1};
+  PetscBool       done;
+  PetscFunctionBegin;
+  PetscCall(ElementSize(source, &components));
+  PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)source.block)->type_name);
+  const PetscInt rows = n; // MatRestoreRowIJ() resets n
+  for (PetscInt far : reaches) {
+    const Pattern pattern{rows, ia, ja, components};
+    RunsOfPattern found;
+    bool          cut = false;
+    PetscInt      strays[2];
+    PetscCall(TryRuns(source, pattern, far, &found, &cut, strays));
+    if (far == reaches[0]) stray[0] = strays[0], stray[1] = strays[1];
+    if (strict && strays[0] >= 0) continue;
+    PetscCall(FromRuns(source, pattern, found, strict, cut, map));
+    break;
+  }
+  PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  if (map->directions.empty() && map->why_not.empty()) map->why_not = "row " + std::to_string(stray[0]) + " couples to column " + std::to_string(stray[1]) + ", so consecutive rows are not lines";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

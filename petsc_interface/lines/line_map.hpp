@@ -1,42 +1,86 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file line_map.hpp  Which lines a matrix has: from its DMDA, or from its sparsity pattern.
+/// @file line_map.hpp  Which lines a matrix has: from its DMDA, from its sparsity pattern, or along its largest couplings.
 #pragma once
 
 #include "../compat.h"
 
-#include <ribbon/line_set.hpp>
+#include <ribbon/kronecker.hpp>
+#include <ribbon/lines_from_csr.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace ribbon::petsc {
 
-/// One way to cut the local rows of a matrix into lines.
-struct LineDirection {
-  std::string name; ///< "x", "y", "z" or "rows"
-  LineSet     lines;
-  bool        wrap        = false; ///< entries may join the ends of a line
-  PetscMPIInt processes   = 1;     ///< the partition cuts the lines of this direction among so many ranks
-  PetscInt    lines_cut   = 0;     ///< lines (all ranks) that the partition cuts
-  PetscInt    lines_all   = 0;     ///< lines (all ranks), cut ones counted once
-  bool        partial     = false; ///< other couplings of these rows are left out, even where they lie on the line
-  bool        two_colours = false; ///< each of the colours has lines on some rank
+/// What Pmat is to the kernels: sparse rows, and what becomes of them where Pmat is a Kronecker product. Where `factors.p` is p, row r of the
+/// rows stands for rows r p .. r p + p - 1 of Pmat.
+struct LineSource {
+  Mat                      rows      = nullptr; ///< Pmat, or the matrix A of I x S + A x T; borrowed
+  Mat                      block     = nullptr; ///< rows and columns of this rank, sequential AIJ
+  Mat                      converted = nullptr; ///< owns the block where that had to be made
+  bool                     kronecker = false;
+  KroneckerFactors<Scalar> factors;
+};
 
-  std::vector<LineSet> colours[2]; ///< the even and the odd lines, by global numbers; each colour is the union of at most two sets that hold a line
+/// The rows of Pmat, MATMAIJ and MATKAIJ included. Errors: PETSC_ERR_SUP for types that store no rows, and for blocks above 8. Collective.
+PetscErrorCode GetLineSource(Mat pmat, LineSource *source);
+PetscErrorCode RestoreLineSource(LineSource *source);
+
+/// One way to cut the local rows of a matrix into lines of elements; an element is `components` consecutive rows.
+struct LineDirection {
+  std::string name;  ///< "x", "y", "z", "rows" or "matrix"
+  LineSet     lines; ///< of elements
+  int         components  = 1;
+  bool        wrap        = false;                  ///< entries may join the ends of a line
+  int         widest      = largest_half_bandwidth; ///< couplings further along a line are left out
+  PetscMPIInt processes   = 1;                      ///< the partition cuts the lines of this direction among so many ranks
+  PetscInt    lines_cut   = 0;                      ///< lines (all ranks) that the partition cuts
+  PetscInt    lines_all   = 0;                      ///< lines (all ranks), cut ones counted once
+  bool        partial     = false;                  ///< other couplings of these rows are left out, even where they lie on the line
+  bool        two_colours = false;                  ///< each of the colours has lines on some rank
+
+  std::vector<LineSet> colours[2]; ///< the even and the odd lines, by global numbers; each colour is the union of a few sets that hold a line
+
+  /// The local element at every place of `lines`, -1 where there is none; null: lines lie in the block itself.
+  std::shared_ptr<const std::vector<std::int64_t>> element;
 };
 
 /// What was found, and where. An empty list comes with the reason.
 struct LineMap {
   std::vector<LineDirection> directions;
-  std::string                source; ///< "DMDA of the PC", "DMDA of the matrix" or "matrix pattern"
+  std::string                source; ///< "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
   std::string                why_not;
 };
 
-/// Directions of the DMDA of the PC, else of the matrix, whose sizes, dof and ownership fit `pmat` on every rank. Collective.
-PetscErrorCode LinesFromDM(PC pc, Mat pmat, LineMap *map);
+/// Directions of the DMDA of the PC, else of the matrix, whose sizes, dof and ownership fit on every rank. Collective.
+PetscErrorCode LinesFromDM(PC pc, const LineSource &source, LineMap *map);
 
-/// Consecutive rows of the local block as lines, from its stored pattern. With `strict` every entry must lie along the lines (on all ranks);
-/// otherwise other entries are left out. Collective.
-PetscErrorCode LinesFromPattern(Mat pmat, Mat local_block, bool strict, LineMap *map);
+/// Rows of an element where no DM says it: the block size of the matrix, where that divides its local rows on every rank. Collective.
+PetscErrorCode ElementSize(const LineSource &source, PetscInt *components);
+
+/// Consecutive elements of the local block as lines, from its stored pattern. With `strict` every entry must lie along the lines, up to 8 elements from the
+/// diagonal (on all ranks); otherwise those further than 2 are left out. Collective.
+PetscErrorCode LinesFromPattern(const LineSource &source, bool strict, LineMap *map);
+
+/// Directions of the grid whose natural numbering, or whose numbering box by box, the stored pattern shows. Collective.
+PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map);
+
+/// Lines along the largest couplings, of any matrix (lines_from_graph.hpp). Not collective but for the counts.
+PetscErrorCode LinesFromCouplings(const LineSource &source, LineMap *map);
+
+/// Elements in runs: each of a run is tied to the next.
+struct Runs {
+  std::vector<PetscInt> begin; ///< first element of each run, and the end
+  std::size_t           count() const { return begin.size() - 1; }
+  PetscInt              length(std::size_t r) const { return begin[r + 1] - begin[r]; }
+  /// Length of all runs, 0 where they differ.
+  PetscInt common_length() const;
+};
+/// tied[e]: element e hangs together with e + 1.
+Runs runs_of(const std::vector<char> &tied, PetscInt elements);
+
+/// Every component of an element as a line of its own: lines l components + c, where one set can say it, else a set per component.
+std::vector<LineSet> split_components(const LineSet &elements, int components);
 
 } // namespace ribbon::petsc

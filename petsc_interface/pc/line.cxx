@@ -5,10 +5,16 @@
 
 using namespace ribbon::petsc;
 
-/// Nothing is there after a set-up that raised an error.
+/// Nothing is there after a set-up that raised an error. PETSc does not see that the matrix A of a Kronecker product changed: it is set up with anew.
 static PetscErrorCode CheckIsSetUp(PC pc)
 {
+  auto            *line = static_cast<PC_Line *>(pc->data);
+  PetscObjectState state;
   PetscFunctionBegin;
+  if (line->watched && !pc->reusepreconditioner) {
+    PetscCall(PetscObjectStateGet((PetscObject)line->watched, &state));
+    if (state != line->watched_state) PetscUseTypeMethod(pc, setup);
+  }
   PetscCheck(!static_cast<PC_Line *>(pc->data)->sweep.sequences.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PC line: not set up, or the set-up raised an error");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -71,6 +77,7 @@ static PetscErrorCode PCReset_Line(PC pc)
   PetscFunctionBegin;
   pc->ops->matapply = nullptr;
   PetscCall(line->sweep.reset());
+  PetscCall(MatDestroy(&line->watched));
   line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear();
   line->status = ribbon::FactorStatus::ok;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -11,7 +11,7 @@ namespace ribbon::petsc {
 /// Context of PC line.
 struct PC_Line {
   // options
-  std::vector<PCLineDirection> directions  = {PC_LINE_DIRECTION_AUTO}; ///< auto or rows alone, or some of x, y, z
+  std::vector<PCLineDirection> directions  = {PC_LINE_DIRECTION_AUTO}; ///< auto, rows or matrix alone, or some of x, y, z
   PCLineComposition            composition = PC_LINE_COMPOSITION_AUTO;
   PCLineOrdering               ordering    = PC_LINE_ORDERING_JACOBI;
   PetscReal                    omega       = 0; ///< 0: the set-up decides
@@ -29,13 +29,15 @@ struct PC_Line {
   std::string              source;                              ///< where the lines come from
   std::string              why;                                 ///< why these directions
   std::string              failure;                             ///< one sentence, empty when the set-up succeeded
-  FactorStatus             status = FactorStatus::ok;           ///< of the lines that failed
+  FactorStatus             status        = FactorStatus::ok;    ///< of the lines that failed
+  Mat                      watched       = nullptr;             ///< matrix A of a Kronecker product that was set up with; its state at that time
+  PetscObjectState         watched_state = 0;
 };
 
 /// Names of directions, with commas.
 std::string names_of(const std::vector<PCLineDirection> &directions);
 /// Finds the lines and the directions to sweep. Collective.
-PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, Mat block, std::vector<LineDirection> *chosen);
+PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<LineDirection> *chosen);
 /// Finds, extracts and factors the lines of a PC that was reset. Collective; what it leaves behind when it raises an error is half made.
 PetscErrorCode SetUpLine(PC pc, PC_Line *line);
 /// Prints what SetUpLine() found.

@@ -2,6 +2,8 @@
 #include "format.hpp"
 #include "line.hpp"
 
+#include <utility>
+
 namespace ribbon::petsc {
 
 namespace {
@@ -9,26 +11,48 @@ namespace {
 constexpr double preferred_by_factor = 4;   ///< rows that couple so much more strongly along another direction prefer it
 constexpr double preferred_by_share  = 0.1; ///< a direction that so many of the rows prefer is swept too
 
+/// The first of the places that has lines: the DM, consecutive rows that nothing else couples to, a grid, the largest couplings. Whatever matrix it is has the last.
+PetscErrorCode FindAnyLines(PC pc, const LineSource &source, LineMap *map)
+{
+  std::string why_not;
+  PetscFunctionBegin;
+  PetscCall(LinesFromDM(pc, source, map));
+  if (map->directions.empty()) why_not = std::exchange(map->why_not, "");
+  if (map->directions.empty()) PetscCall(LinesFromPattern(source, true, map));
+  if (map->directions.empty()) why_not += ", " + std::exchange(map->why_not, "");
+  if (map->directions.empty()) PetscCall(LinesFromGrid(source, map));
+  if (map->directions.empty()) why_not += ", " + std::exchange(map->why_not, "");
+  if (map->directions.empty()) PetscCall(LinesFromCouplings(source, map));
+  map->why_not = why_not;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// All directions there are, or those that were asked for in their order, or one error that says why there are none.
-PetscErrorCode FindLines(PC pc, const PC_Line *line, Mat block, LineMap *map)
+PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, LineMap *map)
 {
   const MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
   const std::string name = names_of(line->directions);
   PetscFunctionBegin;
-  if (line->directions[0] == PC_LINE_DIRECTION_ROWS) {
-    PetscCall(LinesFromPattern(pc->pmat, block, false, map));
+  switch (line->directions[0]) {
+  case PC_LINE_DIRECTION_AUTO:
+    PetscCall(FindAnyLines(pc, source, map));
     PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(LinesFromDM(pc, pc->pmat, map));
-  if (line->directions[0] == PC_LINE_DIRECTION_AUTO) {
-    const std::string no_dm = map->why_not;
-    if (map->directions.empty()) PetscCall(LinesFromPattern(pc->pmat, block, true, map));
-    PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP,
-               "PC line: the matrix has no lines: %s, and %s; give the PC a DMDA with dof 1 that fits (PCSetDM), or take the couplings of consecutive rows alone with -pc_line_direction rows", no_dm.c_str(),
-               map->why_not.c_str());
+  case PC_LINE_DIRECTION_ROWS:
+    PetscCall(LinesFromPattern(source, false, map));
     PetscFunctionReturn(PETSC_SUCCESS);
+  case PC_LINE_DIRECTION_MATRIX:
+    PetscCall(LinesFromCouplings(source, map));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  default:
+    break;
   }
-  PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP, "PC line: -pc_line_direction %s needs a DMDA, but %s; use auto or rows", name.c_str(), map->why_not.c_str());
+  PetscCall(LinesFromDM(pc, source, map));
+  if (map->directions.empty()) {
+    const std::string no_dm = std::exchange(map->why_not, "");
+    PetscCall(LinesFromGrid(source, map));
+    map->why_not = no_dm + ", and " + map->why_not;
+  }
+  PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP, "PC line: -pc_line_direction %s needs a grid, but %s; use auto, rows or matrix", name.c_str(), map->why_not.c_str());
   std::vector<LineDirection> wanted;
   for (PCLineDirection direction : line->directions) {
     const auto d = static_cast<std::size_t>(direction - PC_LINE_DIRECTION_X);
@@ -86,17 +110,19 @@ PetscErrorCode Preferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, Mat blo
 
 } // namespace
 
-PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, Mat block, std::vector<LineDirection> *chosen)
+PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<LineDirection> *chosen)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const Mat      block = source.block;
+  const MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
   LineMap        map;
   int            strongest, preferred = -1;
   PetscFunctionBegin;
-  PetscCall(FindLines(pc, line, block, &map));
+  PetscCall(FindLines(pc, line, source, &map));
   line->source = map.source;
   if (line->directions[0] != PC_LINE_DIRECTION_AUTO || map.directions.size() == 1) {
     line->why = line->directions[0] == PC_LINE_DIRECTION_AUTO ? "the only one" : "asked for";
-    *chosen   = map.directions;
+    if (!map.why_not.empty()) line->why += ": " + map.why_not;
+    *chosen = map.directions;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Strongest(comm, op, block, map, &strongest, &line->why));

@@ -3,6 +3,7 @@
 
 #include "../session.hpp"
 
+#include <ribbon/packing.hpp>
 #include <ribbon/scale.hpp>
 #include <ribbon/transpose.hpp>
 
@@ -89,41 +90,48 @@ public:
   PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
   {
     return with_csr(block, [&](const auto &A) {
-      const auto h = strength_histogram(current_space<Exec>(), A, direction.lines, direction.wrap);
+      const Located located(current_space<Exec>(), direction, A.rows);
+      const auto    h = strength_histogram(current_space<Exec>(), A, located.places);
       votes->assign(h.begin(), h.end());
     });
   }
 
   PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *found) override
   {
-    return with_csr(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, direction.lines, direction.wrap); });
+    return with_csr(block, [&](const auto &A) {
+      const Located located(current_space<Exec>(), direction, A.rows);
+      *found = line_couplings(current_space<Exec>(), A, located.places);
+    });
   }
 
   PetscErrorCode preference(Mat block, const LineDirection &direction, const LineDirection &other, double factor, LinePreference *found) override
   {
-    return with_csr(block, [&](const auto &A) { *found = line_preference(current_space<Exec>(), A, direction.lines, direction.wrap, other.lines, other.wrap, factor); });
+    return with_csr(block, [&](const auto &A) {
+      const Located located(current_space<Exec>(), direction, A.rows), located_other(current_space<Exec>(), other, A.rows);
+      *found = line_preference(current_space<Exec>(), A, located.places, located_other.places, factor);
+    });
   }
 
-  PetscErrorCode build(Mat block, const LineRequest &request, LineFacts *facts) override
+  PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) override
   {
     const Events *events;
     const Exec    exec  = current_space<Exec>();
-    const auto    lines = request.direction.lines;
+    const Mat     block = source.block;
     PetscFunctionBegin;
     PetscCall(GetEvents(&events));
     PetscCall(MatGetLocalSize(block, &rows_, nullptr));
+    rows_ *= source.factors.p;
     facts->space = Exec::name();
     request_     = request.solver;
     PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
-    PetscCall(with_csr(block, [&](const auto &A) { bands_ = extract_bands(exec, A, lines, request.half_bandwidth, request.periodic); }));
-    if (request.lhs != PC_LINE_LHS_PER_LINE && lines.lines() > 0) {
-      // classes while they hold less than a quarter of what one matrix per line holds
-      const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1 : request.lhs == PC_LINE_LHS_CLASSES ? lines.lines() : std::max<std::int64_t>(1, (lines.lines() - 1) / 4);
-      SharingResult      shared;
-      PetscCallCXX(shared = share<Scalar>(exec, bands_, most));
-      facts->first = shared.first, facts->different = shared.different;
-    }
-    if (request.omega != 1) PetscCallCXX(scale<Scalar>(exec, bands_, Scalar(1 / request.omega)));
+    PetscCall(with_csr(block, [&](const auto &A) {
+      Located located(exec, request.direction, A.rows);
+      located.places.wrap = request.periodic;
+      bands_              = extract_bands(exec, A, located.places, request.half_bandwidth);
+      packing_            = located.packing;
+      if (packing_.element.extent(0) > 0) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
+    }));
+    PetscCall(ShareAndScale(exec, source, request, facts));
     PetscCallCXX(exec.fence());
     facts->lhs      = bands_.lhs;
     facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
@@ -132,7 +140,7 @@ public:
 
     PetscCall(PetscLogEventBegin(events->factor, block, 0, 0, 0));
     try {
-      solver_ = LineSolver<Scalar, Exec>(exec, lines, bands_, request.solver);
+      solver_ = LineSolver<Scalar, Exec>(exec, solved_lines(source, request), bands_, request.solver);
     } catch (const std::invalid_argument &e) {
       facts->refusal = e.what();
     } catch (const std::exception &e) {
@@ -141,8 +149,8 @@ public:
     PetscCall(PetscLogEventEnd(events->factor, block, 0, 0, 0));
     if (!facts->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
     facts->report = solver_.report();
-    facts->bytes  = solver_.report().bytes + bands_.values.size() * sizeof(Scalar);
-    flops_        = (bands_.half_bandwidth() == 1 ? 7.0 : 13.0) * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
+    facts->bytes  = solver_.report().bytes + bands_.values.size() * sizeof(Scalar) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
+    flops_        = (6.0 * bands_.half_bandwidth() + 1) * bands_.block * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -158,7 +166,7 @@ public:
     if constexpr (!on_device) {
       PetscCall(VecGetArrayRead(b, &pb));
       PetscCall(all ? VecGetArrayWrite(x, &px) : VecGetArray(x, &px));
-      PetscCallCXX(solver.solve(exec, reinterpret_cast<const Scalar *>(pb), reinterpret_cast<Scalar *>(px)));
+      PetscCallCXX(solve_lines(exec, solver, reinterpret_cast<const Scalar *>(pb), solver.lines(), reinterpret_cast<Scalar *>(px), solver.lines()));
       PetscCallCXX(exec.fence());
       PetscCall(all ? VecRestoreArrayWrite(x, &px) : VecRestoreArray(x, &px));
       PetscCall(VecRestoreArrayRead(b, &pb));
@@ -196,14 +204,14 @@ public:
     // Every column is as many lines as the matrix has. One call takes them all where the line set has a stride to spare and nothing is
     // staged (staging whole arrays would touch what lies between the columns).
     const bool     staged   = on_device && (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x));
-    const bool     one_call = solver_.lines().count1 == 1 && !staged;
+    const bool     one_call = solver_.lines().count1 == 1 && !staged && !is_packed();
     const PetscInt calls    = one_call ? 1 : columns;
     for (PetscInt c = 0; c < calls && rows > 0 && columns > 0; ++c) {
       const LineSet      in = one_call ? with_columns(solver_.lines(), columns, ldb) : solver_.lines(), out = one_call ? with_columns(solver_.lines(), columns, ldx) : solver_.lines();
       const PetscScalar *b = pb + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldb);
       PetscScalar       *x = px + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldx);
       if constexpr (on_device) PetscCall(solve_arrays(exec, solver_, b, where_b, in, x, where_x, out));
-      else PetscCallCXX(solver_.solve(exec, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
+      else PetscCallCXX(solve_lines(exec, solver_, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
     }
     if constexpr (on_device) {
       PetscCall(RibbonDenseRestoreArrayWriteAndMemType(X, &px));
@@ -218,8 +226,60 @@ public:
   }
 
 private:
+  /// A direction whose tables are in the memory of Exec.
+  struct Located {
+    Packing<Memory> packing;
+    LinePlaces      places;
+    Located(const Exec &exec, const LineDirection &direction, std::int64_t rows) : places{direction.lines, direction.wrap, direction.components}
+    {
+      if (!direction.element) return;
+      packing      = make_packing(exec, *direction.element, rows / direction.components);
+      places.place = packing.place.data(), places.element = packing.element.data();
+    }
+  };
+
+  bool is_packed() const { return packing_.element.extent(0) > 0; }
   /// Whether these lines are all rows of the block; otherwise x keeps what it holds elsewhere.
-  bool are_all_rows(const LineSet &s) const { return s.unknowns() == rows_; }
+  bool are_all_rows(const LineSet &s) const { return is_packed() || s.unknowns() == rows_; }
+
+  /// Keeps one matrix for lines that agree, or some; then makes the Kronecker product, and omega.
+  PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request, LineFacts *facts)
+  {
+    const std::int64_t lines = request.direction.lines.lines();
+    PetscFunctionBegin;
+    if (request.lhs != PC_LINE_LHS_PER_LINE && lines > 0) {
+      // classes while they hold less than a quarter of what one matrix per line holds
+      const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1 : request.lhs == PC_LINE_LHS_CLASSES ? lines : std::max<std::int64_t>(1, (lines - 1) / 4);
+      SharingResult      shared;
+      PetscCallCXX(shared = share<Scalar>(exec, bands_, most));
+      facts->first = shared.first, facts->different = shared.different;
+    }
+    if (source.kronecker) {
+      PetscCallCXX(bands_ = kronecker(exec, bands_, lines, source.factors));
+      if (bands_.values.extent(0) > 1 && facts->different < 0) facts->first = 0, facts->different = 1;
+    }
+    if (request.omega != 1) PetscCallCXX(scale<Scalar>(exec, bands_, Scalar(1 / request.omega)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Lines as the vectors hold them: of blocks where components couple, else as many as there are components, next to each other.
+  static LineSet solved_lines(const LineSource &source, const LineRequest &request)
+  {
+    const LineSet &lines = request.direction.lines;
+    if (request.direction.components > 1) return lines.with_components(request.direction.components);
+    if (source.factors.coupled) return lines.with_components(source.factors.p);
+    return split_components(lines, source.factors.p)[0];
+  }
+
+  /// Solves in the memory of Exec.
+  void solve_lines(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  {
+    if (!is_packed()) return solver.solve(exec, b, in, x, out);
+    const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
+    pack(exec, packing_, components, b, packed_.data());
+    solver.solve(exec, packed_.data(), packed_.data());
+    unpack(exec, packing_, components, packed_.data(), x);
+  }
 
   static LineSet with_columns(LineSet s, std::int64_t columns, std::int64_t lda)
   {
@@ -265,7 +325,7 @@ private:
       if (host_x) dx = buffer_.data() + place.first;
     }
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCallCXX(solver.solve(exec, db, in, dx, out));
+    PetscCallCXX(solve_lines(exec, solver, db, in, dx, out));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(flops_ * static_cast<double>(in.unknowns())));
     if (host_x) {
@@ -277,6 +337,8 @@ private:
   }
 
   Bands<Scalar, Memory>    bands_;
+  Packing<Memory>          packing_; ///< empty: lines lie in the vectors themselves
+  Buffer                   packed_;
   LineSolver<Scalar, Exec> solver_, transposed_;
   LineSolverOptions        request_;
   bool                     has_transposed_ = false;

@@ -15,7 +15,8 @@ namespace ribbon::petsc {
 /// What a set-up asks for.
 struct LineRequest {
   LineDirection     direction;
-  int               half_bandwidth = 1;
+  int               half_bandwidth = 1; ///< of elements; lines of blocks where these have more than one component
+  int               block          = 1; ///< unknowns of an element of a line
   bool              periodic       = false;
   bool              coupled        = false; ///< rows of this rank couple with others that the solve of their line leaves out
   PetscReal         omega          = 1;     ///< what is solved is omega A^-1
@@ -34,7 +35,7 @@ struct LineFacts {
   const char  *space = "";
 };
 
-/// Interface to the lines of a local block, or some of them; LineOperatorOn<Exec> does the work on a host or a device.
+/// Interface to the lines of a local block, or some of them; LineOperatorOn<Exec> does the work on a host or a device. Vectors are Pmat's.
 class LineOperator {
 public:
   virtual ~LineOperator() = default;
@@ -45,8 +46,8 @@ public:
   virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)                                          = 0;
   virtual PetscErrorCode preference(Mat block, const LineDirection &direction, const LineDirection &other, double factor, LinePreference *found) = 0;
   /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.
-  virtual PetscErrorCode build(Mat block, const LineRequest &request, LineFacts *facts) = 0;
-  virtual PetscErrorCode solve(Vec b, Vec x, bool transposed)                           = 0;
+  virtual PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) = 0;
+  virtual PetscErrorCode solve(Vec b, Vec x, bool transposed)                                          = 0;
   /// Every column of B is a right-hand side.
   virtual PetscErrorCode solve(Mat B, Mat X) = 0;
 };

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-const char *const PCLineDirections[]   = {"auto", "x", "y", "z", "rows", "PCLineDirection", "PC_LINE_DIRECTION_", nullptr};
+const char *const PCLineDirections[]   = {"auto", "x", "y", "z", "rows", "matrix", "PCLineDirection", "PC_LINE_DIRECTION_", nullptr};
 const char *const PCLineCompositions[] = {"auto", "multiplicative", "additive", "symmetric", "PCLineComposition", "PC_LINE_COMPOSITION_", nullptr};
 const char *const PCLineOrderings[]    = {"jacobi", "zebra", "PCLineOrdering", "PC_LINE_ORDERING_", nullptr};
 const char *const PCLineLhsTypes[]     = {"auto", "shared", "classes", "per_line", "PCLineLhs", "PC_LINE_LHS_", nullptr};
@@ -71,9 +71,8 @@ PetscErrorCode SetDirections(PC pc, PetscInt n, const PCLineDirection directions
   PetscCheck(n > 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections, -pc_line_direction: the list is empty");
   for (PetscInt k = 0; k < n; ++k) {
     const PCLineDirection d = directions[k];
-    PetscCheck(d >= PC_LINE_DIRECTION_AUTO && d <= PC_LINE_DIRECTION_ROWS, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections: %d is no PCLineDirection", (int)d);
-    PetscCheck(n == 1 || (d != PC_LINE_DIRECTION_AUTO && d != PC_LINE_DIRECTION_ROWS), comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections, -pc_line_direction: %s stands alone, a list has x, y and z",
-               PCLineDirections[d]);
+    PetscCheck(d >= PC_LINE_DIRECTION_AUTO && d <= PC_LINE_DIRECTION_MATRIX, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections: %d is no PCLineDirection", (int)d);
+    PetscCheck(n == 1 || (d >= PC_LINE_DIRECTION_X && d <= PC_LINE_DIRECTION_Z), comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections, -pc_line_direction: %s stands alone, a list has x, y and z", PCLineDirections[d]);
     PetscCheck(std::find(directions, directions + k, d) == directions + k, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections, -pc_line_direction: %s is in the list twice", PCLineDirections[d]);
   }
   PetscCall(Set(pc, &PC_Line::directions, std::vector<PCLineDirection>(directions, directions + n)));
@@ -98,7 +97,7 @@ PetscErrorCode Parse(PC pc, const std::string &list, std::vector<PCLineDirection
     end                    = std::min(list.find(',', begin), list.size());
     const std::string name = list.substr(begin, end - begin);
     PetscCall(PetscEnumFind(PCLineDirections, name.c_str(), &choice, &found));
-    PetscCheck(found && !name.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_USER, "Unknown option %s for -%spc_line_direction. Available options: auto x y z rows, or a list of x, y and z", name.c_str(),
+    PetscCheck(found && !name.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_USER, "Unknown option %s for -%spc_line_direction. Available options: auto x y z rows matrix, or a list of x, y and z", name.c_str(),
                ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
     directions->push_back(static_cast<PCLineDirection>(choice));
   }
@@ -164,8 +163,8 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   char      list[128];
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "PC line options");
-  PetscCall(PetscOptionsString("-pc_line_direction", "Which couplings make the lines (choose one of) auto x y z rows, or a list of x, y and z to sweep", "PCLineSetDirections", names_of(line->directions).c_str(), list,
-                               sizeof list, &set));
+  PetscCall(PetscOptionsString("-pc_line_direction", "Which couplings make the lines (choose one of) auto x y z rows matrix, or a list of x, y and z to sweep", "PCLineSetDirections", names_of(line->directions).c_str(),
+                               list, sizeof list, &set));
   if (set) {
     std::vector<PCLineDirection> directions;
     PetscCall(Parse(pc, list, &directions));

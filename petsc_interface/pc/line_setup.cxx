@@ -10,57 +10,65 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// The rows of a matrix that this rank owns, as a sequential AIJ matrix: borrowed from it, or converted.
-struct LocalBlock {
-  Mat mat = nullptr, converted = nullptr;
-};
-
-PetscErrorCode GetLocalBlock(Mat pmat, LocalBlock *block)
+/// Elements whose components do not couple are so many scalar lines.
+void SplitComponents(LineDirection *direction)
 {
-  PetscBool   has_block, is_aij;
-  PetscMPIInt size;
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pmat), &size));
-  PetscCall(MatHasOperation(pmat, MATOP_GET_DIAGONAL_BLOCK, &has_block));
-  PetscCheck(has_block || size == 1, PetscObjectComm((PetscObject)pmat), PETSC_ERR_SUP, "PC line: a matrix of type %s hands out no local block; use an assembled AIJ matrix for Pmat", ((PetscObject)pmat)->type_name);
-  if (has_block) PetscCall(MatGetDiagonalBlock(pmat, &block->mat));
-  else block->mat = pmat;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)block->mat, &is_aij, MATSEQAIJ, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, ""));
-  if (!is_aij) {
-    PetscBool assembled;
-    PetscCall(MatHasOperation(block->mat, MATOP_GET_ROW, &assembled));
-    PetscCheck(assembled, PetscObjectComm((PetscObject)pmat), PETSC_ERR_SUP, "PC line: a matrix of type %s stores no rows; use an assembled AIJ matrix for Pmat", ((PetscObject)pmat)->type_name);
-    PetscCall(MatConvert(block->mat, MATSEQAIJ, MAT_INITIAL_MATRIX, &block->converted));
-    block->mat = block->converted;
+  const auto split = [direction](const std::vector<LineSet> &sets) {
+    std::vector<LineSet> all;
+    for (const LineSet &set : sets)
+      for (const LineSet &part : split_components(set, direction->components)) all.push_back(part);
+    return all;
+  };
+  direction->lines = split({direction->lines})[0]; // lines of a whole grid are one set
+  for (auto &colour : direction->colours) colour = split(colour);
+  if (direction->element) {
+    const int                 n = direction->components;
+    std::vector<std::int64_t> element(direction->element->size() * static_cast<std::size_t>(n));
+    for (std::size_t k = 0; k < element.size(); ++k) {
+      const std::int64_t e = (*direction->element)[k / static_cast<std::size_t>(n)];
+      element[k]           = e < 0 ? -1 : e * n + static_cast<std::int64_t>(k) % n;
+    }
+    direction->element = std::make_shared<const std::vector<std::int64_t>>(std::move(element));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  direction->components = 1;
 }
 
-/// Bandwidth and ring of the numbers that are there, or one error that names the row at fault. NaN is a failure, not an error.
-PetscErrorCode Inspect(PC pc, LineOperator &op, Mat block, LineRequest *request, std::string *failure)
+/// Bandwidth, ring and blocks of the numbers that are there, or one error that names the row at fault. NaN is a failure, not an error.
+PetscErrorCode Inspect(PC pc, LineOperator &op, const LineSource &source, LineRequest *request, std::string *failure)
 {
-  LineCouplings found;
-  PetscInt      rbegin;
-  std::string   error;
+  LineDirection &direction = request->direction;
+  LineCouplings  found;
+  PetscInt       rbegin;
+  std::string    error;
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(pc->pmat, &rbegin, nullptr));
-  PetscCall(op.couplings(block, request->direction, &found));
-  if (found.no_diagonal >= 0) error = format("PC line: row %lld stores no diagonal entry", static_cast<long long>(rbegin + found.no_diagonal));
-  else if (found.too_far_row >= 0 && !request->direction.partial)
-    error = format("PC line: row %lld couples to a row more than 2 away on its line along %s; only tridiagonal and pentadiagonal lines are supported", static_cast<long long>(rbegin + found.too_far_row),
-                   request->direction.name.c_str());
+  PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
+  PetscCall(op.couplings(source.block, direction, &found));
+  const auto  global = [rbegin](std::int64_t row) { return static_cast<long long>(rbegin + row); };
+  const int   width  = std::min(found.half_bandwidth, direction.widest);
+  const bool  blocks = found.component_row >= 0 || source.factors.coupled;
+  const int   size   = source.factors.coupled ? source.factors.p : direction.components;
+  const char *along  = direction.name.c_str();
+  if (found.no_diagonal >= 0 && !source.kronecker) error = format("PC line: row %lld stores no diagonal entry", global(found.no_diagonal));
+  else if (found.too_far_row >= 0 && !direction.partial)
+    error = format("PC line: row %lld couples to a row more than %d away on its line along %s; wider bands are not supported", global(found.too_far_row), largest_half_bandwidth, along);
+  else if (blocks && size > 8) error = format("PC line: row %lld couples to another of the %d components of its line along %s; blocks reach up to 8 components", global(found.component_row), size, along);
+  else if (blocks && width > 1) error = format("PC line: %d components couple with each other, and elements with others %d away on their line along %s; block lines reach the next element only", size, width, along);
   PetscCall(CollectiveError(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, error));
-  if (found.not_finite >= 0) *failure = format("PC line: row %lld has an entry that is not a finite number", static_cast<long long>(rbegin + found.not_finite));
-  request->half_bandwidth = found.half_bandwidth <= 1 ? 1 : 2;
+  if (found.not_finite >= 0) *failure = format("PC line: row %lld has an entry that is not a finite number", global(found.not_finite));
+  if (found.component_row < 0 && direction.components > 1) PetscCallCXX(SplitComponents(&direction));
+  request->block          = blocks ? size : 1;
+  request->half_bandwidth = std::max(1, width);
   request->periodic       = found.periodic;
-  request->coupled        = found.across;
+  request->coupled        = found.across || found.half_bandwidth > width;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Global row of row i of a local line.
 long long global_row(PetscInt rbegin, const LineRequest &request, std::int64_t line, std::int64_t row)
 {
-  return static_cast<long long>(rbegin + request.direction.lines(line, row < 0 ? 0 : row));
+  const LineDirection &d     = request.direction;
+  const std::int64_t   place = d.lines(line, row < 0 ? 0 : row), element = d.element ? (*d.element)[static_cast<std::size_t>(place)] : place;
+  return static_cast<long long>(rbegin + element * d.components);
 }
 
 /// The line a report speaks of: of class c, the first one.
@@ -139,8 +147,20 @@ PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Lines of A whose components in I x S + A x T are one set of lines: these, or a set for each value of their second index.
+std::vector<LineSet> one_set_with_components(const LineSet &lines, const LineSource &source)
+{
+  if (source.factors.coupled || split_components(lines, source.factors.p).size() == 1) return {lines};
+  std::vector<LineSet> sets;
+  for (std::int64_t k = 0; k < lines.count1; ++k) {
+    sets.push_back(lines);
+    sets.back().offset += k * lines.stride1, sets.back().count1 = 1;
+  }
+  return sets;
+}
+
 /// The groups of every direction, not yet factored, and the sequences they are solved in.
-void Divide(PC_Line *line)
+void Divide(PC_Line *line, const LineSource &source)
 {
   LineSweep       &sweep = line->sweep;
   std::vector<int> each_once;
@@ -153,12 +173,13 @@ void Divide(PC_Line *line)
     for (const auto &lines : sets) {
       LineGroup group;
       group.direction = d, group.all_rows = !zebra;
-      for (const LineSet &set : lines) {
-        LineBatch batch;
-        batch.request                 = line->requests[d];
-        batch.request.direction.lines = set;
-        group.batches.push_back(std::move(batch));
-      }
+      for (const LineSet &set : lines)
+        for (const LineSet &part : one_set_with_components(set, source)) {
+          LineBatch batch;
+          batch.request                 = line->requests[d];
+          batch.request.direction.lines = part;
+          group.batches.push_back(std::move(batch));
+        }
       numbers.push_back(static_cast<int>(sweep.groups.size()));
       sweep.groups.push_back(std::move(group));
     }
@@ -171,13 +192,13 @@ void Divide(PC_Line *line)
 }
 
 /// Extracts and factors the lines of one set. What is wrong with them goes to the PC, what is wrong with the options to `error`.
-PetscErrorCode Build(PC_Line *line, Mat block, PetscInt rbegin, bool on_device, LineBatch *batch, std::string *error)
+PetscErrorCode Build(PC_Line *line, const LineSource &source, PetscInt rbegin, bool on_device, LineBatch *batch, std::string *error)
 {
   const LineRequest &request = batch->request;
   LineFacts         &facts   = batch->facts;
   PetscFunctionBegin;
   PetscCallCXX(batch->op = LineOperator::create(on_device));
-  PetscCall(batch->op->build(block, request, &facts));
+  PetscCall(batch->op->build(source, request, &facts));
   if (request.lhs == PC_LINE_LHS_SHARED && facts.matrices > 1)
     *error = format("PC line: -pc_line_lhs shared, but lines %lld and %lld (first rows %lld and %lld) differ; use auto, classes or per_line", static_cast<long long>(facts.first), static_cast<long long>(facts.different),
                     global_row(rbegin, request, facts.first, 0), global_row(rbegin, request, facts.different, 0));
@@ -202,18 +223,18 @@ PetscErrorCode Fails(MPI_Comm comm, const LineSweep &sweep, std::size_t d, bool 
 }
 
 /// `one`: auto takes one direction, whatever else it finds.
-PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block, bool one = false)
+PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source, bool one = false)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   bool           on_device;
   PetscInt       rbegin;
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(pc->pmat, &rbegin, nullptr));
-  PetscCall(BlockIsOnDevice(block, &on_device));
+  PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
+  PetscCall(BlockIsOnDevice(source.block, &on_device));
   std::unique_ptr<LineOperator> reader;
   std::vector<LineDirection>    directions;
   PetscCallCXX(reader = LineOperator::create(on_device));
-  PetscCall(ChooseDirections(pc, line, *reader, block, &directions));
+  PetscCall(ChooseDirections(pc, line, *reader, source, &directions));
   const bool automatic = line->directions[0] == PC_LINE_DIRECTION_AUTO && directions.size() > 1 && !one;
   if (one) line->why += ", but these lines cannot be solved", directions.resize(1);
   for (const LineDirection &d : directions) {
@@ -221,7 +242,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block, bool one = false)
                d.name.c_str(), (int)d.processes, d.name == "rows" ? "give each rank whole lines" : format("use -da_processors_%s 1", d.name.c_str()).c_str());
     LineRequest request;
     request.direction = d;
-    PetscCall(Inspect(pc, *reader, block, &request, &line->failure));
+    PetscCall(Inspect(pc, *reader, source, &request, &line->failure));
     request.lhs               = line->lhs;
     request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
     request.solver.zero_pivot = static_cast<double>(line->zero_pivot);
@@ -232,17 +253,17 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, Mat block, bool one = false)
   PetscReal omega = line->omega;
   if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
   for (LineRequest &request : line->requests) request.omega = omega;
-  PetscCallCXX(Divide(line));
+  PetscCallCXX(Divide(line, source));
   std::string error;
   if (!line->failure.empty()) line->status = FactorStatus::not_finite;
   else
     for (LineGroup &group : line->sweep.groups)
-      for (LineBatch &batch : group.batches) PetscCall(Build(line, block, rbegin, on_device, &batch, &error));
+      for (LineBatch &batch : group.batches) PetscCall(Build(line, source, rbegin, on_device, &batch, &error));
   bool second_fails = false;
   if (automatic) PetscCall(Fails(comm, line->sweep, 1, &second_fails));
   if (second_fails) { // nobody asked for it
     PetscUseTypeMethod(pc, reset);
-    PetscCall(SetUp(pc, line, block, true));
+    PetscCall(SetUp(pc, line, source, true));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
@@ -270,7 +291,7 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
 
 PetscErrorCode SetUpLine(PC pc, PC_Line *line)
 {
-  LocalBlock block;
+  LineSource source;
   PetscInt   rows, columns, m, n;
   PetscFunctionBegin;
   PetscCall(EnsureKokkos());
@@ -278,10 +299,15 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));
   PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PC line: the matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, rows, columns);
   PetscCall(CollectiveError(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, m == n ? "" : format("PC line: a rank owns %lld rows but %lld columns", (long long)m, (long long)n)));
-  PetscCall(GetLocalBlock(pc->pmat, &block));
-  const PetscErrorCode ierr = SetUp(pc, line, block.mat);
-  PetscCall(MatDestroy(&block.converted));
+  PetscErrorCode ierr = GetLineSource(pc->pmat, &source);
+  if (!ierr) ierr = SetUp(pc, line, source);
+  PetscCall(RestoreLineSource(&source));
   PetscCall(ierr);
+  if (source.kronecker) { // its state does not follow that of A
+    PetscCall(PetscObjectReference((PetscObject)source.rows));
+    line->watched = source.rows;
+    PetscCall(PetscObjectStateGet((PetscObject)source.rows, &line->watched_state));
+  }
   PetscCall(ReportFailure(pc, line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

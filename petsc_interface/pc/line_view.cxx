@@ -40,8 +40,10 @@ PetscErrorCode ViewDirection(PC_Line *line, std::size_t d, PetscMPIInt size, Pet
   const Held           h    = sum_up(line->sweep, d);
   const char          *rank = size > 1 ? "on rank 0: " : "";
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  lines: %s%lld of %lld rows, %s%s\n", rank, static_cast<long long>(h.lines), static_cast<long long>(way.lines.rows), q.periodic ? "periodic " : "",
-                                   q.half_bandwidth == 1 ? "tridiagonal" : "pentadiagonal"));
+  const std::string band = q.half_bandwidth == 1 ? "tridiagonal" : q.half_bandwidth == 2 ? "pentadiagonal" : format("banded, %d entries on either side of the diagonal", q.half_bandwidth);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  lines: %s%lld of %lld rows, %s%s%s%s\n", rank, static_cast<long long>(h.lines), static_cast<long long>(way.lines.rows), q.periodic ? "periodic " : "",
+                                   q.block > 1 ? "block " : "", band.c_str(), q.block > 1 ? format(", blocks of %d", q.block).c_str() : ""));
+  if (way.element) PetscCall(PetscViewerASCIIPrintf(viewer, "  packed: %" PetscInt_FMT " lines of any length, one behind the other\n", way.lines_all));
   if (size > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  cut by the partition: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut, way.lines_all, way.lines_cut ? ", each piece is solved on its rank" : ""));
   if (h.matrices == 0) PetscFunctionReturn(PETSC_SUCCESS); // no lines, or not factored

@@ -8,7 +8,7 @@
    PCLINE = "line" - Exact batched solves of the tridiagonal and pentadiagonal lines of the assembled operator.
 
    Options Database Keys:
-+  -pc_line_direction <auto,x,y,z,rows> - which couplings make the lines, or a list as x,y,z to sweep (default auto: the strongest, or the two strongest)
++  -pc_line_direction <auto,x,y,z,rows,matrix> - which couplings make the lines, or a list as x,y,z to sweep (default auto: the strongest, or the two strongest)
 .  -pc_line_composition <auto,multiplicative,additive,symmetric> - how the solves of a list are composed (default auto: multiplicative for a list that was given, additive for one that was found)
 .  -pc_line_ordering <jacobi,zebra> - all lines of a direction at once, or every second line and then the others (default jacobi)
 .  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8, with pentadiagonal lines 0.6, on a multigrid level for compositions that would not smooth with 1)
@@ -29,7 +29,7 @@
 M*/
 #define PCLINE "line"
 
-typedef enum { PC_LINE_DIRECTION_AUTO, PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y, PC_LINE_DIRECTION_Z, PC_LINE_DIRECTION_ROWS } PCLineDirection;
+typedef enum { PC_LINE_DIRECTION_AUTO, PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y, PC_LINE_DIRECTION_Z, PC_LINE_DIRECTION_ROWS, PC_LINE_DIRECTION_MATRIX } PCLineDirection;
 typedef enum { PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC } PCLineComposition;
 typedef enum { PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA } PCLineOrdering;
 typedef enum { PC_LINE_LHS_AUTO, PC_LINE_LHS_SHARED, PC_LINE_LHS_CLASSES, PC_LINE_LHS_PER_LINE } PCLineLhs;
@@ -54,10 +54,10 @@ PETSC_EXTERN PetscErrorCode RibbonInitialize(void);
    Input Parameters:
 +  pc - the preconditioner
 .  n - how many, at least 1
--  directions - PC_LINE_DIRECTION_AUTO or PC_LINE_DIRECTION_ROWS alone, or some of x, y and z, each once
+-  directions - PC_LINE_DIRECTION_AUTO, PC_LINE_DIRECTION_ROWS or PC_LINE_DIRECTION_MATRIX alone, or some of x, y and z, each once
 
    Options Database Key:
-.  -pc_line_direction <auto,x,y,z,rows or a list> - the directions
+.  -pc_line_direction <auto,x,y,z,rows,matrix or a list> - the directions
 
 .seealso: PCLINE, PCLineSetDirection(), PCLineSetComposition()
 @*/

@@ -77,13 +77,13 @@ TEST(Csr, BandsOfABoxInEveryDirection)
     const auto csr = A.csr();
     for (int d = 0; d < 3; ++d) {
       const auto set   = ribbon::LineSet::box(n, d);
-      const auto found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), csr, set, ring);
+      const auto found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), csr, {set, ring});
       EXPECT_EQ(found.half_bandwidth, 1);
       EXPECT_EQ(found.periodic, ring);
       EXPECT_EQ(found.too_far_row, -1);
       EXPECT_EQ(found.no_diagonal, -1);
       EXPECT_TRUE(found.across);
-      const auto bands = ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, set, 1, ring);
+      const auto bands = ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, {set, ring}, 1);
       Kokkos::fence();
       const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands.values);
       for (std::int64_t l = 0; l < set.lines(); ++l)
@@ -109,7 +109,7 @@ TEST(Csr, TheStrongestDirectionHasTheLargestMedian)
     const auto csr          = A.csr();
     int        best = -1, best_bin = -1;
     for (int d = 0; d < 3; ++d) {
-      const int bin = ribbon::median_bin(ribbon::strength_histogram<double, std::int32_t, Exec>(Exec(), csr, ribbon::LineSet::box(n, d), false));
+      const int bin = ribbon::median_bin(ribbon::strength_histogram<double, std::int32_t, Exec>(Exec(), csr, {ribbon::LineSet::box(n, d)}));
       if (bin > best_bin) best = d, best_bin = bin;
     }
     EXPECT_EQ(best, static_cast<int>(strong));
@@ -128,10 +128,10 @@ TEST(Csr, RowsThatPreferOtherLinesAreCounted)
   A.entries[{29, 28}] = A.entries[{29, 23}] = 0; // couples with nobody
   const auto x = ribbon::LineSet::box(n, 0), y = ribbon::LineSet::box(n, 1);
   const auto csr   = A.csr();
-  const auto found = ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, x, false, y, false, 4);
+  const auto found = ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, {x}, {y}, 4);
   EXPECT_EQ(found.rows, 29);
   EXPECT_EQ(found.preferring, 3);
-  EXPECT_EQ((ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, y, false, x, false, 4).preferring), 0);
+  EXPECT_EQ((ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, {y}, {x}, 4).preferring), 0);
 }
 
 TEST(Csr, BandsOfEverySecondLineAndTheirMultiples)
@@ -145,7 +145,7 @@ TEST(Csr, BandsOfEverySecondLineAndTheirMultiples)
     const int          d0 = d == 0 ? 1 : 0, d1 = d == 2 ? 1 : 2;
     set.count0 = n[d0] / 2, set.stride0 = 2 * stride[d0], set.offset = stride[d0] + stride[d1];
     set.count1 = n[d1] / 2, set.stride1 = 2 * stride[d1];
-    const auto bands = ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, set, 1, false);
+    const auto bands = ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, {set}, 1);
     ribbon::scale<double>(Exec(), bands, 3.0);
     Kokkos::fence();
     const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands.values);
@@ -157,27 +157,104 @@ TEST(Csr, BandsOfEverySecondLineAndTheirMultiples)
   }
 }
 
+/// Elements of three rows along y, every component coupled with every other one.
+TEST(Csr, BlocksOfElements)
+{
+  const std::int64_t n[3] = {4, 5, 1};
+  const int          B    = 3;
+  const Sparse       grid = stencil(n, {1, 2, 0});
+  Sparse             A;
+  A.rows       = B * grid.rows;
+  double value = 0;
+  for (const auto &entry : grid.entries)
+    for (int a = 0; a < B; ++a)
+      for (int b = 0; b < B; ++b) A.entries[{entry.first.first * B + a, entry.first.second * B + b}] = ++value;
+  const auto               csr   = A.csr();
+  const ribbon::LinePlaces lines = {ribbon::LineSet::box(n, 1), false, B};
+  const auto               found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), csr, lines);
+  EXPECT_EQ(found.half_bandwidth, 1);
+  EXPECT_EQ(found.component_row, 0);
+  EXPECT_TRUE(found.across);
+  const auto bands = ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, lines, 1);
+  ASSERT_EQ(bands.block, B);
+  ASSERT_EQ(bands.values.extent(2), 27u);
+  const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands.values);
+  for (std::int64_t l = 0; l < 4; ++l)
+    for (std::int64_t i = 0; i < 5; ++i)
+      for (std::int64_t j = std::max<std::int64_t>(0, i - 1); j < std::min<std::int64_t>(5, i + 2); ++j)
+        for (int a = 0; a < B; ++a)
+          for (int b = 0; b < B; ++b)
+            EXPECT_EQ(values(static_cast<std::size_t>(l), static_cast<std::size_t>(i), static_cast<std::size_t>((static_cast<int>(j - i + 1) * B + a) * B + b)),
+                      A.entries.at({static_cast<int>(lines.lines(l, i)) * B + a, static_cast<int>(lines.lines(l, j)) * B + b}));
+}
+
+TEST(Csr, ComponentsThatDoNotCouple)
+{
+  const std::int64_t n[3] = {6, 1, 1};
+  const Sparse       line = stencil(n, {1, 0, 0});
+  Sparse             A;
+  A.rows = 2 * line.rows;
+  for (const auto &[at, a] : line.entries)
+    for (int c = 0; c < 2; ++c) A.entries[{2 * at.first + c, 2 * at.second + c}] = a;
+  A.entries[{4, 5}] = 0; // stored, but zero
+  const auto found  = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), {ribbon::LineSet::contiguous(6, 1), false, 2});
+  EXPECT_EQ(found.half_bandwidth, 1);
+  EXPECT_EQ(found.component_row, -1);
+  EXPECT_FALSE(found.across);
+}
+
+/// A line of six in shuffled numbering, in two pieces of four places.
+TEST(Csr, LinesThroughATableOfPlaces)
+{
+  const std::vector<std::int64_t> element = {3, 5, 0, 2, 4, 1, -1, -1}; // interleaved: 3 0 4 . and 5 2 1 .
+  std::vector<std::int64_t>       place(6);
+  for (std::size_t k = 0; k < element.size(); ++k)
+    if (element[k] >= 0) place[static_cast<std::size_t>(element[k])] = static_cast<std::int64_t>(k);
+  const auto to_device = [](const std::vector<std::int64_t> &v) {
+    const Kokkos::View<std::int64_t *, Memory> to("table", v.size());
+    Kokkos::deep_copy(to, Kokkos::View<const std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(v.data(), v.size()));
+    return to;
+  };
+  const auto device_place = to_device(place), device_element = to_device(element);
+  Sparse     A;
+  A.rows = 6;
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 6; ++j) A.entries[{i, j}] = 10 * i + j + 1;
+  const ribbon::LinePlaces lines = {ribbon::LineSet::interleaved(4, 2), false, 1, device_place.data(), device_element.data()};
+  const auto               csr   = A.csr();
+  EXPECT_EQ((ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), csr, lines).half_bandwidth), 2);
+  const auto values     = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, lines, 1).values);
+  const int  rows[2][4] = {{3, 0, 4, -1}, {5, 2, 1, -1}};
+  for (std::size_t l = 0; l < 2; ++l)
+    for (int i = 0; i < 4; ++i)
+      for (int d = -1; d <= 1; ++d) {
+        const int    r = rows[l][i], c = i + d < 0 || i + d > 3 ? -1 : rows[l][i + d];
+        const double expected = r < 0 ? (d == 0 ? 1 : 0) : c < 0 ? 0 : 10 * r + c + 1;
+        EXPECT_EQ(values(l, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 1)), expected) << l << " " << i << " " << d;
+      }
+}
+
 TEST(Csr, DiagonalRowsDoNotVote)
 {
   Sparse A;
   A.rows = 10;
   for (int i = 0; i < 10; ++i) A.entries[{i, i}] = 1;
   A.entries[{4, 5}]    = 0; // stored, but zero
-  const auto histogram = ribbon::strength_histogram<double, std::int32_t, Exec>(Exec(), A.csr(), ribbon::LineSet::contiguous(10, 1), false);
+  const auto histogram = ribbon::strength_histogram<double, std::int32_t, Exec>(Exec(), A.csr(), {ribbon::LineSet::contiguous(10, 1)});
   EXPECT_EQ(ribbon::median_bin(histogram), -1);
 }
 
 TEST(Csr, FindsWhatIsWrongWithARow)
 {
-  const std::int64_t n[3] = {9, 2, 1};
+  const std::int64_t n[3] = {12, 2, 1};
   Sparse             A    = stencil(n, {1, 1, 0});
-  A.entries[{3, 6}]       = 0.5; // three away on its line
-  A.entries.erase({11, 11});
-  A.entries[{14, 13}] = std::nan("");
-  const auto found    = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), ribbon::LineSet::box(n, 0), false);
-  EXPECT_EQ(found.too_far_row, 3);
-  EXPECT_EQ(found.no_diagonal, 11);
-  EXPECT_EQ(found.not_finite, 14);
+  A.entries[{1, 10}]      = 0.5; // nine away on its line
+  A.entries.erase({14, 14});
+  A.entries[{17, 16}] = std::nan("");
+  const auto found    = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), {ribbon::LineSet::box(n, 0)});
+  EXPECT_EQ(found.too_far_row, 1);
+  EXPECT_EQ(found.no_diagonal, 14);
+  EXPECT_EQ(found.not_finite, 17);
   EXPECT_TRUE(found.across);
 }
 
@@ -187,7 +264,7 @@ TEST(Csr, StoredZerosAreNotInUse)
   Sparse             A    = stencil(n, {1, 0, 0});
   A.entries[{3, 5}] = A.entries[{0, 8}] = A.entries[{3, 12}] = 0;
   for (int l = 0; l < 9; ++l) A.entries[{l, l + 9}] = A.entries[{l + 9, l}] = 0;
-  const auto found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), ribbon::LineSet::box(n, 0), true);
+  const auto found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), A.csr(), {ribbon::LineSet::box(n, 0), true});
   EXPECT_EQ(found.half_bandwidth, 1);
   EXPECT_EQ(found.stored_bandwidth, 2);
   EXPECT_FALSE(found.periodic);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A grid without a DM: in natural numbering every element hangs together with the next but where a grid line ends, and every grid line with the next but where a
+// plane ends. A rank holds a slab of whole lines, or begins and ends amid one; or it holds a box that is numbered by itself, as PETSc numbers grids.
+#include "line_map.hpp"
+
+#include "packed.hpp"
+
+#include <algorithm>
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// Coordinates of the local elements: element e is number shift + e of a box that begins at a plane.
+struct Grid {
+  std::int64_t box[3]     = {0, 0, 0}; ///< of the rank, its first and last plane being counted in full
+  std::int64_t shift      = 0;         ///< places of the first plane before the first element
+  std::int64_t count      = 0;         ///< elements
+  int          dimensions = 2;
+  bool         is_full() const { return count == box[0] * box[1] * box[2]; }
+};
+
+/// Whether runs end exactly at the multiples of `period`, counted from thing `first` of all.
+bool ends_at_multiples(const std::vector<char> &tied, bool tied_before, PetscInt things, PetscInt first, PetscInt period)
+{
+  if (things > 0 && first > 0 && tied_before == (first % period == 0)) return false;
+  for (PetscInt e = 0; e + 1 < things; ++e)
+    if ((tied[static_cast<std::size_t>(e)] == 0) != ((first + e + 1) % period == 0)) return false;
+  return true;
+}
+
+/// Whether an entry joins the first thing of this rank to the one before it, of another rank; a thing is so many consecutive rows.
+PetscErrorCode TiedBefore(Mat rows, PetscInt size, bool *tied)
+{
+  PetscBool       is_mpiaij, done;
+  Mat             off;
+  const PetscInt *columns, *ia, *ja;
+  PetscInt        rbegin, n;
+  PetscFunctionBegin;
+  *tied = false;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)rows, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  if (!is_mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(rows, nullptr, &off, &columns));
+  PetscCall(MatGetOwnershipRange(rows, &rbegin, nullptr));
+  PetscCall(MatGetRowIJ(off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)off)->type_name);
+  for (PetscInt r = 0; r < n && (rbegin + r) / size == rbegin / size; ++r)
+    for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) *tied = *tied || columns[ja[e]] / size == rbegin / size - 1;
+  PetscCall(MatRestoreRowIJ(off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Length of runs of consecutive things along the next dimension: all over the ranks, where they end at its multiples everywhere (natural), else on this rank alone,
+/// where all of every rank agree (boxes). 0: neither. Collective.
+PetscErrorCode FindPeriod(MPI_Comm comm, const std::vector<char> &tied, bool tied_before, PetscInt things, PetscInt first, bool may_be_natural, PetscInt *period, bool *natural)
+{
+  const Runs runs    = runs_of(tied, things);
+  PetscInt   longest = 0;
+  int        fits[2];
+  PetscFunctionBegin;
+  for (std::size_t r = 0; r < runs.count(); ++r) longest = PetscMax(longest, runs.length(r));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPIU_INT, MPI_MAX, comm));
+  fits[0] = may_be_natural && longest > 0 && ends_at_multiples(tied, tied_before, things, first, longest);
+  fits[1] = things == 0 || runs.common_length() > 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, fits, 2, MPI_INT, MPI_LAND, comm));
+  *natural = fits[0] != 0;
+  *period  = fits[0] ? longest : fits[1] ? PetscMax(runs.common_length(), 1) : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Lines of a grid along dimension d, whose first and last planes may have holes, packed.
+LineDirection Packed(const Grid &g, int d)
+{
+  const std::int64_t nx = g.box[0], plane = nx * g.box[1];
+  const auto         line_of = [&](std::int64_t e) {
+    const std::int64_t k = g.shift + e, z = k / plane;
+    return d == 0 ? k / nx : d == 1 ? z * nx + k % nx : k % plane;
+  };
+  const std::int64_t        lines = d == 0 ? g.box[1] * g.box[2] : d == 1 ? nx * g.box[2] : plane;
+  LinesOfGraph              found;
+  std::vector<std::int64_t> at(static_cast<std::size_t>(lines) + 1, 0);
+  for (std::int64_t e = 0; e < g.count; ++e) ++at[static_cast<std::size_t>(line_of(e)) + 1];
+  for (std::size_t l = 0; l + 1 < at.size(); ++l) at[l + 1] += at[l];
+  found.order.resize(static_cast<std::size_t>(g.count));
+  found.begin = at;
+  for (std::int64_t e = 0; e < g.count; ++e) found.order[static_cast<std::size_t>(at[static_cast<std::size_t>(line_of(e))]++)] = e;
+  found.begin.erase(std::unique(found.begin.begin(), found.begin.end()), found.begin.end()); // lines without elements
+  return packed(found);
+}
+
+/// How many lines along d the borders of ranks cut, elements being numbered naturally. Collective.
+PetscErrorCode CountCutLines(MPI_Comm comm, const Grid &g, PetscInt first, PetscInt all, int d, PetscInt *cut)
+{
+  const std::int64_t step = d == 0 ? g.box[0] : g.box[0] * g.box[1]; // lines along d end at its multiples
+  const std::int64_t away = first % step, mine = first == 0 || first >= all || away == 0 ? 0 : d == 0 ? 1 : std::min(away, std::min<std::int64_t>(step - away, g.box[0]));
+  PetscMPIInt        size;
+  PetscInt           sum = static_cast<PetscInt>(mine);
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Allreduce(&sum, cut, 1, MPIU_INT, MPI_SUM, comm));
+  if (d == g.dimensions - 1) *cut = size > 1 ? static_cast<PetscInt>(step / (d == 1 ? g.box[1] : 1)) : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map)
+{
+  const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
+  const PetscInt *ia, *ja;
+  PetscInt        n, all, rbegin, components, nx, ny = 0;
+  PetscMPIInt     size;
+  PetscBool       done;
+  bool            natural, natural_planes = false, before;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(ElementSize(source, &components));
+  PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
+  PetscCall(MatGetSize(source.rows, &all, nullptr));
+  PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)source.block)->type_name);
+  const PetscInt    elements = n / components, first = rbegin / components, rows = n;
+  std::vector<char> tied(static_cast<std::size_t>(elements) + 1, 0), tied_lines;
+  const auto        each = [&](const auto &f) {
+    for (PetscInt r = 0; r < rows; ++r)
+      for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) f(r / components, ja[e] / components);
+  };
+  each([&](PetscInt r, PetscInt c) {
+    if (std::abs(c - r) == 1) tied[static_cast<std::size_t>(std::min(r, c))] = 1;
+  });
+  PetscCall(TiedBefore(source.rows, components, &before));
+  PetscCall(FindPeriod(comm, tied, before, elements, first, true, &nx, &natural));
+  all /= components;
+  const PetscInt x0 = natural && nx > 0 ? first % nx : 0, lines = nx > 0 ? (x0 + elements + nx - 1) / nx : 0;
+  if (nx > 0) { // on all ranks
+    tied_lines.assign(static_cast<std::size_t>(lines) + 1, 0);
+    each([&](PetscInt r, PetscInt c) {
+      const PetscInt l = (x0 + r) / nx, m = (x0 + c) / nx;
+      if (std::abs(l - m) == 1) tied_lines[static_cast<std::size_t>(std::min(l, m))] = 1;
+    });
+    PetscCall(TiedBefore(source.rows, components * nx, &before));
+    PetscCall(FindPeriod(comm, tied_lines, before, lines, natural ? first / nx : 0, natural, &ny, &natural_planes));
+  }
+  PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  // a grid has lines of more than one element, and more than one of them
+  int is_grid = nx > 1 && lines != 1;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &is_grid, 1, MPI_INT, MPI_LOR, comm));
+  if (nx == 0 || !is_grid || (natural && all % nx != 0)) {
+    map->why_not = "its numbering shows no grid";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  Grid g;
+  // without planes of one size everything is one plane
+  int      one_plane = ny == 0 || (natural_planes && (all / nx) % ny != 0) || (natural && !natural_planes && x0 + elements != nx * lines);
+  PetscInt planes    = ny == 0 ? 1 : natural_planes ? all / nx / ny : lines / ny;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &one_plane, 1, MPI_INT, MPI_LOR, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &planes, 1, MPIU_INT, MPI_MAX, comm));
+  if (one_plane) planes = 1;
+  g.dimensions          = planes > 1 ? 3 : 2;
+  const std::int64_t y0 = planes > 1 && natural_planes ? (first / nx) % ny : 0;
+  g.box[0]              = nx;
+  g.box[1]              = planes > 1 ? ny : lines;
+  g.box[2]              = planes > 1 ? (y0 + lines + ny - 1) / ny : 1;
+  g.shift               = x0 + y0 * nx;
+  g.count               = elements;
+  for (int d = 0; d < g.dimensions; ++d) {
+    LineDirection direction = g.is_full() ? LineDirection() : Packed(g, d);
+    direction.name          = std::string(1, "xyz"[d]);
+    direction.components    = static_cast<int>(components);
+    direction.processes     = size;
+    if (g.is_full()) {
+      direction.lines = LineSet::box(g.box, d);
+      direction.wrap  = size == 1 || d < g.dimensions - 1;
+    }
+    const std::int64_t length = d == 0 ? nx : d == 1 ? (planes > 1 ? ny : all / nx) : all / nx / PetscMax(ny, 1);
+    direction.lines_all       = static_cast<PetscInt>(all / PetscMax(length, 1));
+    if (natural) PetscCall(CountCutLines(comm, g, first, all, d, &direction.lines_cut));
+    else direction.lines_cut = size > 1 ? direction.lines_all : 0; // the numbering does not say which
+    map->directions.push_back(direction);
+  }
+  map->source = "matrix pattern, a grid of " + std::to_string(nx) + " x " + (planes > 1 ? std::to_string(ny) + " x " : "") + "... elements";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "line_map.hpp"
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// The rows of a matrix that this rank owns, as a sequential AIJ matrix: borrowed from it, or converted.
+PetscErrorCode GetLocalBlock(Mat rows, LineSource *source)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)rows);
+  const char    *type = ((PetscObject)rows)->type_name;
+  PetscBool      has_block, is_aij, assembled;
+  PetscMPIInt    size;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(MatHasOperation(rows, MATOP_GET_DIAGONAL_BLOCK, &has_block));
+  PetscCheck(has_block || size == 1, comm, PETSC_ERR_SUP, "PC line: a matrix of type %s hands out no local block; use an assembled AIJ matrix for Pmat", type);
+  if (has_block) PetscCall(MatGetDiagonalBlock(rows, &source->block));
+  else source->block = rows;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)source->block, &is_aij, MATSEQAIJ, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, ""));
+  if (is_aij) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHasOperation(source->block, MATOP_GET_ROW, &assembled));
+  PetscCheck(assembled, comm, PETSC_ERR_SUP, "PC line: a matrix of type %s stores no rows; use an assembled AIJ matrix for Pmat", type);
+  PetscCall(MatConvert(source->block, MATSEQAIJ, MAT_INITIAL_MATRIX, &source->converted));
+  source->block = source->converted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A dense p x p matrix of MATKAIJ, by columns as PETSc keeps it, to row by row; null is zero.
+std::vector<Scalar> by_rows(const PetscScalar *from, PetscInt p)
+{
+  std::vector<Scalar> to(static_cast<std::size_t>(p * p), Scalar(0));
+  for (PetscInt c = 0; c < p && from; ++c)
+    for (PetscInt r = 0; r < p; ++r) to[static_cast<std::size_t>(r * p + c)] = reinterpret_cast<const Scalar *>(from)[c * p + r];
+  return to;
+}
+
+/// Whether T, which PETSc hands out as null, is the identity and not zero: what an entry of A that is not zero makes of the product tells. Collective.
+PetscErrorCode TIsIdentity(Mat pmat, Mat A, PetscInt p, PetscScalar S00, bool *identity)
+{
+  PetscInt           begin, end, count, column = -1;
+  const PetscInt    *columns;
+  const PetscScalar *values;
+  PetscScalar        entry = 0, product = 0;
+  int                found = 0;
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(A, &begin, &end));
+  for (PetscInt r = begin; r < end && column < 0; ++r) {
+    PetscCall(MatGetRow(A, r, &count, &columns, &values));
+    for (PetscInt e = 0; e < count && column < 0; ++e)
+      if (values[e] != PetscScalar(0)) column = columns[e], entry = values[e], found = 1;
+    PetscCall(MatRestoreRow(A, r, &count, &columns, &values));
+    if (!found) continue;
+    PetscCall(MatGetRow(pmat, r * p, &count, &columns, &values));
+    for (PetscInt e = 0; e < count; ++e)
+      if (columns[e] == column * p) product = values[e];
+    PetscCall(MatRestoreRow(pmat, r * p, &count, &columns, &values));
+    found = product == entry + (column == r ? S00 : PetscScalar(0));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pmat)));
+  *identity = found != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FromKAIJ(Mat pmat, LineSource *source)
+{
+  const MPI_Comm     comm = PetscObjectComm((PetscObject)pmat);
+  const char        *type = ((PetscObject)pmat)->type_name;
+  const PetscScalar *S, *T;
+  PetscInt           p, q;
+  bool               identity = false;
+  PetscFunctionBegin;
+  PetscCall(MatKAIJGetAIJ(pmat, &source->rows));
+  PetscCall(MatKAIJGetSRead(pmat, &p, &q, &S));
+  PetscCall(MatKAIJGetTRead(pmat, nullptr, nullptr, &T));
+  PetscCheck(p == q, comm, PETSC_ERR_SUP, "PC line: S and T of a matrix of type %s are %" PetscInt_FMT " x %" PetscInt_FMT ", not square", type, p, q);
+  if (!T) PetscCall(TIsIdentity(pmat, source->rows, p, S ? S[0] : PetscScalar(0), &identity));
+  std::vector<Scalar> s, t;
+  PetscCallCXX(s = by_rows(S, p));
+  PetscCallCXX(t = by_rows(T, p));
+  for (PetscInt c = 0; c < p && identity; ++c) t[static_cast<std::size_t>(c * p + c)] = Scalar(1);
+  PetscCall(MatKAIJRestoreSRead(pmat, &S));
+  PetscCall(MatKAIJRestoreTRead(pmat, &T));
+  source->kronecker = true;
+  PetscCallCXX(source->factors = KroneckerFactors<Scalar>::from_dense(static_cast<int>(p), s, t));
+  PetscCheck(!source->factors.coupled || p <= 8, comm, PETSC_ERR_SUP, "PC line: the %" PetscInt_FMT " components of a matrix of type %s couple with each other; blocks reach up to 8", p, type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode GetLineSource(Mat pmat, LineSource *source)
+{
+  PetscBool is_maij, is_kaij;
+  PetscInt  p;
+  PetscFunctionBegin;
+  source->rows = pmat;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pmat, &is_maij, MATMAIJ, MATSEQMAIJ, MATMPIMAIJ, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pmat, &is_kaij, MATKAIJ, MATSEQKAIJ, MATMPIKAIJ, ""));
+  if (is_maij) {
+    PetscInt all, inner;
+    PetscCall(MatMAIJGetAIJ(pmat, &source->rows));
+    PetscCall(MatGetSize(pmat, &all, nullptr));
+    PetscCall(MatGetSize(source->rows, &inner, nullptr));
+    p                 = inner > 0 ? all / inner : 1;
+    source->kronecker = true;
+    source->factors.p = static_cast<int>(p);
+  }
+  if (is_kaij) PetscCall(FromKAIJ(pmat, source));
+  PetscCall(GetLocalBlock(source->rows, source));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RestoreLineSource(LineSource *source)
+{
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&source->converted));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::vector<LineSet> split_components(const LineSet &elements, int components)
+{
+  LineSet s = elements;
+  s.row_stride *= components, s.stride0 *= components, s.stride1 *= components, s.offset *= components;
+  if (components == 1) return {s};
+  if (elements.stride0 == 1 || s.count0 == 1) { // components and lines lie side by side
+    s.count0 *= components, s.stride0 = 1;
+    return {s};
+  }
+  if (s.count1 == 1) {
+    s.count1 = s.count0, s.stride1 = s.stride0, s.count0 = components, s.stride0 = 1;
+    return {s};
+  }
+  std::vector<LineSet> sets(static_cast<std::size_t>(components), s);
+  for (int c = 0; c < components; ++c) sets[static_cast<std::size_t>(c)].offset += c;
+  return sets;
+}
+
+} // namespace ribbon::petsc
