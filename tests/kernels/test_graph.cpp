@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lines along the largest couplings of a sparse matrix.
+#include <ribbon/lines_from_graph.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+#include <stdexcept>
+
+namespace {
+
+using Row   = std::int64_t;
+using Line  = std::vector<Row>;
+using Lines = std::set<Line>;
+
+/// A sparse matrix in host memory, built entry by entry.
+template <class Scalar = double, class Index = std::int32_t>
+struct Host {
+  Row                                   rows = 0;
+  std::map<std::pair<Row, Row>, Scalar> entries;
+  std::vector<Index>                    row_begin, column;
+  std::vector<Scalar>                   value;
+
+  explicit Host(Row n) : rows(n) { }
+  /// A symmetric coupling, as of a graph Laplacian.
+  void couple(Row i, Row j, double g)
+  {
+    entries[{i, j}] -= Scalar(g), entries[{j, i}] -= Scalar(g);
+    entries[{i, i}] += Scalar(g), entries[{j, j}] += Scalar(g);
+  }
+  ribbon::CsrMatrix<Scalar, Index> csr()
+  {
+    row_begin.assign(static_cast<std::size_t>(rows) + 1, 0), column.clear(), value.clear();
+    for (const auto &[at, a] : entries) {
+      ++row_begin[static_cast<std::size_t>(at.first) + 1];
+      column.push_back(static_cast<Index>(at.second));
+      value.push_back(a);
+    }
+    std::partial_sum(row_begin.begin(), row_begin.end(), row_begin.begin());
+    return {rows, row_begin.data(), column.data(), value.data()};
+  }
+  /// Row i becomes row to[i].
+  Host renumbered(const std::vector<Row> &to) const
+  {
+    Host other(rows);
+    for (const auto &[at, a] : entries) other.entries[{to[static_cast<std::size_t>(at.first)], to[static_cast<std::size_t>(at.second)]}] = a;
+    return other;
+  }
+};
+
+std::vector<Row> shuffled(Row n, unsigned seed)
+{
+  std::vector<Row> to(static_cast<std::size_t>(n));
+  std::iota(to.begin(), to.end(), Row(0));
+  std::shuffle(to.begin(), to.end(), std::mt19937(seed));
+  return to;
+}
+
+/// 5-point operator, 7-point for nz > 1; couplings by direction and place; rings where asked for.
+using Coupling = std::function<double(int direction, Row x, Row y, Row z)>;
+Host<> grid(Row nx, Row ny, Row nz, const Coupling &coupling, std::array<bool, 3> ring = {false, false, false})
+{
+  Host<>    A(nx * ny * nz);
+  const Row n[3] = {nx, ny, nz}, stride[3] = {1, nx, nx * ny};
+  for (Row i = 0; i < A.rows; ++i) {
+    const Row at[3] = {i % nx, i / nx % ny, i / (nx * ny)};
+    for (int d = 0; d < 3; ++d) {
+      const double g = coupling(d, at[0], at[1], at[2]);
+      if (at[d] + 1 < n[d]) A.couple(i, i + stride[d], g);
+      else if (ring[static_cast<std::size_t>(d)]) A.couple(i, i - at[d] * stride[d], g);
+    }
+    A.entries[{i, i}] += 1e-3;
+  }
+  return A;
+}
+Coupling constant(double x, double y, double z = 1)
+{
+  return [=](int d, Row, Row, Row) { return d == 0 ? x : d == 1 ? y : z; };
+}
+
+/// Lines in either direction are the same.
+Line oriented(Line line)
+{
+  if (line.front() > line.back()) std::reverse(line.begin(), line.end());
+  return line;
+}
+Lines as_set(const ribbon::LinesOfGraph &found)
+{
+  Lines lines;
+  for (std::size_t l = 0; l + 1 < found.begin.size(); ++l) lines.insert(oriented({found.order.begin() + found.begin[l], found.order.begin() + found.begin[l + 1]}));
+  return lines;
+}
+Lines grid_lines(Row nx, Row ny, Row nz, int d, const std::vector<Row> &to)
+{
+  const Row n[3] = {nx, ny, nz}, stride[3] = {1, nx, nx * ny};
+  Lines     lines;
+  for (Row i = 0; i < nx * ny * nz; ++i) {
+    if (i / stride[d] % n[d] != 0) continue;
+    Line line;
+    for (Row k = 0; k < n[d]; ++k) line.push_back(to[static_cast<std::size_t>(i + k * stride[d])]);
+    lines.insert(oriented(line));
+  }
+  return lines;
+}
+
+/// Every row on one line, lines not empty and in order, neighbours coupled, and nothing left to join.
+template <class Scalar, class Index>
+void expect_sound(Host<Scalar, Index> &A, const ribbon::LinesOfGraph &found, int block = 1)
+{
+  const Row n = A.rows / block;
+  ASSERT_EQ(static_cast<Row>(found.order.size()), n);
+  ASSERT_FALSE(found.begin.empty());
+  EXPECT_EQ(found.begin.front(), 0);
+  EXPECT_EQ(found.begin.back(), n);
+  std::vector<int>              seen(static_cast<std::size_t>(n), 0);
+  std::set<std::pair<Row, Row>> coupled;
+  for (const auto &[at, a] : A.entries)
+    if (ribbon::magnitude(a) > 0) coupled.insert({at.first / block, at.second / block});
+  for (Row i : found.order) {
+    ASSERT_TRUE(i >= 0 && i < n);
+    ++seen[static_cast<std::size_t>(i)];
+  }
+  EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int times) { return times == 1; }));
+  Row before = -1;
+  for (std::size_t l = 0; l + 1 < found.begin.size(); ++l) {
+    ASSERT_LT(found.begin[l], found.begin[l + 1]);
+    const Row first = found.order[static_cast<std::size_t>(found.begin[l])];
+    EXPECT_LT(before, first);
+    EXPECT_LE(first, found.order[static_cast<std::size_t>(found.begin[l + 1] - 1)]);
+    before = first;
+    for (auto k = static_cast<std::size_t>(found.begin[l]); k + 1 < static_cast<std::size_t>(found.begin[l + 1]); ++k)
+      EXPECT_TRUE(coupled.count({found.order[k], found.order[k + 1]}) + coupled.count({found.order[k + 1], found.order[k]}) > 0) << found.order[k] << " and " << found.order[k + 1];
+  }
+}
+
+TEST(LinesOfGraph, StrongDirectionOfAGridInAnyNumbering)
+{
+  struct Case {
+    Row    n[3];
+    double g[3];
+    int    strong;
+  };
+  for (const Case &c : {Case{{17, 12, 1}, {100, 1, 1}, 0}, Case{{17, 12, 1}, {1, 100, 1}, 1}, Case{{9, 11, 1}, {1, 3, 1}, 1}, Case{{2, 30, 1}, {1, 10, 1}, 1}, Case{{5, 6, 7}, {1, 1, 50}, 2},
+                        Case{{5, 6, 7}, {20, 1000, 1}, 1}, Case{{8, 8, 1}, {1, 1, 1}, 0}, Case{{9, 7, 6}, {1, 1, 1}, 0}})
+    for (unsigned seed : {0u, 1u, 2u, 3u}) {
+      if (seed > 0 && c.g[0] == c.g[1]) continue; // no direction is stronger: the numbering decides
+      Host<>           natural = grid(c.n[0], c.n[1], c.n[2], constant(c.g[0], c.g[1], c.g[2]));
+      std::vector<Row> to      = shuffled(natural.rows, seed);
+      if (seed == 0) std::iota(to.begin(), to.end(), Row(0));
+      Host<>     A     = natural.renumbered(to);
+      const auto found = ribbon::lines_from_graph(A.csr());
+      SCOPED_TRACE(testing::Message() << c.n[0] << " x " << c.n[1] << " x " << c.n[2] << ", seed " << seed);
+      expect_sound(A, found);
+      EXPECT_EQ(as_set(found), grid_lines(c.n[0], c.n[1], c.n[2], c.strong, to));
+    }
+}
+
+TEST(LinesOfGraph, NinePointsAndDirichletRows)
+{
+  // bilinear elements on squares: all eight neighbours alike
+  const Row nx = 9, ny = 8;
+  Host<>    A(nx * ny);
+  for (Row i = 0; i < A.rows; ++i)
+    for (Row dy : {-1, 0, 1})
+      for (Row dx : {-1, 0, 1}) {
+        const Row x = i % nx + dx, y = i / nx + dy;
+        if (x < 0 || x >= nx || y < 0 || y >= ny) continue;
+        A.entries[{i, x + nx * y}] = dx == 0 && dy == 0 ? 8 : -1;
+      }
+  std::vector<Row> same(static_cast<std::size_t>(nx * ny));
+  std::iota(same.begin(), same.end(), Row(0));
+  EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr())), grid_lines(nx, ny, 1, 0, same));
+
+  // rows of the identity at the rim: lines may end in them
+  Host<> B = grid(nx, ny, 1, constant(1, 100));
+  for (auto &[at, a] : B.entries) {
+    const Row x = at.first % nx, y = at.first / nx;
+    if (x == 0 || y == 0 || x == nx - 1 || y == ny - 1) a = at.first == at.second ? 1 : 0;
+  }
+  const auto found = ribbon::lines_from_graph(B.csr());
+  expect_sound(B, found);
+  const Lines lines = as_set(found);
+  for (const Line &line : grid_lines(nx, ny, 1, 1, same)) EXPECT_EQ(lines.count(line), line[0] % nx == 0 || line[0] % nx == nx - 1 ? 0u : 1u);
+}
+
+TEST(LinesOfGraph, IsotropicGridInRandomNumberingHasNoCorners)
+{
+  const Row        nx = 40, ny = 40;
+  const auto       to = shuffled(nx * ny, 5);
+  std::vector<Row> from(to.size());
+  for (std::size_t i = 0; i < to.size(); ++i) from[static_cast<std::size_t>(to[i])] = static_cast<Row>(i);
+  Host<>     A     = grid(nx, ny, 1, constant(1, 1), {true, true, false}).renumbered(to);
+  const auto found = ribbon::lines_from_graph(A.csr());
+  expect_sound(A, found);
+  EXPECT_LT(found.lines(), nx * ny / 3); // three rows per line at least
+  for (const Line &line : as_set(found))
+    for (std::size_t k = 2; k < line.size(); ++k) {
+      const Row a = from[static_cast<std::size_t>(line[k - 2])], b = from[static_cast<std::size_t>(line[k])];
+      EXPECT_TRUE(a % nx == b % nx || a / nx == b / nx);
+    }
+}
+
+TEST(LinesOfGraph, BoundaryLayer)
+{
+  // layers of a height that doubles from 1/256 of the width up to it, then squares; finite volumes
+  const Row           nx = 20, ny = 24, layers = 8;
+  std::vector<double> height;
+  for (Row y = 0; y < ny; ++y) height.push_back(y < layers ? std::exp2(static_cast<double>(y - layers)) : 1);
+  Host<> A = grid(nx, ny, 1, [&](int d, Row, Row y, Row) {
+    const auto   k     = static_cast<std::size_t>(y);
+    const double above = k + 1 < height.size() ? height[k + 1] : height[k];
+    return d == 0 ? height[k] : 2 / (height[k] + above);
+  });
+  // isotropic rows single: the lines are the layer, up to where its cells are half as high as wide or so
+  ribbon::LinesOfGraphOptions options;
+  options.anisotropy = 4;
+  auto found         = ribbon::lines_from_graph(A.csr(), options);
+  expect_sound(A, found);
+  Row in_layer = 0;
+  for (const Line &line : as_set(found)) {
+    if (line.size() == 1) {
+      EXPECT_GE(line[0] / nx, layers - 2);
+      continue;
+    }
+    ++in_layer;
+    for (std::size_t k = 0; k < line.size(); ++k) EXPECT_EQ(line[k], line[0] + static_cast<Row>(k) * nx); // one column, from the wall up
+    EXPECT_EQ(line[0] / nx, 0);
+    EXPECT_GE(static_cast<Row>(line.size()), layers - 2);
+    EXPECT_LE(static_cast<Row>(line.size()), layers);
+  }
+  EXPECT_EQ(in_layer, nx);
+  // by default isotropic rows are on lines too, and the layer keeps its own: columns below, rows above
+  found = ribbon::lines_from_graph(A.csr());
+  expect_sound(A, found);
+  std::map<std::pair<bool, Row>, Line> expected;
+  for (Row i = 0; i < A.rows; ++i) expected[{i / nx < layers, i / nx < layers ? i % nx : i / nx}].push_back(i);
+  Lines lines;
+  for (const auto &line : expected) lines.insert(line.second);
+  EXPECT_EQ(as_set(found), lines);
+}
+
+TEST(LinesOfGraph, RingsAreCutOnce)
+{
+  for (Row n : {3, 4, 5, 6, 31}) {
+    Host<> A = grid(n, 1, 1, constant(1, 1), {true, false, false});
+    Line   whole(static_cast<std::size_t>(n));
+    std::iota(whole.begin(), whole.end(), Row(0));
+    EXPECT_EQ(ribbon::lines_from_graph(A.csr()).order, whole) << n;
+    EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr())), Lines{whole}) << n;
+    const auto to = shuffled(n, 7);
+    Host<>     B  = A.renumbered(to);
+    EXPECT_EQ(ribbon::lines_from_graph(B.csr()).lines(), 1) << n;
+    Host<> rings = grid(n, 5, 1, constant(100, 1), {true, true, false}).renumbered(shuffled(5 * n, 11));
+    EXPECT_EQ(ribbon::lines_from_graph(rings.csr()).lines(), 5) << n;
+  }
+  // five and seven diagonals of a line are no corners
+  for (const auto &diagonals : {std::vector<double>{4, 1}, std::vector<double>{1, 0.5, 0.1}}) {
+    Host<> A(50);
+    for (Row i = 0; i < 50; ++i)
+      for (std::size_t d = 0; d < diagonals.size(); ++d)
+        if (i + static_cast<Row>(d) + 1 < 50) A.couple(i, i + static_cast<Row>(d) + 1, diagonals[d]);
+    EXPECT_EQ(ribbon::lines_from_graph(A.renumbered(shuffled(50, 3)).csr()).lines(), 1);
+  }
+}
+
+TEST(LinesOfGraph, FewRowsAndNothingCoupled)
+{
+  Host<> none(0);
+  auto   found = ribbon::lines_from_graph(none.csr());
+  EXPECT_EQ(found.lines(), 0);
+  EXPECT_EQ(found.begin, std::vector<Row>{0});
+  Host<> one(1);
+  EXPECT_EQ(as_set(ribbon::lines_from_graph(one.csr())), (Lines{{0}})); // a row without an entry
+  one.entries[{0, 0}] = 3;
+  EXPECT_EQ(as_set(ribbon::lines_from_graph(one.csr())), (Lines{{0}}));
+  Host<> diagonal(6);
+  for (Row i = 0; i < 6; ++i) diagonal.entries[{i, i}] = static_cast<double>(i); // a zero too
+  EXPECT_EQ(as_set(ribbon::lines_from_graph(diagonal.csr())), (Lines{{0}, {1}, {2}, {3}, {4}, {5}}));
+}
+
+TEST(LinesOfGraph, EntriesThatAreNoNumbersOrNoCouplings)
+{
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  Host<>       A(12);
+  auto         pair = [&A](Row i, double diagonal, double a, double b) {
+    A.entries[{i, i}] = A.entries[{i + 1, i + 1}] = diagonal;
+    A.entries[{i, i + 1}]                         = a;
+    A.entries[{i + 1, i}]                         = b;
+  };
+  pair(0, 2, nan, nan);
+  pair(2, 2, inf, -inf);
+  pair(4, 2, 0, 0);       // stored zeros
+  pair(6, 1, 1e-9, 1e-9); // next to nothing
+  pair(8, 0, 1, 1);       // zero diagonals
+  pair(10, nan, 0, 1);    // one-sided
+  EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr())), (Lines{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8, 9}, {10, 11}}));
+  // upwind: every row knows the row before it alone; the rows' scales say nothing
+  Host<> upwind(40);
+  for (Row i = 0; i < 40; ++i) {
+    const double scale     = std::pow(10., static_cast<double>(i * 7 % 13) - 6);
+    upwind.entries[{i, i}] = scale;
+    if (i > 0) upwind.entries[{i, i - 1}] = -scale;
+  }
+  EXPECT_EQ(ribbon::lines_from_graph(upwind.renumbered(shuffled(40, 9)).csr()).lines(), 1);
+  // columns outside the matrix
+  Host<> wide(2);
+  wide.entries = {{{0, 0}, 1.}, {{0, 5}, -9.}, {{1, 0}, -1.}, {{1, 1}, 1.}};
+  EXPECT_EQ(as_set(ribbon::lines_from_graph(wide.csr())), (Lines{{0, 1}}));
+}
+
+TEST(LinesOfGraph, Thresholds)
+{
+  // two pairs, and what joins them a tenth as strong
+  Host<> A = grid(4, 1, 1, [](int, Row x, Row, Row) { return x == 1 ? 0.1 : 1.; });
+  EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr())), (Lines{{0, 1}, {2, 3}}));
+  ribbon::LinesOfGraphOptions options;
+  options.threshold = 0.05;
+  EXPECT_EQ(as_set(ribbon::lines_from_graph(A.csr(), options)), (Lines{{0, 1, 2, 3}}));
+  options.anisotropy = 4;
+  Host<> B           = grid(6, 6, 1, constant(1, 1));
+  EXPECT_EQ(ribbon::lines_from_graph(B.csr(), options).lines(), 36);
+}
+
+TEST(LinesOfGraph, Errors)
+{
+  Host<>                      A(7);
+  ribbon::LinesOfGraphOptions options;
+  options.block = 2;
+  EXPECT_THROW(ribbon::lines_from_graph(A.csr(), options), std::invalid_argument);
+  options.block     = 1;
+  options.threshold = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(ribbon::lines_from_graph(A.csr(), options), std::invalid_argument);
+}
+
+TEST(LinesOfGraph, Blocks)
+{
+  // two unknowns per point that couple with each other a thousand times as strongly as the points do, and points along y by the off-diagonal of a block alone
+  Host<> scalar = grid(5, 7, 1, constant(1, 30)), A(2 * scalar.rows);
+  for (const auto &[at, a] : scalar.entries) {
+    if (at.first == at.second)
+      for (Row c : {0, 1}) A.entries[{2 * at.first + c, 2 * at.first + c}] = a, A.entries[{2 * at.first + c, 2 * at.first + 1 - c}] = 1000;
+    else A.entries[{2 * at.first, 2 * at.second + 1}] = a;
+  }
+  ribbon::LinesOfGraphOptions options;
+  options.block = 2;
+  options.least = 0;
+  std::vector<Row> same(35);
+  std::iota(same.begin(), same.end(), Row(0));
+  const auto found = ribbon::lines_from_graph(A.csr(), options);
+  expect_sound(A, found, 2);
+  EXPECT_EQ(as_set(found), grid_lines(5, 7, 1, 1, same));
+}
+
+template <class Scalar, class Index>
+void random_graphs(unsigned seed)
+{
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937                           random(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  const Row                              n = 1 + static_cast<Row>(random() % 60);
+  Host<Scalar, Index>                    A(n);
+  const std::size_t                      entries = random() % static_cast<std::size_t>(6 * n + 1);
+  for (std::size_t k = 0; k < entries; ++k) {
+    const Row i = static_cast<Row>(random() % static_cast<unsigned>(n)), j = static_cast<Row>(random() % static_cast<unsigned>(n));
+    A.entries[{i, j}] = random() % 8 == 0 ? Scalar(0) : Scalar(static_cast<ribbon::real_t<Scalar>>(uniform(random) * std::pow(10, 2 * uniform(random))));
+  }
+  ribbon::LinesOfGraphOptions options;
+  options.threshold  = random() % 2 == 0 ? 0.25 : 0;
+  options.anisotropy = random() % 3 == 0 ? 2 : 0;
+  const auto found   = ribbon::lines_from_graph(A.csr(), options);
+  expect_sound(A, found);
+  const auto again = ribbon::lines_from_graph(A.csr(), options);
+  EXPECT_EQ(found.order, again.order);
+  EXPECT_EQ(found.begin, again.begin);
+}
+
+TEST(LinesOfGraph, RandomGraphs)
+{
+  for (unsigned seed = 1; seed <= 300 && !testing::Test::HasFailure(); ++seed) {
+    random_graphs<double, std::int32_t>(seed);
+    random_graphs<float, std::int64_t>(seed + 1000);
+    random_graphs<Kokkos::complex<double>, std::int32_t>(seed + 2000);
+    random_graphs<double, std::int64_t>(seed + 3000);
+  }
+}
+
+} // namespace
