@@ -19,17 +19,21 @@ struct CsrMatrix {
   const Scalar *value;
 };
 
+inline constexpr int largest_half_bandwidth = 8;
+
 /// Where the unknowns of a matrix are on lines. An element is `components` consecutive rows of the matrix; elements 0, 1, ... of the matrix
 /// are the places 0, 1, ... of `lines`, unless `place` says otherwise.
 struct LinePlaces {
-  LineSet             lines;                ///< of elements, each counted as one unknown
-  bool                wrap       = false;   ///< entries may join the ends of a line
-  int                 components = 1;       ///< rows of an element
-  const std::int64_t *place      = nullptr; ///< in the memory of Exec: place of every element of the matrix
-  const std::int64_t *element    = nullptr; ///< the inverse, for every place of the lines; -1: a place that no element fills
-};
+  LineSet             lines;                               ///< of elements, each counted as one unknown
+  bool                wrap       = false;                  ///< entries may join the ends of a line
+  int                 components = 1;                      ///< rows of an element
+  int                 reach      = largest_half_bandwidth; ///< entries further along a line count as off it
+  const std::int64_t *place      = nullptr;                ///< in the memory of Exec: place of every element of the matrix
+  const std::int64_t *element    = nullptr;                ///< the inverse, for every place of the lines; -1: a place that no element fills
+  const std::int64_t *part       = nullptr;                ///< where several lines lie behind each other in one of `lines`: number of the line at every place
 
-inline constexpr int largest_half_bandwidth = 8; ///< how far along a line entries are looked for
+  KOKKOS_INLINE_FUNCTION bool same_line(std::int64_t k, std::int64_t other) const { return !part || part[k] == part[other]; }
+};
 
 /// What the entries of a matrix say about one set of lines. Rows are those of the matrix, distances count elements.
 struct LineCouplings {
@@ -38,10 +42,10 @@ struct LineCouplings {
   bool         periodic         = false; ///< some entry that is not zero joins the ends of a line
   bool         stored_periodic  = false;
   std::int64_t entries          = 0;     ///< stored off-diagonal entries along the lines
-  std::int64_t too_far_row      = -1;    ///< first row with an entry that is not zero on its own line, more than largest_half_bandwidth away
+  std::int64_t too_far_row      = -1;    ///< first row with an entry that is not zero on its own line, out of reach
   std::int64_t no_diagonal      = -1;    ///< first row that stores no diagonal entry
   std::int64_t not_finite       = -1;    ///< first row with a NaN or Inf on its line
-  bool         across           = false; ///< some entry that is not zero is off its line, or too far along it
+  bool         across           = false; ///< some entry that is not zero is off its line, or out of reach
   std::int64_t component_row    = -1;    ///< first row with an entry that is not zero to another component of an element on its line
 };
 

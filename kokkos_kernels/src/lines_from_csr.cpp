@@ -18,22 +18,17 @@ struct Place {
 };
 KOKKOS_INLINE_FUNCTION Place place_of(const LineSet &s, std::int64_t k)
 {
-  // digits of k in the mixed radix of the three strides, largest stride first
-  std::int64_t rest = k - s.offset, i = 0, s0 = 0, s1 = 0;
-  for (int pass = 0; pass < 3; ++pass) {
-    std::int64_t stride = -1;
-    int          which  = -1;
-    if (pass == 0) stride = s.stride1, which = 2;
-    if (s.count1 == 1 && pass == 0) continue;
-    if (pass == 1) stride = s.row_stride > s.stride0 ? s.row_stride : s.stride0, which = s.row_stride > s.stride0 ? 0 : 1;
-    if (pass == 2) stride = s.row_stride > s.stride0 ? s.stride0 : s.row_stride, which = s.row_stride > s.stride0 ? 1 : 0;
-    if (stride == 0) continue;
-    const std::int64_t digit = rest / stride;
-    rest -= digit * stride;
-    if (which == 0) i = digit;
-    else if (which == 1) s0 = digit;
-    else s1 = digit;
-  }
+  // digits of k in the mixed radix of the three strides, largest stride first; a stride that is taken no step of has none
+  const std::int64_t row_stride = s.rows > 1 ? s.row_stride : 0, stride0 = s.count0 > 1 ? s.stride0 : 0;
+  std::int64_t       rest = k - s.offset, i = 0, s0 = 0, s1 = 0;
+  const auto         digit = [&rest](std::int64_t stride) {
+    const std::int64_t d = stride == 0 ? 0 : rest / stride;
+    rest -= d * stride;
+    return d;
+  };
+  if (s.count1 > 1) s1 = digit(s.stride1);
+  if (row_stride > stride0) i = digit(row_stride), s0 = digit(stride0);
+  else s0 = digit(stride0), i = digit(row_stride);
   return {s0 + s1 * s.count0, i};
 }
 
@@ -54,8 +49,6 @@ KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64
       }
   return 0;
 }
-
-constexpr int look = largest_half_bandwidth;
 
 /// An entry of a matrix as the lines see it.
 struct Entry {
@@ -80,7 +73,7 @@ struct RowOnLines {
     Entry              e{0, false, false};
     const std::int64_t other = at(column);
     e.same                   = other == k;
-    if (!e.same) e.distance = distance(lines.lines, place, k, other, lines.wrap, look, e.wrapped);
+    if (!e.same && lines.same_line(k, other)) e.distance = distance(lines.lines, place, k, other, lines.wrap, lines.reach, e.wrapped);
     return e;
   }
   KOKKOS_INLINE_FUNCTION bool other_component(std::int64_t column) const { return lines.components > 1 && (column - row) % lines.components != 0; }
@@ -138,7 +131,7 @@ struct CouplingsKernel {
     if (!has_diagonal) r.no_diagonal = CouplingsReducer::smaller(r.no_diagonal, k);
   }
   /// Whether a place, too far along the line to count, is on it.
-  KOKKOS_INLINE_FUNCTION bool on_line(std::int64_t other, const RowOnLines &row) const { return place_of(lines.lines, other).line == row.place.line; }
+  KOKKOS_INLINE_FUNCTION bool on_line(std::int64_t other, const RowOnLines &row) const { return place_of(lines.lines, other).line == row.place.line && lines.same_line(row.k, other); }
 };
 
 template <class Scalar, class Index, class Memory>
@@ -219,7 +212,7 @@ struct ExtractKernel {
       for (Index e = A.row_begin[element * B + a]; e < A.row_begin[element * B + a + 1]; ++e) {
         const std::int64_t c = A.column[e] / B, other = lines.place ? lines.place[c] : c;
         bool               wrapped;
-        const int          d = distance(s, p, k, other, lines.wrap, h, wrapped);
+        const int          d = lines.same_line(k, other) ? distance(s, p, k, other, lines.wrap, h, wrapped) : 0;
         if (d != 0 || other == k) values(p.line, p.row, ((d + h) * B + a) * B + static_cast<int>(A.column[e] % B)) += A.value[e];
       }
   }

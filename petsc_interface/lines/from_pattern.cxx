@@ -163,6 +163,7 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   }
   rows.name       = "rows";
   rows.components = static_cast<int>(pattern.components);
+  rows.widest     = static_cast<int>(found.far);
   rows.partial    = !strict || opened;
   rows.wrap       = found.wraps && one;
   // runs of different lengths are one long line: the couplings between them are zero

@@ -44,6 +44,7 @@ struct LineDirection {
 
   /// The local element at every place of `lines`, -1 where there is none; null: lines lie in the block itself.
   std::shared_ptr<const std::vector<std::int64_t>> element;
+  std::shared_ptr<const std::vector<std::int64_t>> part; ///< then: number of the line that has the place, several being behind each other in one of `lines`
 };
 
 /// What was found, and where. An empty list comes with the reason.

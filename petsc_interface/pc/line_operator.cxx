@@ -228,13 +228,15 @@ public:
 private:
   /// A direction whose tables are in the memory of Exec.
   struct Located {
-    Packing<Memory> packing;
-    LinePlaces      places;
-    Located(const Exec &exec, const LineDirection &direction, std::int64_t rows) : places{direction.lines, direction.wrap, direction.components}
+    Packing<Memory>                      packing;
+    Kokkos::View<std::int64_t *, Memory> part;
+    LinePlaces                           places;
+    Located(const Exec &exec, const LineDirection &direction, std::int64_t rows) : places{direction.lines, direction.wrap, direction.components, direction.widest}
     {
       if (!direction.element) return;
       packing      = make_packing(exec, *direction.element, rows / direction.components);
-      places.place = packing.place.data(), places.element = packing.element.data();
+      part         = upload(exec, "ribbon::part", *direction.part);
+      places.place = packing.place.data(), places.element = packing.element.data(), places.part = part.data();
     }
   };
 

@@ -22,13 +22,16 @@ void SplitComponents(LineDirection *direction)
   direction->lines = split({direction->lines})[0]; // lines of a whole grid are one set
   for (auto &colour : direction->colours) colour = split(colour);
   if (direction->element) {
-    const int                 n = direction->components;
-    std::vector<std::int64_t> element(direction->element->size() * static_cast<std::size_t>(n));
+    const std::int64_t        n = direction->components;
+    std::vector<std::int64_t> element(direction->element->size() * static_cast<std::size_t>(n)), part(element.size());
     for (std::size_t k = 0; k < element.size(); ++k) {
-      const std::int64_t e = (*direction->element)[k / static_cast<std::size_t>(n)];
-      element[k]           = e < 0 ? -1 : e * n + static_cast<std::int64_t>(k) % n;
+      const std::size_t  place = k / static_cast<std::size_t>(n);
+      const std::int64_t c = static_cast<std::int64_t>(k) % n, e = (*direction->element)[place];
+      element[k] = e < 0 ? -1 : e * n + c;
+      part[k]    = e < 0 ? -1 : (*direction->part)[place] * n + c;
     }
     direction->element = std::make_shared<const std::vector<std::int64_t>>(std::move(element));
+    direction->part    = std::make_shared<const std::vector<std::int64_t>>(std::move(part));
   }
   direction->components = 1;
 }
@@ -44,7 +47,6 @@ PetscErrorCode Inspect(PC pc, LineOperator &op, const LineSource &source, LineRe
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCall(op.couplings(source.block, direction, &found));
   const auto  global = [rbegin](std::int64_t row) { return static_cast<long long>(rbegin + row); };
-  const int   width  = std::min(found.half_bandwidth, direction.widest);
   const bool  blocks = found.component_row >= 0 || source.factors.coupled;
   const int   size   = source.factors.coupled ? source.factors.p : direction.components;
   const char *along  = direction.name.c_str();
@@ -52,14 +54,15 @@ PetscErrorCode Inspect(PC pc, LineOperator &op, const LineSource &source, LineRe
   else if (found.too_far_row >= 0 && !direction.partial)
     error = format("PC line: row %lld couples to a row more than %d away on its line along %s; wider bands are not supported", global(found.too_far_row), largest_half_bandwidth, along);
   else if (blocks && size > 8) error = format("PC line: row %lld couples to another of the %d components of its line along %s; blocks reach up to 8 components", global(found.component_row), size, along);
-  else if (blocks && width > 1) error = format("PC line: %d components couple with each other, and elements with others %d away on their line along %s; block lines reach the next element only", size, width, along);
+  else if (blocks && found.half_bandwidth > 1)
+    error = format("PC line: %d components couple with each other, and elements with others %d away on their line along %s; block lines reach the next element only", size, found.half_bandwidth, along);
   PetscCall(CollectiveError(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, error));
   if (found.not_finite >= 0) *failure = format("PC line: row %lld has an entry that is not a finite number", global(found.not_finite));
   if (found.component_row < 0 && direction.components > 1) PetscCallCXX(SplitComponents(&direction));
   request->block          = blocks ? size : 1;
-  request->half_bandwidth = std::max(1, width);
+  request->half_bandwidth = std::max(1, found.half_bandwidth);
   request->periodic       = found.periodic;
-  request->coupled        = found.across || found.half_bandwidth > width;
+  request->coupled        = found.across;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,7 +5,7 @@
 #include <petscpc.h>
 
 /*MC
-   PCLINE = "line" - Exact batched solves of the tridiagonal and pentadiagonal lines of the assembled operator.
+   PCLINE = "line" - Exact batched solves of the banded and block tridiagonal lines of the assembled operator.
 
    Options Database Keys:
 +  -pc_line_direction <auto,x,y,z,rows,matrix> - which couplings make the lines, or a list as x,y,z to sweep (default auto: the strongest, or the two strongest)
@@ -19,8 +19,9 @@
 -  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
 
    Notes:
-   Lines come from the DMDA of the PC or of the matrix (dof 1), or, where there is none that fits, from the pattern of the matrix. Every line
-   must be tridiagonal or pentadiagonal; it may be periodic. With KSPPREONLY it solves batches of lines exactly; as a preconditioner or as a
+   Lines come from the DMDA of the PC or of the matrix, or, where there is none that fits, from the pattern of the matrix: consecutive rows, or a grid
+   in natural numbering; else along its largest couplings. A line may be periodic and has up to 8 entries on either side of the diagonal. Components of a grid point are lines of their
+   own where they do not couple, blocks of up to 8 where they do. MATMAIJ and MATKAIJ are read without assembling them. With KSPPREONLY it solves batches of lines exactly; as a preconditioner or as a
    smoother of PCMG it is line Jacobi, in one direction or composed of several. With symmetric composition, and with additive composition in
    jacobi ordering, it is symmetric where the matrix is. KSPCG needs it definite, too: see PCLineSetComposition(). Zero pivots, NaN and matrices that lose their digits without pivoting are reported by PCGetFailedReason().
 

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where lines come from: components, blocks, wide bands, grids without a DM, unstructured lines, Kronecker products.
+#include "fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+
+using namespace test;
+
+namespace {
+
+class PCLineLines : public Petsc { };
+
+/// A number for an entry: diagonally dominant rows of up to `row` entries, different everywhere.
+PetscScalar entry(PetscInt r, PetscInt c, PetscInt row = 40)
+{
+  const double v = std::sin(1.0 + 0.7 * static_cast<double>(r) + 0.3 * static_cast<double>(c));
+  return r == c ? static_cast<PetscScalar>(row + v) : static_cast<PetscScalar>(v);
+}
+
+/// A DMDA with a matrix whose entries are those of `couples(component, other component, steps away in each direction)`.
+struct Components {
+  DM  da = nullptr;
+  Mat A  = nullptr;
+  Components(int dim, PetscInt n, PetscInt dof, PetscInt width, bool periodic, std::vector<PetscInt> processes, const std::function<bool(PetscInt, PetscInt, const std::array<PetscInt, 3> &)> &couples)
+  {
+    processes.resize(3, 1);
+    DMDACreate(PETSC_COMM_WORLD, &da);
+    DMSetDimension(da, dim);
+    DMDASetSizes(da, n, dim > 1 ? n - 1 : 1, dim > 2 ? n - 2 : 1);
+    const DMBoundaryType b = periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+    DMDASetBoundaryType(da, b, b, b);
+    DMDASetStencilType(da, DMDA_STENCIL_STAR);
+    DMDASetStencilWidth(da, width);
+    DMDASetDof(da, dof);
+    DMDASetNumProcs(da, processes[0], processes[1], processes[2]);
+    DMSetUp(da);
+    DMCreateMatrix(da, &A);
+    PetscInt begin[3], size[3];
+    DMDAGetCorners(da, &begin[0], &begin[1], &begin[2], &size[0], &size[1], &size[2]);
+    const PetscInt all[3] = {n, dim > 1 ? n - 1 : 1, dim > 2 ? n - 2 : 1};
+    for (PetscInt k = begin[2]; k < begin[2] + size[2]; ++k)
+      for (PetscInt j = begin[1]; j < begin[1] + size[1]; ++j)
+        for (PetscInt i = begin[0]; i < begin[0] + size[0]; ++i)
+          for (PetscInt a = 0; a < dof; ++a)
+            for (int d = 0; d < dim; ++d)
+              for (PetscInt step = -width; step <= width; ++step)
+                for (PetscInt c = 0; c < dof; ++c) {
+                  const PetscInt at[3] = {i, j, k};
+                  if ((step == 0 && d > 0) || (!periodic && (at[d] + step < 0 || at[d] + step >= all[d]))) continue;
+                  std::array<PetscInt, 3> away      = {0, 0, 0};
+                  away[static_cast<std::size_t>(d)] = step;
+                  if (!couples(a, c, away) && !(a == c && step == 0)) continue;
+                  const MatStencil  row = {k, j, i, a}, column = {k + away[2], j + away[1], i + away[0], c};
+                  const PetscScalar v = a == c && step == 0 ? entry(0, 0) : entry(((k * 50 + j) * 50 + i) * dof + a, 17 * step + 3 * c + d);
+                  MatSetValuesStencil(A, 1, &row, 1, &column, &v, INSERT_VALUES);
+                }
+    MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY);
+    MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
+  }
+  Components(const Components &)            = delete;
+  Components &operator=(const Components &) = delete;
+  ~Components()
+  {
+    MatDestroy(&A);
+    DMDestroy(&da);
+  }
+};
+
+TEST_F(PCLineLines, ComponentsThatDoNotCoupleAreScalarLines)
+{
+  for (int dim : {1, 2, 3})
+    for (int d = 0; d < dim; ++d)
+      for (PetscInt width : {1, 3})
+        for (bool periodic : {false, true}) {
+          std::vector<PetscInt> processes(3, 1);
+          processes[d == 0 ? 1 : 0] = dim > 1 ? ranks : 1;
+          if (dim == 1 && ranks > 1) continue; // every line would be cut
+          const Components grid(dim, 14, 3, width, periodic, processes, [&](PetscInt a, PetscInt c, const std::array<PetscInt, 3> &away) { return a == c && away[static_cast<std::size_t>(d)] != 0; });
+          Line             line(grid.A, grid.da);
+          OK(PCLineSetDirection(line.pc, static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + d)));
+          EXPECT_LT(line.residual(grid.A), 1e-13) << dim << " dimensions, along " << d << ", width " << width << ", periodic " << periodic;
+          EXPECT_LT(line.residual(grid.A, true), 1e-13);
+          EXPECT_FALSE(contains(line.view(), "block")) << line.view();
+        }
+}
+
+TEST_F(PCLineLines, ComponentsThatCoupleAreBlockLines)
+{
+  for (PetscInt dof : {2, 3, 4, 8})
+    for (int dim : {2, 3})
+      for (int d = 0; d < dim; ++d)
+        for (bool periodic : {false, true}) {
+          std::vector<PetscInt> processes(3, 1);
+          processes[d == 0 ? 1 : 0] = ranks;
+          const Components grid(dim, 6, dof, 1, periodic, processes, [&](PetscInt a, PetscInt c, const std::array<PetscInt, 3> &away) { return away[static_cast<std::size_t>(d)] != 0 || a + 1 == c; });
+          Line             line(grid.A, grid.da);
+          OK(PCLineSetDirection(line.pc, static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + d)));
+          OK(PCSetUp(line.pc));
+          EXPECT_TRUE(contains(line.view(), "block tridiagonal")) << line.view();
+          EXPECT_TRUE(contains(line.view(), "blocks of " + std::to_string(dof))) << line.view();
+        }
+}
+
+TEST_F(PCLineLines, BlockLinesAreSolvedExactly)
+{
+  for (PetscInt dof : {2, 5})
+    for (int d = 0; d < 3; ++d)
+      for (bool periodic : {false, true}) {
+        std::vector<PetscInt> processes(3, 1);
+        processes[d == 0 ? 1 : 0] = ranks;
+        const Components grid(3, 6, dof, 1, periodic, processes, [&](PetscInt, PetscInt, const std::array<PetscInt, 3> &away) {
+          bool along = true;
+          for (int k = 0; k < 3; ++k) along = along && (k == d || away[static_cast<std::size_t>(k)] == 0);
+          return along;
+        });
+        Line             line(grid.A, grid.da);
+        OK(PCLineSetDirection(line.pc, static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + d)));
+        EXPECT_LT(line.residual(grid.A), 1e-13) << dof << " along " << d;
+        EXPECT_LT(line.residual(grid.A, true), 1e-13);
+        OK(PCLineSetOrdering(line.pc, PC_LINE_ORDERING_ZEBRA));
+        EXPECT_LT(line.residual(grid.A), 1e-13);
+      }
+}
+
+TEST_F(PCLineLines, ZebraOfComponents)
+{
+  for (int d = 0; d < 3; ++d) {
+    std::vector<PetscInt> processes(3, 1);
+    processes[d == 0 ? 1 : 0] = ranks;
+    const Components grid(3, 7, 2, 1, false, processes, [&](PetscInt a, PetscInt c, const std::array<PetscInt, 3> &away) { return a == c && away[static_cast<std::size_t>(d)] != 0; });
+    Line             line(grid.A, grid.da);
+    OK(PCLineSetDirection(line.pc, static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + d)));
+    OK(PCLineSetOrdering(line.pc, PC_LINE_ORDERING_ZEBRA));
+    EXPECT_LT(line.residual(grid.A), 1e-13) << "along " << d;
+  }
+}
+
+TEST_F(PCLineLines, WideBandsWithoutADM) // one rank: one rank shows it
+{
+  for (PetscInt h = 1; h <= 8; ++h)
+    for (bool periodic : {false, true}) {
+      const PetscInt n    = 41;
+      const auto     near = [&](PetscInt r, PetscInt c) { return std::abs(r - c) <= h || (periodic && n - std::abs(r - c) <= h); };
+      Mat            A    = matrix(
+                      n, [](PetscInt r, PetscInt c) { return entry(r, c); }, near);
+      {
+        Line     line(A);
+        PetscInt found;
+        EXPECT_LT(line.residual(A), 1e-13) << h << " " << periodic;
+        OK(PCLineGetInfo(line.pc, nullptr, nullptr, nullptr, nullptr, &found, nullptr));
+        EXPECT_EQ(found, h);
+      }
+      OK(MatDestroy(&A));
+    }
+}
+
+/// Strong couplings along direction d of an nx x ny x nz grid in natural numbering, weak ones otherwise; 0.01 everywhere with corners.
+Mat natural_grid(std::array<PetscInt, 3> n, int d, bool corners, PetscInt dof = 1)
+{
+  const auto at = [n, dof](PetscInt r) {
+    r /= dof;
+    return std::array<PetscInt, 3>{r % n[0], (r / n[0]) % n[1], r / (n[0] * n[1])};
+  };
+  const auto distance = [at](PetscInt r, PetscInt c) {
+    const auto              a = at(r), b = at(c);
+    std::array<PetscInt, 3> away;
+    for (std::size_t k = 0; k < 3; ++k) away[k] = std::abs(a[k] - b[k]);
+    return away;
+  };
+  Mat A = matrix(
+    n[0] * n[1] * n[2] * dof,
+    [=](PetscInt r, PetscInt c) {
+      const auto away  = distance(r, c);
+      const int  total = static_cast<int>(away[0] + away[1] + away[2]);
+      return static_cast<PetscScalar>(r == c ? 3.0 * static_cast<double>(dof) : total == 0 ? 0.05 : total == 1 && away[static_cast<std::size_t>(d)] == 1 ? -1.0 : -1e-3);
+    },
+    [=](PetscInt r, PetscInt c) {
+      const auto away = distance(r, c);
+      return corners ? *std::max_element(away.begin(), away.end()) <= 1 : away[0] + away[1] + away[2] <= 1;
+    });
+  if (dof > 1) MatSetBlockSize(A, dof);
+  return A;
+}
+
+TEST_F(PCLineLines, GridsWithoutADM)
+{
+  for (const auto &n : {std::array<PetscInt, 3>{11, 13, 1}, {11, 9, 5}})
+    for (int d = 0; d < (n[2] > 1 ? 3 : 2); ++d)
+      for (bool corners : {false, true}) {
+        Mat A = natural_grid(n, d, corners);
+        {
+          Line line(A);
+          OK(PCSetUp(line.pc));
+          EXPECT_TRUE(contains(line.view(), "matrix pattern, a grid of 11 x")) << line.view();
+          if (ranks == 1 || d == 0) {
+            EXPECT_EQ(line.direction(), std::string(1, "xyz"[d])) << line.view();
+          }
+          // weak couplings are left out everywhere, strong ones where ranks cut the lines
+          const PetscReal left = line.residual(A);
+          EXPECT_LT(left, ranks == 1 ? 0.02 : 0.9) << line.view();
+        }
+        OK(MatDestroy(&A));
+      }
+}
+
+TEST_F(PCLineLines, DirectionsByNameWithoutADM)
+{
+  Mat A = natural_grid({12, 10, 1}, 0, false);
+  {
+    Line                  line(A);
+    const PCLineDirection both[] = {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y};
+    OK(PCLineSetDirections(line.pc, 2, both));
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(line.direction(), "x,y");
+    EXPECT_LT(line.residual(A), ranks == 1 ? 0.01 : 0.8);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Z));
+    EXPECT_NE(PCSetUp(line.pc), 0);
+    EXPECT_EQ(last_error(), "PC line: -pc_line_direction z: the grid has 2 dimensions");
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineLines, BlockGridsWithoutADM)
+{
+  Mat A = natural_grid({11, 12, 1}, 0, false, 2);
+  {
+    Line line(A);
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(line.direction(), "x") << line.view();
+    EXPECT_TRUE(contains(line.view(), "blocks of 2")) << line.view();
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(PCLineLines, UnstructuredLines)
+{
+  const PetscInt        n = 400;
+  std::vector<PetscInt> order(static_cast<std::size_t>(n)), place(order.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937_64 g(3);
+  for (PetscInt k = 0; k < n; k += 100) std::shuffle(order.begin() + k, order.begin() + k + 100, g); // lines stay on their ranks for 1, 2 and 4 of them
+  for (std::size_t k = 0; k < order.size(); ++k) place[static_cast<std::size_t>(order[k])] = static_cast<PetscInt>(k);
+  // lines of 20 rows in shuffled numbering, weak couplings between them
+  const auto on_line = [&](PetscInt r, PetscInt c) {
+    const PetscInt a = place[static_cast<std::size_t>(r)], b = place[static_cast<std::size_t>(c)];
+    return std::abs(a - b) == 1 && a / 20 == b / 20;
+  };
+  for (double weak : {0.0, 0.01}) {
+    Mat A = matrix(
+      n, [&](PetscInt r, PetscInt c) { return static_cast<PetscScalar>(r == c          ? 2.1
+                                                                       : on_line(r, c) ? -1
+                                                                                       : weak); }, [&](PetscInt r, PetscInt c) { return r == c || on_line(r, c) || std::abs(r - c) == 50; });
+    {
+      Line line(A);
+      OK(PCSetUp(line.pc));
+      EXPECT_EQ(line.direction(), "matrix") << "nothing else has lines";
+      EXPECT_LT(line.residual(A), weak == 0 ? 1e-13 : 0.2) << line.view();
+      EXPECT_LT(line.residual(A, true), weak == 0 ? 1e-13 : 0.2);
+      EXPECT_TRUE(contains(line.view(), "20 lines of any length")) << line.view();
+      OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+      EXPECT_LT(line.residual(A), weak == 0 ? 1e-13 : 0.2);
+      Mat      B, X, R;
+      PetscInt rows;
+      OK(MatGetLocalSize(A, &rows, nullptr));
+      OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, n, 3, nullptr, &B));
+      OK(MatSetRandom(B, nullptr));
+      OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+      OK(PCMatApply(line.pc, B, X));
+      OK(MatMatMult(A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &R));
+      OK(MatAXPY(R, -1, B, SAME_NONZERO_PATTERN));
+      PetscReal norm, size;
+      OK(MatNorm(R, NORM_FROBENIUS, &norm));
+      OK(MatNorm(B, NORM_FROBENIUS, &size));
+      EXPECT_LT(norm / size, weak == 0 ? 1e-13 : 0.2);
+      OK(MatDestroy(&B));
+      OK(MatDestroy(&X));
+      OK(MatDestroy(&R));
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
+/// Block diagonal: every rank has whole tridiagonal lines.
+Mat lines_of(PetscInt length, PetscInt lines, int ranks)
+{
+  return matrix(
+    length * lines * ranks, [=](PetscInt r, PetscInt c) { return entry(r % length, c % length, 4); }, [=](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 && r / length == c / length; }, length * lines);
+}
+
+TEST_F(PCLineLines, OneMatrixForManyVectors)
+{
+  for (PetscInt lines : {1, 3})
+    for (PetscInt dof : {1, 2, 50}) {
+      Mat A = lines_of(30, lines, ranks), M;
+      OK(MatCreateMAIJ(A, dof, &M));
+      {
+        Line     line(M);
+        PetscInt matrices, found;
+        EXPECT_LT(line.residual(M), 1e-13);
+        EXPECT_LT(line.residual(M, true), 1e-13);
+        OK(PCLineGetInfo(line.pc, nullptr, &found, nullptr, &matrices, nullptr, nullptr));
+        EXPECT_EQ(matrices, 1) << "nothing is replicated";
+        OK(MatScale(A, 3)); // the product does not notice, the PC does
+        EXPECT_LT(line.residual(M), 1e-13);
+        OK(PCSetReusePreconditioner(line.pc, PETSC_TRUE));
+        OK(MatScale(A, 2));
+        EXPECT_GT(line.residual(M), 0.1);
+      }
+      OK(MatDestroy(&M));
+      OK(MatDestroy(&A));
+    }
+}
+
+TEST_F(PCLineLines, KroneckerProducts)
+{
+  const PetscInt                 p = 3;
+  const std::vector<PetscScalar> none, identity = {1, 0, 0, 0, 1, 0, 0, 0, 1}, twice = {2, 0, 0, 0, 2, 0, 0, 0, 2}, diagonal = {1, 0, 0, 0, 2, 0, 0, 0, 3}, dense = {9, 1, 2, -1, 8, 1, 0.5, 0.25, 7};
+  const struct {
+    const std::vector<PetscScalar> &S, &T;
+    PetscInt                        matrices;
+  } cases[] = {
+    {none, identity, 1}, {twice, identity, 1}, {twice, twice, 1}, {twice, none, 1}, {diagonal, twice, 3}, {twice, diagonal, 3}, {dense, identity, 1}, {dense, dense, 1}, {none, dense, 1}, {dense, none, 1},
+  };
+  for (const auto &c : cases) {
+    Mat A = lines_of(20, 2, ranks), K;
+    OK(MatCreateKAIJ(A, p, p, c.S.empty() ? nullptr : c.S.data(), c.T.empty() ? nullptr : c.T.data(), &K));
+    OK(MatAssemblyBegin(K, MAT_FINAL_ASSEMBLY));
+    OK(MatAssemblyEnd(K, MAT_FINAL_ASSEMBLY));
+    {
+      Line line(K);
+      EXPECT_LT(line.residual(K), 1e-13) << &c - cases;
+      EXPECT_EQ(line.matrices(), c.matrices) << &c - cases;
+    }
+    OK(MatDestroy(&K));
+    OK(MatDestroy(&A));
+  }
+}
+
+TEST_F(PCLineLines, KroneckerProductsThatAreRefused)
+{
+  Mat                      A = lines_of(20, 2, ranks), K;
+  std::vector<PetscScalar> dense(81, 0.01);
+  for (std::size_t c = 0; c < 9; ++c) dense[c * 10] = 2;
+  OK(MatCreateKAIJ(A, 9, 9, dense.data(), nullptr, &K));
+  OK(MatAssemblyBegin(K, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(K, MAT_FINAL_ASSEMBLY));
+  {
+    Line line(K);
+    EXPECT_NE(PCSetUp(line.pc), 0);
+    EXPECT_TRUE(contains(last_error(), "PC line: the 9 components of a matrix of type")) << last_error();
+    EXPECT_TRUE(contains(last_error(), "couple with each other; blocks reach up to 8")) << last_error();
+  }
+  OK(MatDestroy(&K));
+  OK(MatDestroy(&A));
+}
+
+} // namespace
