@@ -13,7 +13,7 @@ namespace ribbon {
 struct LinesOfGraphOptions {
   double threshold  = 0.25; ///< share of the strongest coupling of either end that a coupling needs
   double anisotropy = 0;    ///< share of the third strongest coupling of either end that it needs: a line takes two couplings of a row, the third is the
-                            ///< best that it leaves out. 0: isotropic rows are on lines too; 4: they are left single (the ratio of Mavriplis)
+                            ///< best that it leaves out. 0: isotropic rows are on lines too, which smooths better; 4: they are left single, as by Mavriplis
   double least = 1e-3;      ///< share of its row's diagonal below which an entry is none: Jacobi's iteration deals with it
   int    block = 1;         ///< rows r * block .. r * block + block - 1 stay together; blocks couple by their Frobenius norms
 };
