@@ -95,6 +95,12 @@ static PetscErrorCode PCSetUp_Line(PC pc)
   }
   PetscCall(error);
   if (line->sweep.is_one_solve()) pc->ops->matapply = PCMatApply_Line;
+  if (line->viewer) {
+    PetscCall(PetscViewerPushFormat(line->viewer, line->format));
+    PetscCall(PetscObjectPrintClassNamePrefixType((PetscObject)pc, line->viewer));
+    PetscCall(ViewLine(pc, line, line->viewer));
+    PetscCall(PetscViewerPopFormat(line->viewer));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,6 +109,7 @@ static PetscErrorCode PCDestroy_Line(PC pc)
   PetscFunctionBegin;
   PetscCall(PCReset_Line(pc));
   PetscCall(ComposeLineOptions(pc, false));
+  PetscCall(PetscViewerDestroy(&static_cast<PC_Line *>(pc->data)->viewer));
   delete static_cast<PC_Line *>(pc->data);
   pc->data = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -19,7 +19,9 @@ struct PC_Line {
   PCLineLhs                    lhs         = PC_LINE_LHS_AUTO;
   PCLineCut                    cut         = PC_LINE_CUT_LOCAL;
   PCLineAlgorithm              algorithm   = PC_LINE_ALGORITHM_AUTO;
-  PetscReal                    zero_pivot  = 0; ///< 0: 100 machine epsilon
+  PetscReal                    zero_pivot  = 0;       ///< 0: 100 machine epsilon
+  PetscViewer                  viewer      = nullptr; ///< where every set-up says what it found
+  PetscViewerFormat            format      = PETSC_VIEWER_DEFAULT;
 
   // what the last set-up made; no requests: none, or one that failed
   std::vector<LineRequest> requests; ///< of each direction

@@ -186,6 +186,8 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   if (set) PetscCall(PCLineSetAlgorithm(pc, (PCLineAlgorithm)choice));
   PetscCall(PetscOptionsReal("-pc_line_zeropivot", "A pivot this small relative to its row is zero (0: 100 machine epsilon)", "PCLineSetZeroPivot", tol, &tol, &set));
   if (set) PetscCall(PCLineSetZeroPivot(pc, tol));
+  PetscCall(PetscViewerDestroy(&line->viewer));
+  PetscCall(PetscOptionsViewer("-pc_line_view", "Every set-up says what lines it found, and what it made of them", "PCView", &line->viewer, &line->format, nullptr));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,7 +16,8 @@
 .  -pc_line_lhs <auto,shared,classes,per_line> - how many different matrices are kept (default auto: as few as the values allow)
 .  -pc_line_cut <local,error> - what to do with lines that the partition cuts (default local: each piece is solved on its rank)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
--  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
+.  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
+-  -pc_line_view <viewer> - every set-up says what lines it found, and what it made of them
 
    Notes:
    Lines come from the DMDA of the PC or of the matrix, or, where there is none that fits, from the pattern of the matrix: consecutive rows, or a grid
