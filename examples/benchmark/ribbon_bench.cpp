@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// ribbon-bench: time of batched line solves beside a copy of the same array and beside what others publish, all in one run.
 #include "bench.hpp"
+#include "hyperdiffusion.hpp"
 #include "make_table.hpp"
 
 #include <ribbon/line_solver.hpp>
@@ -126,11 +127,12 @@ nlohmann::json run(const Settings &s)
 
 int main(int argc, char **argv)
 {
-  bench::Settings      s;
-  bench::TableSettings make;
-  CLI::App             app{"Times batched band and block tridiagonal solves against a copy of the same array and against other libraries."};
-  const auto          *rows     = app.add_option("--rows", s.rows, "unknowns per line")->delimiter(',')->check(CLI::PositiveNumber);
-  const auto          *unknowns = app.add_option("--unknowns", s.unknowns, "unknowns in the batch (lines = unknowns / rows, a multiple of 256)");
+  bench::Settings               s;
+  bench::TableSettings          make;
+  bench::HyperdiffusionSettings step;
+  CLI::App                      app{"Times batched band and block tridiagonal solves against a copy of the same array and against other libraries."};
+  const auto                   *rows     = app.add_option("--rows", s.rows, "unknowns per line")->delimiter(',')->check(CLI::PositiveNumber);
+  const auto                   *unknowns = app.add_option("--unknowns", s.unknowns, "unknowns in the batch (lines = unknowns / rows, a multiple of 256)");
   app.add_option("--lines", s.lines, "lines in the batch instead");
   app.add_option("--system", s.systems, "tri, penta, band3, band4, band8, block2, block3, block4, block8")->delimiter(',')->check(CLI::IsMember(bench::systems_known()));
   app.add_option("--layout", s.layouts, "interleaved, contiguous")->delimiter(',')->check(CLI::IsMember({"interleaved", "contiguous"}));
@@ -153,11 +155,20 @@ int main(int argc, char **argv)
   app.add_option("--json", s.json, "also write the table to this file");
   app.add_option("--make-table", make.file, "time every algorithm and shape that auto chooses from, and write its table to this header (with --rows, --unknowns, --repeat alone)")
     ->excludes("--lines", "--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--switch-rows", "--in-place", "--factor-and-solve", "--json");
+  const auto *march = app.add_flag("--hyperdiffusion", "whole time steps of periodic hyperdiffusion, the benchmark of cuPentBatch (with --rows, --lines or --unknowns, --repeat, --steps, --time-step, --json alone)")
+                        ->excludes("--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--switch-rows", "--in-place", "--factor-and-solve", "--float",
+                                   "--no-peers", "--make-table");
+  app.add_option("--time-step", step.time_step, "hyperdiffusion: length of a step; lines have length 1, sigma is half of it times rows^4")->check(CLI::PositiveNumber)->needs("--hyperdiffusion");
+  app.add_option("--steps", step.steps, "hyperdiffusion: time steps of a sample")->check(CLI::PositiveNumber)->needs("--hyperdiffusion");
   CLI11_PARSE(app, argc, argv);
   Kokkos::initialize(argc, argv);
   nlohmann::json table;
   try {
-    if (make.file.empty()) table = s.in_float ? bench::run<float>(s) : bench::run<double>(s);
+    if (march->count() > 0) {
+      if (rows->count() > 0) step.points = s.rows;
+      step.unknowns = s.unknowns, step.lines = s.lines, step.repeat = s.repeat;
+      table = bench::hyperdiffusion(step);
+    } else if (make.file.empty()) table = s.in_float ? bench::run<float>(s) : bench::run<double>(s);
     else {
       if (rows->count() > 0) make.rows = s.rows;
       if (unknowns->count() > 0) make.unknowns = s.unknowns;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "hyperdiffusion.hpp"
+#include "bench.hpp"
+
+#include <ribbon/line_solver.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+
+namespace bench {
+
+/// f = (I - sigma D) c, D the fourth difference, on a ring. A device has a thread for `together` rows of a line, a host goes along a row of all lines.
+struct ExplicitHalf {
+  static constexpr bool device   = ribbon::is_device_space<Exec>;
+  static constexpr int  together = device ? 16 : 1;
+  const double         *c;
+  double               *f;
+  std::int64_t          points, lines;
+  double                sigma;
+
+  std::int64_t items() const { return (points + together - 1) / together * (device ? lines : 1); }
+
+  KOKKOS_FUNCTION const double *row(std::int64_t i) const { return c + (i < 0 ? i + points : i < points ? i : i - points) * lines; }
+  KOKKOS_FUNCTION double        value(double a, double b, double m, double d, double e) const { return (1 - 6 * sigma) * m + 4 * sigma * (b + d) - sigma * (a + e); }
+
+  KOKKOS_FUNCTION void operator()(std::int64_t item) const
+  {
+    if constexpr (device) {
+      const std::int64_t first = item / lines * together, line = item % lines, end = first + together < points ? first + together : points;
+      double             a = row(first - 2)[line], b = row(first - 1)[line], m = row(first)[line], d = row(first + 1)[line];
+      for (std::int64_t i = first; i < end; ++i) {
+        const double e      = row(i + 2)[line];
+        f[i * lines + line] = value(a, b, m, d, e);
+        a = b, b = m, m = d, d = e;
+      }
+    } else {
+      const double *a = row(item - 2), *b = row(item - 1), *m = row(item), *d = row(item + 1), *e = row(item + 2);
+      for (std::int64_t line = 0; line < lines; ++line) f[item * lines + line] = value(a[line], b[line], m[line], d[line], e[line]);
+    }
+  }
+};
+
+namespace {
+
+using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+
+constexpr int mode = 2; ///< waves on a line
+const double  pi   = std::acos(-1.0);
+
+/// c = cos(2 pi mode i / points) in every line.
+void start(const Vector &c, std::int64_t lines, const Vector &wave)
+{
+  Kokkos::parallel_for(
+    "bench::start", Range(0, static_cast<std::int64_t>(c.extent(0))), KOKKOS_LAMBDA(const std::int64_t k) { c(k) = wave(k / lines); });
+}
+
+/// Largest |c - factor wave| over all lines, relative to the factor.
+double decay_error(const Vector &c, std::int64_t lines, const Vector &wave, double factor)
+{
+  double worst = 0;
+  Kokkos::parallel_reduce(
+    "bench::decay", Range(0, static_cast<std::int64_t>(c.extent(0))),
+    KOKKOS_LAMBDA(const std::int64_t k, double &w) {
+      const double d = c(k) / factor - wave(k / lines), e = d < 0 ? -d : d;
+      if (!(e <= w)) w = e;
+    },
+    Kokkos::Max<double>(worst));
+  return worst;
+}
+
+/// I + sigma D, once or for every line.
+ribbon::Bands<double, Memory> implicit_half(std::int64_t points, std::int64_t lines, double sigma, bool per_line)
+{
+  ribbon::Bands<double, Memory> bands;
+  bands.periodic = true, bands.lhs = per_line ? ribbon::Lhs::per_line : ribbon::Lhs::shared;
+  bands.values      = decltype(bands.values)(Kokkos::view_alloc(std::string("bench::bands"), Kokkos::WithoutInitializing), static_cast<std::size_t>(per_line ? lines : 1), static_cast<std::size_t>(points), 5);
+  const auto values = bands.values;
+  Kokkos::parallel_for(
+    "bench::bands", Range(0, static_cast<std::int64_t>(values.extent(0) * values.extent(1))), KOKKOS_LAMBDA(const std::int64_t k) {
+      const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0)), l = k % matrices, i = k / matrices;
+      values(l, i, 0) = values(l, i, 4) = sigma, values(l, i, 1) = values(l, i, 3) = -4 * sigma, values(l, i, 2) = 1 + 6 * sigma;
+    });
+  return bands;
+}
+
+struct Scheme {
+  const char *name, *algorithm;
+  bool        per_line;
+};
+constexpr Scheme schemes[] = {{"one matrix", "auto", false}, {"one matrix, a thread per line", "thomas", false}, {"factors of every line, a thread per line", "thomas", true}};
+
+} // namespace
+
+nlohmann::json hyperdiffusion(const HyperdiffusionSettings &s)
+{
+  const Exec     exec;
+  nlohmann::json table = nlohmann::json::array();
+  std::printf("%6s %9s %10s | %-56s %10s %12s %7s %9s %10s\n", "points", "lines", "sigma", "a step of hyperdiffusion", "ms", "unknowns/s", "% copy", "decay", "MB held");
+  for (int n : s.points) {
+    if (n < 5) throw std::invalid_argument("--rows " + std::to_string(n) + ": a line of hyperdiffusion has at least 5 points");
+    const std::int64_t lines = s.lines ? s.lines : lines_of(s.unknowns, n);
+    const auto         size  = static_cast<std::size_t>(n) * static_cast<std::size_t>(lines);
+    const double       sigma = s.time_step / 2 * std::pow(n, 4), root = 2 - 2 * std::cos(2 * pi * mode / n), decay = sigma * root * root;
+    const double       factor = std::pow((1 - decay) / (1 + decay), s.steps);
+    // what rounding the matrix alone may do: entries of up to 16 sigma beside an eigenvalue of about 1
+    const double bound = 50 * s.steps * (1 + 16 * sigma) * 2.2e-16;
+    const Vector c(Kokkos::view_alloc("bench::c", Kokkos::WithoutInitializing), size), f(Kokkos::view_alloc("bench::f", Kokkos::WithoutInitializing), size);
+    const Vector wave("bench::wave", static_cast<std::size_t>(n));
+    const auto   host = Kokkos::create_mirror_view(wave);
+    for (int i = 0; i < n; ++i) host(static_cast<std::size_t>(i)) = std::cos(2 * pi * mode * i / n);
+    Kokkos::deep_copy(wave, host);
+    const ExplicitHalf half{c.data(), f.data(), n, lines, sigma};
+    const auto         right_hand_side = [&] { Kokkos::parallel_for("bench::right_hand_side", Range(exec, 0, half.items()), half); };
+    const auto         row             = [&](const std::string &name, double ms, double copies, double error, std::size_t bytes) {
+      const double rate = static_cast<double>(size) / ms * 1e3;
+      std::printf("%6d %9lld %10.3g | %-56s %10.4f %12.3e %7.1f %9.1e %10.3f\n", n, static_cast<long long>(lines), sigma, name.c_str(), ms, rate, 100 * copies / ms, error, static_cast<double>(bytes) / 1e6);
+      std::fflush(stdout);
+      table.push_back({{"points", n},
+                       {"lines", lines},
+                       {"sigma", sigma},
+                       {"steps", s.steps},
+                       {"solver", name},
+                       {"ms", ms},
+                       {"unknowns_per_s", rate},
+                       {"percent_of_copy", 100 * copies / ms},
+                       {"decay_error", error},
+                       {"bytes_held", bytes}});
+    };
+    start(c, lines, wave);
+    const double copy = median_ms(
+      s.repeat, 4, [] {}, [&] { Kokkos::deep_copy(exec, f, c); });
+    row("right-hand side alone",
+        median_ms(
+          s.repeat, 4, [] {}, right_hand_side),
+        copy, 0, 0);
+    for (const Scheme &scheme : schemes) {
+      const ribbon::LineSolver<double, Exec> solver(exec, ribbon::LineSet::interleaved(n, lines), implicit_half(n, lines, sigma, scheme.per_line), {scheme.algorithm});
+      const std::string                      name = std::string(scheme.name) + " (" + solver.report().algorithm + ")";
+      if (!solver.report().ok()) throw std::runtime_error(name + " refuses " + std::to_string(n) + " points: " + solver.report().reason);
+      const double ms = median_ms(
+        s.repeat, s.steps, [&] { start(c, lines, wave); },
+        [&] {
+          right_hand_side();
+          solver.solve(exec, f.data(), c.data());
+        });
+      const double error = decay_error(c, lines, wave, factor);
+      row(name, ms, 2 * copy, error, solver.report().bytes);
+      if (!(error <= bound))
+        throw std::runtime_error(name + ", " + std::to_string(n) + " points: after " + std::to_string(s.steps) + " steps the mode is " + std::to_string(error / bound) + " times as far from theory as rounding allows");
+    }
+  }
+  return table;
+}
+
+} // namespace bench
