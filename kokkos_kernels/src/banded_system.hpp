@@ -37,14 +37,13 @@ template <class Scheme, class Exec>
 Made<typename Scheme::Scalar, Exec> make_chunked(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<typename Scheme::Scalar>> &matrices, const LineSolverOptions &options, PivotWatch &watch,
                                                  std::string &why)
 {
-  using Plan = OnePass<Scheme, Exec>;
-  for (bool constant : {true, false}) { // a stencil whose chunks turn out to differ needs more scratch
-    if (constant && !(matrices.size() == 1 && matrices[0].has_constant_stencil())) continue;
-    const auto shape = Plan::choose(exec, lines, matrices[0].periodic, constant, matrices.size() > 1, options.rows_per_thread, options.lines_per_team);
-    if (shape.split.chunks == 0) continue;
-    watch     = PivotWatch();
+  using Plan          = OnePass<Scheme, Exec>;
+  const auto room     = TeamRoom::of(exec);
+  const bool constant = matrices.size() == 1 && matrices[0].has_constant_stencil();
+  const auto shape    = Plan::choose(room, lines, matrices[0].periodic, constant, matrices.size() > 1, options.rows_per_thread, options.lines_per_team);
+  if (shape.split.chunks > 0) {
     auto made = std::make_unique<OnePassAlgorithm<Scheme, Exec>>(exec, matrices, shape, watch);
-    if (made->plan.really_fits(exec)) return made;
+    if (made->plan.place(room, options.lines_per_team)) return made;
   }
   why = "lines of " + std::to_string(lines.rows) + " rows " + (lines.rows < Plan::least ? "are too short" : "do not fit the scratch of a team");
   return nullptr;

@@ -90,7 +90,7 @@ TEST(AutoTable, OnePassHasTheShapeOfTheTable)
     if (entry.key.source == Source::per_line || entry.key.source == Source::shifted) {
       const auto shape = ribbon::OnePassPerLine<double, Exec, 1>::choose(Exec(), set, false, entry.key.source == Source::shifted);
       EXPECT_EQ(shape.split.length, entry.rows_per_thread) << entry.rows;
-    } else EXPECT_EQ((ribbon::OnePass<ribbon::PlainScheme<double, 1, 1>, Exec>::choose(Exec(), set, false, entry.key.source == Source::constant, false).slots), entry.rows_per_thread) << entry.rows;
+    } else EXPECT_EQ((ribbon::OnePass<ribbon::PlainScheme<double, 1, 1>, Exec>::choose(ribbon::TeamRoom::of(Exec()), set, false, entry.key.source == Source::constant, false).slots), entry.rows_per_thread) << entry.rows;
   }
 }
 

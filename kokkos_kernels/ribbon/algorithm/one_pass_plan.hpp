@@ -19,6 +19,18 @@ struct TypeTag {
   using type = T;
 };
 
+/// Scratch of a team.
+struct TeamRoom {
+  std::size_t scratch    = 0;     ///< bytes of a block
+  bool        is_virtual = false; ///< one thread stands for all and keeps their states there
+
+  template <class Exec>
+  static TeamRoom of(const Exec &exec)
+  {
+    return {device::scratch_limit(exec), !is_device_space<Exec>};
+  }
+};
+
 /// One-pass solver of a few distinct matrices. Construct = factor; solve as often as wanted.
 template <class Scheme, class Exec>
 class OnePass {
@@ -42,8 +54,9 @@ public:
   static constexpr int most_blocks = every_shape ? device::most_blocks<Exec>() : 1;
 
   /// Shape of the kernel for lines of this layout, by the table where the caller names none, with split.chunks == 0 where no tile fits the scratch of a team. `constant` tells a matrix
-  /// with one stencil, whose chunks share a block, `classes` several matrices. @throws std::invalid_argument for rows_per_thread that no kernel has.
-  static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, bool constant, bool classes, int rows_per_thread = 0, int lines_per_team = 0)
+  /// with one stencil, whose full chunks may share a block, `classes` several matrices. What is factored for the shape decides how many chunks do: place() has the last word on tiles and blocks.
+  /// @throws std::invalid_argument for rows_per_thread that no kernel has.
+  static OnePassShape choose(const TeamRoom &room, const LineSet &lines, bool periodic, bool constant, bool classes, int rows_per_thread = 0, int lines_per_team = 0)
   {
     OnePassShape s;
     s.ring   = periodic || Scheme::always_ring;
@@ -51,44 +64,17 @@ public:
     if (lines.rows > 16384) return s;
     const auto known = slots_known(s.staged, classes);
     check(rows_per_thread, known, s.staged);
-    const int         n     = static_cast<int>(lines.rows);
-    const std::size_t limit = device::scratch_limit(exec);
-    const auto        fits  = [&](const OnePassShape &shape) {
-      return shape.block_threads() <= 512 && scratch(shape, !is_device_space<Exec>, constant && one_matrix == CoefficientSource::regular ? std::max(0, shape.split.chunks - 1) : 0) <= limit;
-    };
-    const auto cut = [&](int slots) {
-      if (std::find(known.begin(), known.end(), slots) == known.end()) slots = known.front();
-      s.slots = rows_per_thread ? rows_per_thread : slots;
-      s.split = ChunkSplit::make(n, least, s.slots / B);
-      s.set_blocks(1);
-      return s.split.chunks > 0;
-    };
+    const int         n = static_cast<int>(lines.rows);
     const choice::Key key{Scheme::separator_rows, B, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, constant ? choice::Source::constant : choice::Source::general};
-    if (!cut(choice::measured(key, n).rows_per_thread)) return s;
-    if (s.staged) {
-      // with 16 lanes or more any odd pitch avoids bank conflicts; with fewer, several chunks meet and must have an odd number of rows
-      s.lane_bits           = 5;
-      const int  fewest     = n * B <= 512 ? 4 : 0;
-      const auto tile_bytes = [&] { return (static_cast<std::size_t>(n * B) << s.lane_bits) * sizeof(Scalar); };
-      while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > limit / 3 || (s.lane_bits > fewest && tile_bytes() > limit / (n * B <= 512 ? 6 : 3)))) --s.lane_bits;
-      for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
-      // lines l and chunks c of a half-warp must fall on different banks of 8 bytes: l * pitch + c * slots mod 16
-      const int spread = s.lanes() >= 16 ? 1 : 16 / s.lanes() * s.slots % 16, modulus = s.lanes() >= 16 ? 2 : 16;
-      s.pitch = n * B;
-      while (s.pitch % modulus != spread % modulus) ++s.pitch;
-    } else {
-      s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes
-      choose_blocks(s, constant);
-      while (s.lane_bits > 2 && !fits(s)) --s.lane_bits;
-      for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
-      if (!fits(s)) s.set_blocks(1);
-    }
-    if (!fits(s)) s.split.chunks = 0;
+    const int         measured = choice::measured(key, n).rows_per_thread;
+    s.slots                    = rows_per_thread ? rows_per_thread : std::find(known.begin(), known.end(), measured) != known.end() ? measured : known.front();
+    s.split                    = ChunkSplit::make(n, least, s.slots / B);
+    if (s.split.chunks > 0 && !fit(s, room, constant ? kept_regular(s, s.split.chunks) : 0, lines_per_team)) s.split.chunks = 0;
     return s;
   }
 
-  /// Whether the tile fits the scratch of a team with the regular chunks there are; choose() believes that one at most is not where `constant`.
-  bool really_fits(const Exec &exec) const { return scratch(shape_, !is_device_space<Exec>, regular_end_ - regular_begin_) <= device::scratch_limit(exec); }
+  /// Lines and blocks of a team, with the regular chunks that were found. False where no tile fits.
+  bool place(const TeamRoom &room, int lines_per_team = 0) { return fit(shape_, room, regular_end_ - regular_begin_, lines_per_team); }
 
   /// Factors the matrices (all of one size and bandwidth) for the kernel. `watch` sees every pivot. The shape is completed.
   OnePass(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, OnePassShape shape, PivotWatch &watch) : shape_(shape)
@@ -145,6 +131,42 @@ private:
     std::int64_t  classified;
     bool          correct;
   };
+
+  /// Of so many chunks that share a block, those that the kernel takes from its arguments.
+  static int kept_regular(const OnePassShape &s, int regular)
+  {
+    const int T = s.split.chunks;
+    if (one_matrix != CoefficientSource::regular || 2 * regular < T || T == 1 || (Scheme::always_ring && s.staged)) return 0;
+    // measured on an H200: a large block of constants loses to blocks in scratch where teams are small
+    const bool large = B == 1 && ((S == 2 && s.slots == 64) || (S == 4 && !s.staged));
+    return large && T < (S == 2 ? 5 : 8) ? 0 : regular;
+  }
+
+  /// Sets lines and blocks of a team for a line that is cut, with so many regular chunks. False where no tile fits.
+  static bool fit(OnePassShape &s, const TeamRoom &room, int regular, int lines_per_team)
+  {
+    const auto fits = [&] { return s.block_threads() <= 512 && scratch(s, room.is_virtual, regular) <= room.scratch; };
+    s.set_blocks(1);
+    if (s.staged) {
+      // with 16 lanes or more any odd pitch avoids bank conflicts; with fewer, several chunks meet and must have an odd number of rows
+      s.lane_bits         = 5;
+      const int  unknowns = (s.split.begin(s.split.chunks - 1) + s.split.last) * B, fewest = unknowns <= 512 ? 4 : 0;
+      const auto tile_bytes = [&] { return (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar); };
+      while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > room.scratch / 3 || (s.lane_bits > fewest && tile_bytes() > room.scratch / (unknowns <= 512 ? 6 : 3)))) --s.lane_bits;
+      for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
+      // lines l and chunks c of a half-warp must fall on different banks of 8 bytes: l * pitch + c * slots mod 16
+      const int spread = s.lanes() >= 16 ? 1 : 16 / s.lanes() * s.slots % 16, modulus = s.lanes() >= 16 ? 2 : 16;
+      s.pitch = unknowns;
+      while (s.pitch % modulus != spread % modulus) ++s.pitch;
+    } else {
+      s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes
+      choose_blocks(s, regular + 2 >= s.split.chunks);
+      while (s.lane_bits > 2 && !fits()) --s.lane_bits;
+      for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
+      if (!fits()) s.set_blocks(1);
+    }
+    return fits();
+  }
 
   /// Blocks of a team that has too many rows for one. Measured on an H200, rows 1024 to 4096: coefficients in scratch want smaller blocks,
   /// pentadiagonal lines half as many lanes before more blocks.
@@ -289,10 +311,7 @@ private:
       if (d - c > regular_end_ - regular_begin_) regular_begin_ = c, regular_end_ = d;
       c = d;
     }
-    if (2 * (regular_end_ - regular_begin_) < T || T == 1) regular_begin_ = regular_end_ = 0;
-    // measured on an H200: a large block of constants loses to blocks in scratch where teams are small
-    const bool large = B == 1 && ((S == 2 && shape_.slots == 64) || (S == 4 && !shape_.staged));
-    if ((large && T < (S == 2 ? 5 : 8)) || (Scheme::always_ring && shape_.staged)) regular_begin_ = regular_end_ = 0;
+    if (kept_regular(shape_, regular_end_ - regular_begin_) == 0) regular_begin_ = regular_end_ = 0;
     regular_.assign(block(regular_begin_), block(regular_begin_) + block_words_);
   }
 
