@@ -159,7 +159,7 @@ private:
       s.pitch = unknowns;
       while (s.pitch % modulus != spread % modulus) ++s.pitch;
     } else {
-      s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes
+      s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes, in complex double of 512
       choose_blocks(s, regular + 2 >= s.split.chunks);
       while (s.lane_bits > 2 && !fits()) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
