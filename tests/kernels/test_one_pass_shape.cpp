@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes of one_pass that devices take, on any machine: what fits the scratch of a team.
+// Shapes of one_pass that devices take, on any machine: what fits the scratch of a team, and who reads what blocks of a team exchange.
 #include "batch.hpp"
 
 #include <ribbon/algorithm/one_pass_plan.hpp>
@@ -47,6 +47,118 @@ TEST(OnePassShape, WhatIsChosenFitsOnceItIsFactored)
     refused<ribbon::PlainScheme<double, 4>>(nine, contiguous);
   }
   EXPECT_GT((refused<ribbon::OrthogonalScheme<double, 2>>(penta, true)), 0) << "contiguous pivoted lines keep no block in the arguments, however regular they are";
+}
+
+/// Blocks of a team on a host: each has its copy of what is exchanged, NaN until it is written.
+struct Copies {
+  double              *of_block[8];
+  int                  blocks, self;
+  KOKKOS_FUNCTION void write(double *to, double value, ribbon::device::BlockRange readers) const
+  {
+    for (int k = 0; k < readers.count; ++k) of_block[(readers.first + k) % blocks][to - of_block[self]] = value;
+  }
+};
+
+enum class Between { nothing, share, correct }; ///< the sweeps: separators formed twice, exchanged, or corrected
+
+/// The reduced systems of a line as the kernel solves them between its sweeps: every chunk's own separators and those to its left.
+template <int S>
+std::vector<double> separators(ribbon::OnePassShape shape, int blocks, Between between)
+{
+  using Reduced = ribbon::OnePassReduced<ribbon::PlainScheme<double, S>>;
+  shape.set_blocks(blocks);
+  const int                             T = shape.split.chunks, words = T * S, W = shape.window;
+  std::vector<typename Reduced::Square> inverse(static_cast<std::size_t>(T * W)), reduced(static_cast<std::size_t>(3 * T));
+  int                                   number = 0;
+  for (auto *squares : {&inverse, &reduced})
+    for (auto &square : *squares)
+      for (auto &a : square.a) a = 0.25 + 0.125 * (number++ % 7);
+  Reduced kernel;
+  kernel.shape = shape, kernel.inverse = inverse.data(), kernel.reduced = reduced.data();
+  std::vector<double> memory(static_cast<std::size_t>(3 * words * blocks), std::nan(""));
+  Copies              team{{}, blocks, 0};
+  for (int k = 0; k < blocks; ++k) team.of_block[k] = memory.data() + 3 * words * k;
+  double     separator[2][2][128][S] = {};                      // first and corrected result, own and left
+  const auto each                    = [&](const auto &phase) { // a barrier after it
+    for (int c = 0; c < T; ++c) {
+                         team.self     = c / shape.block_chunks;
+                         double *r_own = team.of_block[team.self];
+                         phase(typename Reduced::Place{0, c, 0}, r_own, r_own + words, r_own + 2 * words, separator[0][0][c], separator[0][1][c]);
+    }
+  };
+  const auto left_of = [&](int c) { return c > 0 ? c - 1 : shape.ring ? T - 1 : -1; };
+  using Place        = typename Reduced::Place;
+  using Own          = double[S];
+  each([&](const Place &p, double *r_own, double *r_left, double *, Own &, Own &) {
+    for (int a = 0; a < S; ++a) {
+      team.write(&r_own[p.chunk * S + a], 1 + 0.5 * (p.chunk % 5) + a, shape.readers(p.chunk));
+      team.write(&r_left[p.chunk * S + a], shape.ring || p.chunk > 0 ? 0.75 * (p.chunk % 3) : 0.0, shape.readers(p.chunk));
+    }
+  });
+  each([&](const Place &p, double *r_own, double *r_left, double *, Own &own, Own &to_left) {
+    const int left = left_of(p.chunk), begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
+    Own       z[2] = {};
+    if (S == 1 && between == Between::nothing && left >= 0 && begin == left_begin) kernel.template apply_inverse<false, 2>(p, p.chunk, begin, r_own, r_left, z);
+    else {
+      kernel.template apply_inverse<false, 1>(p, p.chunk, begin, r_own, r_left, z);
+      if (between == Between::nothing && left >= 0) kernel.template apply_inverse<false, 1>(p, left, left_begin, r_own, r_left, z + 1);
+    }
+    std::copy(z[0], z[0] + S, own), std::copy(z[1], z[1] + S, to_left);
+  });
+  if (between == Between::correct) each([&](const Place &p, double *r_own, double *r_left, double *, Own &, Own &) { kernel.subtract_left(p, r_own, r_left); });
+  if (between != Between::nothing) each([&](const Place &p, double *, double *, double *z, Own &own, Own &) { kernel.publish(team, p, own, z); });
+  if (between == Between::correct) {
+    each([&](const Place &p, double *r_own, double *, double *z, Own &, Own &) { kernel.reduced_residual(team, p, z, r_own); });
+    each([&](const Place &p, double *r_own, double *, double *z, Own &own, Own &) {
+      kernel.template apply_inverse<true, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, nullptr, &own);
+      kernel.publish(team, p, own, z);
+    });
+  }
+  std::vector<double> all;
+  each([&](const Place &p, double *, double *, double *z, Own &own, Own &to_left) {
+    const int left = left_of(p.chunk);
+    for (int a = 0; a < S; ++a) {
+      all.push_back(own[a]);
+      all.push_back(between == Between::nothing ? to_left[a] : left < 0 ? 0 : z[left * S + a]);
+    }
+  });
+  return all;
+}
+
+template <int S>
+void expect_readers_to_be_those_that_read(int T, int blocks, int reach, bool ring)
+{
+  ribbon::OnePassShape shape;
+  shape.split.chunks = T, shape.lane_bits = 0, shape.ring = ring;
+  shape.reach = reach, shape.window = std::min(T, 2 * reach + 1);
+  if (shape.window == T) shape.reach = T; // as a plan completes it
+  shape.set_blocks(blocks);
+  if ((blocks - 1) * shape.block_chunks >= T) return; // a block without chunks is not launched
+  SCOPED_TRACE(std::to_string(T) + " chunks in " + std::to_string(blocks) + " blocks, reach " + std::to_string(shape.reach) + ", ring " + std::to_string(ring));
+  for (auto between : {Between::nothing, Between::share, Between::correct})
+    ASSERT_TRUE(separators<S>(shape, blocks, between) == separators<S>(shape, 1, between)) << "a block reads what it has no copy of, or writes come too late, path " << static_cast<int>(between);
+  for (int c = 0; c < T; ++c) { // nobody else is written to
+    const auto readers = shape.readers(c);
+    ASSERT_LE(readers.count, blocks);
+    if (readers.count == blocks) continue;
+    for (int k = 0; k < readers.count; ++k) {
+      int nearest = T;
+      for (int q = (readers.first + k) % blocks * shape.block_chunks, end = std::min(T, q + shape.block_chunks); q < end; ++q) nearest = std::min({nearest, std::abs(q - c), T - std::abs(q - c)});
+      ASSERT_LE(nearest, 2 * shape.reach + 1) << "chunk " << c;
+    }
+  }
+}
+
+TEST(OnePassShape, BlocksOfATeamHaveWhatTheyRead)
+{
+  for (int T = 2; T <= 66; ++T)
+    for (int blocks : {2, 3, 4, 8})
+      for (int reach = 0; 2 * reach <= T + 1; reach += reach < 8 ? 1 : 5)
+        for (bool ring : {false, true}) {
+          expect_readers_to_be_those_that_read<1>(T, blocks, reach, ring);
+          if (T % 7 == 1) expect_readers_to_be_those_that_read<2>(T, blocks, reach, ring);
+          if (HasFatalFailure()) return;
+        }
 }
 
 } // namespace
