@@ -3,21 +3,6 @@
 
 namespace ribbon::petsc {
 
-/// Lines of a box along direction d whose other two global indices have a sum of the parity `colour`.
-static std::vector<LineSet> EverySecondLine(const std::int64_t (&box)[3], const PetscInt (&begin)[3], int d, int colour)
-{
-  const std::int64_t   stride[3] = {1, box[0], box[0] * box[1]};
-  const int            d0 = d == 0 ? 1 : 0, d1 = d == 2 ? 1 : 2;
-  std::vector<LineSet> sets;
-  for (int odd = 0; odd < 2; ++odd) { // of the second free direction
-    const std::int64_t first = (colour + begin[d0] + begin[d1] + odd) % 2, count0 = (box[d0] + 1 - first) / 2, count1 = (box[d1] + 1 - odd) / 2, offset = first * stride[d0] + odd * stride[d1];
-    LineSet            s{box[d], count0, count1, stride[d], 2 * stride[d0], 2 * stride[d1], offset};
-    if (count0 == 1) s.count0 = count1, s.stride0 = s.stride1, s.count1 = 1;
-    if (s.unknowns() > 0) sets.push_back(s);
-  }
-  return sets;
-}
-
 static PetscErrorCode FromDMDA(DM dm, const LineSource &source, LineMap *map, std::string *why_not)
 {
   PetscInt       dim, size[3], processes[3], dof, begin[3], local[3], rows, all;
@@ -49,7 +34,7 @@ static PetscErrorCode FromDMDA(DM dm, const LineSource &source, LineMap *map, st
     direction.lines_all   = size[d] > 0 ? all / dof / size[d] : 0;
     direction.lines_cut   = processes[d] > 1 ? direction.lines_all : 0;
     direction.two_colours = direction.lines_all > 1; // neighbours are
-    for (int colour = 0; colour < 2; ++colour) direction.colours[colour] = EverySecondLine(box, begin, (int)d, colour);
+    for (int colour = 0; colour < 2; ++colour) direction.colours[colour] = every_second_line(box, begin, (int)d, colour);
     map->directions.push_back(direction);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -163,17 +163,23 @@ PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map)
   g.box[2]              = planes > 1 ? (y0 + lines + ny - 1) / ny : 1;
   g.shift               = x0 + y0 * nx;
   g.count               = elements;
+  // colours by global numbers where they are known; packed lines have none
+  const PetscInt begin[3] = {0, static_cast<PetscInt>(!natural ? 0 : planes > 1 ? y0 : first / nx), natural && natural_planes && planes > 1 ? first / nx / ny : 0};
+  int            all_full = g.is_full();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all_full, 1, MPI_INT, MPI_LAND, comm));
   for (int d = 0; d < g.dimensions; ++d) {
-    LineDirection direction = g.is_full() ? LineDirection() : Packed(g, d);
-    direction.name          = std::string(1, "xyz"[d]);
-    direction.components    = static_cast<int>(components);
-    direction.processes     = size;
+    LineDirection direction   = g.is_full() ? LineDirection() : Packed(g, d);
+    direction.name            = std::string(1, "xyz"[d]);
+    direction.components      = static_cast<int>(components);
+    direction.processes       = size;
+    const std::int64_t length = d == 0 ? nx : d == 1 ? (planes > 1 ? ny : all / nx) : all / nx / PetscMax(ny, 1);
+    direction.lines_all       = static_cast<PetscInt>(all / PetscMax(length, 1));
     if (g.is_full()) {
       direction.lines = LineSet::box(g.box, d);
       direction.wrap  = size == 1 || d < g.dimensions - 1;
+      for (int colour = 0; colour < 2; ++colour) direction.colours[colour] = every_second_line(g.box, begin, d, colour);
     }
-    const std::int64_t length = d == 0 ? nx : d == 1 ? (planes > 1 ? ny : all / nx) : all / nx / PetscMax(ny, 1);
-    direction.lines_all       = static_cast<PetscInt>(all / PetscMax(length, 1));
+    direction.two_colours = all_full && direction.lines_all > 1;
     if (natural) PetscCall(CountCutLines(comm, g, first, all, d, &direction.lines_cut));
     else direction.lines_cut = size > 1 ? direction.lines_all : 0; // the numbering does not say which
     map->directions.push_back(direction);

@@ -81,6 +81,9 @@ struct Runs {
 /// tied[e]: element e hangs together with e + 1.
 Runs runs_of(const std::vector<char> &tied, PetscInt elements);
 
+/// Lines of a box along direction d whose other two global indices have a sum of the parity `colour`; the box begins at `begin`.
+std::vector<LineSet> every_second_line(const std::int64_t (&box)[3], const PetscInt (&begin)[3], int d, int colour);
+
 /// Every component of an element as a line of its own: lines l components + c, where one set can say it, else a set per component.
 std::vector<LineSet> split_components(const LineSet &elements, int components);
 

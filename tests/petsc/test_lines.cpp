@@ -227,6 +227,23 @@ TEST_F(PCLineLines, DirectionsByNameWithoutADM)
   OK(MatDestroy(&A));
 }
 
+TEST_F(PCLineLines, ZebraWithoutADM)
+{
+  Mat A = natural_grid({12, 8, 1}, 0, false);
+  {
+    Line line(A);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
+    const PetscReal jacobi = line.residual(A);
+    OK(PCLineSetOrdering(line.pc, PC_LINE_ORDERING_ZEBRA));
+    EXPECT_LT(line.residual(A), jacobi) << line.view();
+    PetscInt lines, sum;
+    OK(PCLineGetInfo(line.pc, nullptr, &lines, nullptr, nullptr, nullptr, nullptr));
+    OK(MPI_Allreduce(&lines, &sum, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+    EXPECT_EQ(sum, 8);
+  }
+  OK(MatDestroy(&A));
+}
+
 TEST_F(PCLineLines, BlockGridsWithoutADM)
 {
   Mat A = natural_grid({11, 12, 1}, 0, false, 2);
