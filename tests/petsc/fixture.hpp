@@ -18,6 +18,23 @@
 
 namespace test {
 
+/// A number that is complex where PETSc is.
+#if defined(PETSC_USE_COMPLEX)
+inline const PetscScalar turned(1, 0.3);
+#else
+inline constexpr PetscScalar turned = 1;
+#endif
+
+/// exp(2 pi i step / n), 1 where PETSc is real.
+inline PetscScalar phase([[maybe_unused]] PetscInt step, [[maybe_unused]] PetscInt n)
+{
+#if defined(PETSC_USE_COMPLEX)
+  return std::polar<PetscReal>(1, 2 * PETSC_PI * static_cast<PetscReal>(step) / static_cast<PetscReal>(n));
+#else
+  return 1;
+#endif
+}
+
 /// Text of the error that a PETSc call raised last (its innermost message).
 inline std::string &last_error()
 {
@@ -45,6 +62,8 @@ protected:
 };
 
 /// A DMDA with its operator sum_d s_d (second difference in direction d) + shift I; Dirichlet rows (1 on the diagonal) on the boundary where asked for.
+/// In complex PETSc it is Q^H A Q for the real A, with Q the diagonal of exp(2 pi i (x / nx + y / ny + z / nz)): Hermitian, with the spectrum, the singular lines and
+/// the equal lines of A, and a transpose that is neither A nor A^H.
 struct Grid {
   DM  da = nullptr;
   Mat A  = nullptr;
@@ -102,7 +121,7 @@ struct Grid {
               const PetscInt to     = at[d] + step;
               if (!periodic && (to < 0 || to >= n[d])) continue;
               (d == 0 ? column.i : d == 1 ? column.j : column.k) = to;
-              const PetscScalar v                                = c[std::abs(step)] * strength[d];
+              const PetscScalar v                                = c[std::abs(step)] * strength[d] * phase(step, n[d]);
               MatSetValuesStencil(A, 1, &row, 1, &column, &v, ADD_VALUES);
             }
           }
@@ -161,7 +180,7 @@ struct Line {
     MatCreateVecs(A, &x, &b);
     VecDuplicate(b, &r);
     PetscRandomCreate(PETSC_COMM_WORLD, &random);
-    PetscRandomSetInterval(random, -1, 1);
+    PetscRandomSetInterval(random, PetscScalar(-1) - (turned - PetscRealPart(turned)), turned);
     VecSetRandom(b, random);
     PetscRandomDestroy(&random);
   }
