@@ -6,7 +6,9 @@ A plain PETSc program: it knows no plugin and runs with any PC. Options:\n\
   -batch contiguous|interleaved|dense   one AIJ matrix with 5 entries per row, line after line;\n\
                                 the same with a 2D DMDA, point after point; or one 1D matrix and\n\
                                 KSPMatSolve with a dense matrix of right-hand sides\n\
-  -solvers line,lu,ilu          PC types to run one after another (default: what -pc_type says)\n\
+  -solvers line,lu,lu:mumps,bjacobi,ilu   PC types, with the package of a factorization after a colon, to run one after\n\
+                                another (default: what -pc_type says). bjacobi and pbjacobi take a line per block,\n\
+                                which a contiguous batch has; PCs that are not direct are GMRES's to 1e-12\n\
   -refine R                     also R resolutions, each twice as fine, from 16 points on\n\
   -amplitudes F -refinement F   write what is plotted to these files\n\n";
 
@@ -176,12 +178,57 @@ static PetscErrorCode Finish(const Problem *p, const State *s)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Run(Problem *p, const char *pc_type, const char *amplitude_file, PetscBool progress, Result *result)
+/* solver: TYPE or TYPE:PACKAGE. */
+static PetscErrorCode SetSolver(const Problem *p, const char *solver, Mat A, KSP ksp)
+{
+  PC          pc;
+  char        type[64];
+  const char *package = NULL;
+  char       *colon;
+  PetscBool   lu, line, cholesky, bjacobi, pbjacobi;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrncpy(type, solver, sizeof(type)));
+  PetscCall(PetscStrchr(type, ':', &colon));
+  if (colon) {
+    *colon  = '\0';
+    package = colon + 1;
+  }
+  PetscCall(PetscStrcmp(type, "line", &line));
+  PetscCall(PetscStrcmp(type, PCLU, &lu));
+  PetscCall(PetscStrcmp(type, PCCHOLESKY, &cholesky));
+  PetscCall(PetscStrcmp(type, PCBJACOBI, &bjacobi));
+  PetscCall(PetscStrcmp(type, PCPBJACOBI, &pbjacobi));
+  PetscCheck(!(bjacobi || pbjacobi) || p->batch != INTERLEAVED, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-solvers %s: its blocks are consecutive rows, which are no lines with -batch interleaved", solver);
+  PetscCall(KSPGetPC(ksp, &pc));
+  if (pbjacobi) PetscCall(MatSetBlockSize(A, p->points)); /* before the type, which looks at it */
+  PetscCall(PCSetType(pc, type));
+  if (package) PetscCall(PCFactorSetMatSolverType(pc, package));
+  if (bjacobi) {
+    KSP     *blocks;
+    PetscInt k, count;
+    PetscCall(PCBJacobiSetLocalBlocks(pc, p->batch == DENSE ? 1 : p->mine, NULL));
+    PetscCall(KSPSetUp(ksp)); /* makes the blocks */
+    PetscCall(PCBJacobiGetSubKSP(pc, &count, NULL, &blocks));
+    for (k = 0; k < count; k++) {
+      PC block;
+      PetscCall(KSPGetPC(blocks[k], &block));
+      PetscCall(PCSetType(block, PCLU));
+    }
+  }
+  if (!(line || lu || cholesky || bjacobi || pbjacobi)) {
+    PetscCall(KSPSetType(ksp, KSPGMRES));
+    PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 10000));
+  }
+  PetscCall(PCSetFromOptions(pc));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_file, PetscBool progress, Result *result)
 {
   MPI_Comm           comm = p->batch == DENSE ? PETSC_COMM_SELF : PETSC_COMM_WORLD;
   Mat                A;
   KSP                ksp;
-  PC                 pc;
   DM                 da   = NULL;
   FILE              *file = NULL;
   State              s;
@@ -209,21 +256,10 @@ static PetscErrorCode Run(Problem *p, const char *pc_type, const char *amplitude
     PetscCall(KSPSetDM(ksp, da));
     PetscCall(KSPSetDMActive(ksp, PETSC_FALSE));
   }
-  PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(KSPSetType(ksp, KSPPREONLY));
   PetscCall(KSPSetFromOptions(ksp));
-  if (pc_type) {
-    PetscBool direct;
-    PetscCall(PCSetType(pc, pc_type));
-    PetscCall(PetscStrcmp(pc_type, PCILU, &direct));
-    direct = (PetscBool)!direct;
-    if (!direct) {
-      PetscCall(KSPSetType(ksp, KSPGMRES));
-      PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 10000));
-    }
-    PetscCall(PCSetFromOptions(pc));
-  }
   PetscCall(PetscTime(&t0));
+  if (solver) PetscCall(SetSolver(p, solver, A, ksp)); /* some of the set-up of bjacobi is here */
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
   PetscCall(Finish(p, &s));
@@ -250,7 +286,7 @@ static PetscErrorCode Run(Problem *p, const char *pc_type, const char *amplitude
   result->solve = t2 - t1;
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(Measure(p, &s, p->T, &result->error, NULL));
-  if (reason < 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: %s\n", pc_type ? pc_type : "solver", KSPConvergedReasons[reason]));
+  if (reason < 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: %s\n", solver ? solver : "solver", KSPConvergedReasons[reason]));
   PetscCall(DestroyState(&s));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
@@ -258,7 +294,7 @@ static PetscErrorCode Run(Problem *p, const char *pc_type, const char *amplitude
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Refine(Problem p, PetscInt resolutions, const char *pc_type, const char *filename)
+static PetscErrorCode Refine(Problem p, PetscInt resolutions, const char *solver, const char *filename)
 {
   FILE       *file = NULL;
   PetscReal   last = 0;
@@ -276,7 +312,7 @@ static PetscErrorCode Refine(Problem p, PetscInt resolutions, const char *pc_typ
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%8s %12s %8s\n", "points", "error", "slope"));
   for (r = 0; r < resolutions; r++) {
     p.points = 16 << r;
-    PetscCall(Run(&p, pc_type, NULL, PETSC_FALSE, &result));
+    PetscCall(Run(&p, solver, NULL, PETSC_FALSE, &result));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%8" PetscInt_FMT " %12.3e", p.points, (double)result.error));
     if (r > 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %8.2f", (double)PetscLog2Real(result.error / last)));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
@@ -315,10 +351,10 @@ int main(int argc, char **argv)
   PetscCheck(p.lines >= size, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-lines %" PetscInt_FMT " on %d ranks: every rank takes whole lines, at least one", p.lines, (int)size);
   if (!listed) count = 1;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " lines of %" PetscInt_FMT " points, %" PetscInt_FMT " steps, batch %s\n", p.lines, p.points, p.steps, Batches[p.batch]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %12s %12s %14s %14s\n", "pc_type", "set-up s", "solve s", "unknowns/s", "error"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %12s %12s %14s %14s\n", "solver", "set-up s", "solve s", "unknowns/s", "error"));
   for (k = 0; k < count; k++) {
     PetscCall(Run(&p, listed ? solvers[k] : NULL, NULL, (PetscBool)isatty(2), &result));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %12.4f %12.4f %14.3e %14.3e\n", listed ? solvers[k] : "as given", result.setup, result.solve, (double)p.lines * (double)p.points * (double)p.steps / result.solve,
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %12.4f %12.4f %14.3e %14.3e\n", listed ? solvers[k] : "as given", result.setup, result.solve, (double)p.lines * (double)p.points * (double)p.steps / result.solve,
                           (double)result.error));
   }
   if (has_amplitudes) {
