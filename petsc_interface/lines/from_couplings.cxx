@@ -13,7 +13,7 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, LineMap *map)
   PetscBool          done;
   LineDirection      direction;
   PetscFunctionBegin;
-  PetscCall(ElementSize(source, &components));
+  PetscCall(ElementSize(source, &components, nullptr));
   PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)source.block)->type_name);
   PetscCall(MatSeqAIJGetArrayRead(source.block, &a));

@@ -20,13 +20,13 @@ struct Grid {
   bool         is_full() const { return count == box[0] * box[1] * box[2]; }
 };
 
-/// Whether runs end exactly at the multiples of `period`, counted from thing `first` of all.
-bool ends_at_multiples(const std::vector<char> &tied, bool tied_before, PetscInt things, PetscInt first, PetscInt period)
+/// Whether runs end at the multiples of `period`, counted from thing `first` of all; `exactly`: and nowhere else.
+bool ends_at_multiples(const std::vector<char> &tied, bool tied_before, PetscInt things, PetscInt first, PetscInt period, bool exactly)
 {
-  if (things > 0 && first > 0 && tied_before == (first % period == 0)) return false;
-  for (PetscInt e = 0; e + 1 < things; ++e)
-    if ((tied[static_cast<std::size_t>(e)] == 0) != ((first + e + 1) % period == 0)) return false;
-  return true;
+  const auto fits = [exactly](bool is_tied, bool at_multiple) { return at_multiple ? !is_tied : is_tied || !exactly; };
+  bool       all  = things == 0 || first == 0 || fits(tied_before, first % period == 0);
+  for (PetscInt e = 0; e + 1 < things; ++e) all = all && fits(tied[static_cast<std::size_t>(e)] != 0, (first + e + 1) % period == 0);
+  return all;
 }
 
 /// Whether an entry joins the first thing of this rank to the one before it, of another rank; a thing is so many consecutive rows.
@@ -50,21 +50,39 @@ PetscErrorCode TiedBefore(Mat rows, PetscInt size, bool *tied)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Length of runs of consecutive things along the next dimension: all over the ranks, where they end at its multiples everywhere (natural), else on this rank alone,
-/// where all of every rank agree (boxes). 0: neither. Collective.
-PetscErrorCode FindPeriod(MPI_Comm comm, const std::vector<char> &tied, bool tied_before, PetscInt things, PetscInt first, bool may_be_natural, PetscInt *period, bool *natural)
+/// Things along the next dimension, elements or lines of them.
+struct Things {
+  std::vector<char> tied; ///< to the next one
+  bool              tied_before = false;
+  PetscInt          count = 0, first = 0, all = 0; ///< of this rank, the first of them by number, of all ranks
+};
+
+/// Length of runs of consecutive things: all over the ranks, where they end at its multiples everywhere (natural), else on this rank alone, where all of every rank agree (boxes).
+/// 0: neither. Things that nothing ties, as rows of boundary conditions, belong to runs where a quarter of the things couple with the one a run away: coupled(d) counts those
+/// that couple with the one d away. Collective.
+template <class F>
+PetscErrorCode FindPeriod(MPI_Comm comm, const Things &t, bool may_be_natural, const F &coupled, PetscInt *period, bool *natural)
 {
-  const Runs runs    = runs_of(tied, things);
+  const Runs runs    = runs_of(t.tied, t.count);
   PetscInt   longest = 0;
-  int        fits[2];
   PetscFunctionBegin;
   for (std::size_t r = 0; r < runs.count(); ++r) longest = PetscMax(longest, runs.length(r));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPIU_INT, MPI_MAX, comm));
-  fits[0] = may_be_natural && longest > 0 && ends_at_multiples(tied, tied_before, things, first, longest);
-  fits[1] = things == 0 || runs.common_length() > 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, fits, 2, MPI_INT, MPI_LAND, comm));
-  *natural = fits[0] != 0;
-  *period  = fits[0] ? longest : fits[1] ? PetscMax(runs.common_length(), 1) : 0;
+  *natural = false;
+  for (PetscInt attempt = 0; attempt <= 3 && !*natural && longest > 0; ++attempt) {
+    const bool     exactly = attempt == 0;
+    const PetscInt length  = longest + PetscMax(attempt - 1, 0);
+    PetscInt       found   = exactly ? 0 : coupled(length);
+    int            fits    = may_be_natural && (exactly || t.all % length == 0) && ends_at_multiples(t.tied, t.tied_before, t.count, t.first, length, exactly);
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_LAND, comm));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPIU_INT, MPI_SUM, comm));
+    *natural = fits && (exactly || 4 * found >= t.all);
+    *period  = length;
+  }
+  if (*natural) PetscFunctionReturn(PETSC_SUCCESS);
+  int boxes = t.count == 0 || runs.common_length() > 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &boxes, 1, MPI_INT, MPI_LAND, comm));
+  *period = boxes ? PetscMax(runs.common_length(), 1) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,37 +127,47 @@ PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map)
   const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
   const PetscInt *ia, *ja;
   PetscInt        n, all, rbegin, components, nx, ny = 0;
+  bool            coupled;
   PetscMPIInt     size;
   PetscBool       done;
-  bool            natural, natural_planes = false, before;
+  bool            natural, natural_planes = false;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(ElementSize(source, &components));
+  PetscCall(ElementSize(source, &components, &coupled));
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCall(MatGetSize(source.rows, &all, nullptr));
   PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)source.block)->type_name);
-  const PetscInt    elements = n / components, first = rbegin / components, rows = n;
-  std::vector<char> tied(static_cast<std::size_t>(elements) + 1, 0), tied_lines;
-  const auto        each = [&](const auto &f) {
+  const PetscInt elements = n / components, first = rbegin / components, rows = n;
+  const auto     each = [&](const auto &f) {
     for (PetscInt r = 0; r < rows; ++r)
       for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) f(r / components, ja[e] / components);
   };
-  each([&](PetscInt r, PetscInt c) {
-    if (std::abs(c - r) == 1) tied[static_cast<std::size_t>(std::min(r, c))] = 1;
-  });
-  PetscCall(TiedBefore(source.rows, components, &before));
-  PetscCall(FindPeriod(comm, tied, before, elements, first, true, &nx, &natural));
-  all /= components;
-  const PetscInt x0 = natural && nx > 0 ? first % nx : 0, lines = nx > 0 ? (x0 + elements + nx - 1) / nx : 0;
-  if (nx > 0) { // on all ranks
-    tied_lines.assign(static_cast<std::size_t>(lines) + 1, 0);
+  // ties of things of `length` elements that begin with element -x0, and how many couple with the one d away
+  const auto look = [&](Things &t, PetscInt length, PetscInt x) {
+    t.tied.assign(static_cast<std::size_t>(t.count) + 1, 0);
     each([&](PetscInt r, PetscInt c) {
-      const PetscInt l = (x0 + r) / nx, m = (x0 + c) / nx;
-      if (std::abs(l - m) == 1) tied_lines[static_cast<std::size_t>(std::min(l, m))] = 1;
+      const PetscInt l = (x + r) / length, m = (x + c) / length;
+      if (std::abs(l - m) == 1) t.tied[static_cast<std::size_t>(std::min(l, m))] = 1;
     });
-    PetscCall(TiedBefore(source.rows, components * nx, &before));
-    PetscCall(FindPeriod(comm, tied_lines, before, lines, natural ? first / nx : 0, natural, &ny, &natural_planes));
+    return [&, length, x](PetscInt d) {
+      std::vector<char> has(static_cast<std::size_t>(t.count) + 1, 0);
+      each([&](PetscInt r, PetscInt c) {
+        if ((x + c) / length - (x + r) / length == d) has[static_cast<std::size_t>((x + r) / length)] = 1;
+      });
+      return static_cast<PetscInt>(std::count(has.begin(), has.end(), 1));
+    };
+  };
+  all /= components;
+  Things things, grid_lines;
+  things.count = elements, things.first = first, things.all = all;
+  PetscCall(TiedBefore(source.rows, components, &things.tied_before));
+  PetscCall(FindPeriod(comm, things, true, look(things, 1, 0), &nx, &natural));
+  const PetscInt x0 = natural ? first % nx : 0, lines = nx > 0 ? (x0 + elements + nx - 1) / nx : 0;
+  if (nx > 0) { // on all ranks
+    grid_lines.count = lines, grid_lines.first = natural ? first / nx : 0, grid_lines.all = all / nx;
+    PetscCall(TiedBefore(source.rows, components * nx, &grid_lines.tied_before));
+    PetscCall(FindPeriod(comm, grid_lines, natural, look(grid_lines, nx, x0), &ny, &natural_planes));
   }
   PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
   // a grid has lines of more than one element, and more than one of them

@@ -41,9 +41,6 @@ struct Pattern {
   }
 };
 
-/// How far from the diagonal entries are along consecutive elements.
-constexpr PetscInt reaches[] = {2, 4, largest_half_bandwidth};
-
 /// Runs of elements that entries near the diagonal tie together, and what does not fit them.
 struct RunsOfPattern {
   Runs     runs;
@@ -180,16 +177,28 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
 
 } // namespace
 
-PetscErrorCode ElementSize(const LineSource &source, PetscInt *components)
+PetscErrorCode ElementSize(const LineSource &source, PetscInt *components, bool *coupled)
 {
-  PetscInt n, all;
+  const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
+  const PetscInt *ia, *ja;
+  PetscInt        n, all;
+  PetscBool       done;
   PetscFunctionBegin;
   PetscCall(MatGetBlockSize(source.rows, components));
   PetscCall(MatGetLocalSize(source.rows, &n, nullptr));
-  int fits = *components > 0 && n % *components == 0 && !source.kronecker;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)source.rows)));
+  int fits = *components > 0 && n % *components == 0 && !source.kronecker, couples = 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_LAND, comm));
   PetscCall(MatGetSize(source.rows, &all, nullptr));
   if (!fits || *components == all) *components = 1;
+  if (!coupled) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*components > 1) {
+    PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+    for (PetscInt r = 0; done && r < n; ++r)
+      for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) couples = couples || (ja[e] - r) % *components != 0;
+    PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &couples, 1, MPI_INT, MPI_MAX, comm));
+  }
+  *coupled = couples != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,18 +207,27 @@ PetscErrorCode LinesFromPattern(const LineSource &source, bool strict, LineMap *
   const PetscInt *ia, *ja;
   PetscInt        n, components, stray[2] = {-1, -1};
   PetscBool       done;
+  bool            coupled;
   PetscFunctionBegin;
-  PetscCall(ElementSize(source, &components));
+  PetscCall(ElementSize(source, &components, &coupled));
   PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)source.block)->type_name);
   const PetscInt rows = n; // MatRestoreRowIJ() resets n
-  for (PetscInt far : reaches) {
-    const Pattern pattern{rows, ia, ja, components};
+  // blocks reach the next element only; as rows without blocks they may still be a band
+  struct Attempt {
+    PetscInt components, far;
+  };
+  std::vector<Attempt> attempts;
+  if (coupled && components <= 8) attempts.push_back({components, 1});
+  if (!coupled || components > 8 || strict)
+    for (PetscInt far : {2, 4, largest_half_bandwidth}) attempts.push_back({coupled ? 1 : components, far});
+  for (const Attempt &attempt : attempts) {
+    const Pattern pattern{rows, ia, ja, attempt.components};
     RunsOfPattern found;
     bool          cut = false;
     PetscInt      strays[2];
-    PetscCall(TryRuns(source, pattern, far, &found, &cut, strays));
-    if (far == reaches[0]) stray[0] = strays[0], stray[1] = strays[1];
+    PetscCall(TryRuns(source, pattern, attempt.far, &found, &cut, strays));
+    if (stray[0] < 0) stray[0] = strays[0], stray[1] = strays[1];
     if (strict && strays[0] >= 0) continue;
     PetscCall(FromRuns(source, pattern, found, strict, cut, map));
     break;

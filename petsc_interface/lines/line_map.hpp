@@ -57,8 +57,9 @@ struct LineMap {
 /// Directions of the DMDA of the PC, else of the matrix, whose sizes, dof and ownership fit on every rank. Collective.
 PetscErrorCode LinesFromDM(PC pc, const LineSource &source, LineMap *map);
 
-/// Rows of an element where no DM says it: the block size of the matrix, where that divides its local rows on every rank. Collective.
-PetscErrorCode ElementSize(const LineSource &source, PetscInt *components);
+/// Rows of an element where no DM says it: the block size of the matrix, where that divides its local rows on every rank. `coupled`, unless null: whether components
+/// couple with other ones in the stored pattern of some rank. Collective.
+PetscErrorCode ElementSize(const LineSource &source, PetscInt *components, bool *coupled);
 
 /// Consecutive elements of the local block as lines, from its stored pattern. With `strict` every entry must lie along the lines, up to 8 elements from the
 /// diagonal (on all ranks); otherwise those further than 2 are left out. Collective.

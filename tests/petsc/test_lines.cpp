@@ -210,6 +210,27 @@ TEST_F(PCLineLines, GridsWithoutADM)
       }
 }
 
+TEST_F(PCLineLines, GridsWithRowsOfBoundaryConditions)
+{
+  const PetscInt n[2] = {13, 17};
+  for (bool columns : {false, true}) { // those of the boundary are stored in the other rows, or not
+    const auto inside = [n](PetscInt r) { return r % n[0] > 0 && r % n[0] < n[0] - 1 && r / n[0] > 0 && r / n[0] < n[1] - 1; };
+    Mat        A      = matrix(
+                  n[0] * n[1], [=](PetscInt r, PetscInt c) { return static_cast<PetscScalar>(r == c                 ? 3
+                                                                                             : std::abs(r - c) == 1 ? -1
+                                                                                                                    : 0.001); },
+                  [=](PetscInt r, PetscInt c) { return r == c || (inside(r) && (columns || inside(c)) && (std::abs(r - c) == 1 || std::abs(r - c) == n[0])); });
+    {
+      Line line(A);
+      OK(PCSetUp(line.pc));
+      EXPECT_TRUE(contains(line.view(), "a grid of 13 x")) << columns << line.view();
+      EXPECT_EQ(line.direction(), "x");
+      EXPECT_LT(line.residual(A), ranks == 1 ? 0.01 : 0.5);
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
 TEST_F(PCLineLines, DirectionsByNameWithoutADM)
 {
   Mat A = natural_grid({12, 10, 1}, 0, false);
