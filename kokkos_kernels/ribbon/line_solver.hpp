@@ -31,7 +31,8 @@ struct LineSolverOptions {
   int switch_rows = 0;
   /// What becomes of lines whose matrix is singular because its rows sum to zero (Neumann and periodic lines of a band matrix): "report"
   /// them, or "zero_mean": solve them for least squares and zero mean, which is the solution of zero mean where the right-hand side is
-  /// consistent. One kernel more in a solve; shifted matrices are then kept as one per line.
+  /// consistent. Pieces of a line that do not couple count each for itself. One kernel more in a solve; shifted matrices are then kept as one
+  /// per line.
   std::string singular = "report";
 };
 

@@ -47,6 +47,7 @@ struct LineCouplings {
   std::int64_t not_finite       = -1;    ///< first row with a NaN or Inf on its line
   bool         across           = false; ///< some entry that is not zero is off its line, or out of reach
   std::int64_t component_row    = -1;    ///< first row with an entry that is not zero to another component of an element on its line
+  bool         zero_sums        = false; ///< the entries of some row along its line, the diagonal with them, sum to zero, to rounding: lines may be singular
 };
 
 /// Histogram of the strength of coupling of the rows along a line, sum_j |a_ij| / |a_ii| over its neighbours on the line; bins are 64 per
@@ -83,9 +84,11 @@ struct SharingResult {
   std::int64_t first = -1, different = -1; ///< first pair of lines that differ
 };
 
-/// Finds out which lines of per-line bands agree (exactly; -0 equals 0), and turns them into shared bands or classes where there are at
-/// most `most` distinct ones; otherwise they stay as they are.
+/// Finds out which lines of per-line bands agree, and turns them into shared bands or classes where there are at most `most` distinct ones;
+/// otherwise they stay as they are.
+/// @param tolerance  0: agree exactly (-0 equals 0); otherwise every entry of a line agrees with that of the first line of its class to `tolerance` times
+/// the largest entry of the latter's row. The matrix of the first line is kept.
 template <class Scalar, class Exec>
-SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t most);
+SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t most, double tolerance = 0);
 
 } // namespace ribbon

@@ -7,7 +7,7 @@
 ///     x = x' - c w - mean(x'),    w = A'^-1 l of zero mean,    c = l^H b / l^H l = l_p^* (rho x'_p - a_p x') / l^H l,
 ///
 /// with a_p the row that was replaced: b itself is not needed any more. Where b is consistent c is zero. (Campbell & Meyer, Generalized
-/// Inverses of Linear Transformations, 1979.)
+/// Inverses of Linear Transformations, 1979.) Where a line falls into pieces that do not couple, each is looked at by itself.
 #pragma once
 
 #include <ribbon/elimination.hpp>
@@ -18,31 +18,35 @@
 
 namespace ribbon {
 
-/// One thread per singular line.
+/// One thread per singular piece of a line.
 template <class Scalar, class Memory>
 struct ZeroMeanKernel {
   using Words = Kokkos::View<const Scalar *, Memory>;
   using Ints  = Kokkos::View<const int *, Memory>;
-  Words        w;                               ///< row i of matrix m at i * matrices + m
-  Words        row;                             ///< entry d of rho e_p^T - a_p, times 1 / l^H l, likewise
-  Ints         line_of, matrix_of;              ///< of the singular lines; empty: all lines, all of matrix 0
-  std::int64_t rows, matrices, singular, lines; ///< lines: of the batch that was factored
+  Words        w;                             ///< row i of matrix m at i * matrices + m
+  Words        row;                           ///< of piece p, which ends at row e: entry d of rho e_p^T - a_p, times 1 / l^H l, at d * pieces + p
+  Ints         piece;                         ///< matrix, first row and end of piece p at 3 p
+  Ints         line_of, piece_of;             ///< of the places to be corrected; empty: all pieces of matrix 0 in all lines
+  std::int64_t rows, matrices, places, lines; ///< lines: of the batch that was factored
   int          lower, upper;
   Scalar      *x;
   LineSet      out;
 
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    const std::int64_t f = k % singular, m = matrix_of.extent(0) ? matrix_of(f) : 0, line = (line_of.extent(0) ? line_of(f) : f) + k / singular * lines;
+    const bool         all = piece_of.extent(0) == 0;
+    const std::int64_t f = k % places, p = all ? f / lines : piece_of(f), line = (all ? f % lines : line_of(f)) + k / places * lines;
+    const std::int64_t m = piece(3 * p), begin = piece(3 * p + 1), end = piece(3 * p + 2), pieces = static_cast<std::int64_t>(piece.extent(0)) / 3;
     Scalar *const      at = x + out.begin(line);
     Scalar             c(0), sum(0);
     for (int d = -lower; d <= upper; ++d) {
-      const std::int64_t j = rows - 1 + d;
-      c += row((d + lower) * matrices + m) * at[((j % rows + rows) % rows) * out.row_stride]; // zero where an open line ends
+      const std::int64_t j     = end - 1 + d;
+      const Scalar       entry = row((d + lower) * pieces + p);
+      if (entry != Scalar(0)) c += entry * at[((j % rows + rows) % rows) * out.row_stride];
     }
-    for (std::int64_t i = 0; i < rows; ++i) sum += at[i * out.row_stride];
-    const Scalar mean = sum / static_cast<real_t<Scalar>>(rows);
-    for (std::int64_t i = 0; i < rows; ++i) at[i * out.row_stride] -= mean + c * w(i * matrices + m);
+    for (std::int64_t i = begin; i < end; ++i) sum += at[i * out.row_stride];
+    const Scalar mean = sum / static_cast<real_t<Scalar>>(end - begin);
+    for (std::int64_t i = begin; i < end; ++i) at[i * out.row_stride] -= mean + c * w(i * matrices + m);
   }
 };
 
@@ -54,78 +58,90 @@ public:
 
   ZeroMean() = default;
 
-  /// Looks for matrices (block 1) whose rows sum to zero and, where there are any, replaces `bands` by ones whose last row is changed (shifted
-  /// ones by one matrix per line). Works on the host. `failure` tells where a matrix stays singular.
-  ZeroMean(const Exec &exec, const LineSet &lines, Input &bands, std::string &failure) : lines_(lines.lines()), rows_(lines.rows), lower_(bands.kl()), upper_(bands.ku())
+  /// Looks for matrices (block 1) whose rows, or those of a piece, sum to zero and, where there are any, replaces `bands` by ones in which the last
+  /// of these rows is changed (shifted ones by one matrix per line). Works on the host. `report` tells where a matrix stays singular.
+  ZeroMean(const Exec &exec, const LineSet &lines, Input &bands, FactorReport &report) : lines_(lines.lines()), rows_(lines.rows), lower_(bands.kl()), upper_(bands.ku())
   {
-    using Host            = Kokkos::DefaultHostExecutionSpace;
-    const auto       host = to_host(bands);
-    std::vector<int> place(host.values.extent(0), -1); // of a matrix among the singular ones
-    std::vector<int> which;
+    using Host              = Kokkos::DefaultHostExecutionSpace;
+    const auto         host = to_host(bands);
+    std::vector<int>   which, place(host.values.extent(0), -1); // matrices with a singular piece; place of a matrix among them
+    std::vector<Piece> pieces;
     for (std::size_t c = 0; c < place.size(); ++c)
-      if (sums_to_zero(host, c)) place[c] = static_cast<int>(which.size()), which.push_back(static_cast<int>(c));
-    matrices_ = static_cast<std::int64_t>(which.size());
+      for (const Piece &p : pieces_of(host, c)) {
+        if (!sums_to_zero(host, c, p)) continue;
+        if (place[c] < 0) place[c] = static_cast<int>(which.size()), which.push_back(static_cast<int>(c));
+        pieces.push_back({place[c], p.begin, p.end});
+      }
+    matrices_ = static_cast<std::int64_t>(which.size()), pieces_ = static_cast<std::int64_t>(pieces.size());
     if (matrices_ == 0) return;
-    find_lines(exec, host, place);
+    find_lines(exec, host, place, pieces);
 
     // pinned matrices, as one per line, and what solves with them and their adjoints
-    const auto n = static_cast<std::size_t>(rows_), width = host.values.extent(2), last = n - 1;
+    const auto n = static_cast<std::size_t>(rows_), width = host.values.extent(2), count = pieces.size();
     auto       pinned = host;
     pinned.lhs        = Lhs::per_line;
     pinned.values     = decltype(pinned.values)("ribbon::zero_mean::pinned", which.size(), n, width);
-    std::vector<Scalar> l(n * which.size(), Scalar(0)), row(width * which.size());
-    for (std::size_t m = 0; m < which.size(); ++m) {
-      const auto c   = static_cast<std::size_t>(which[m]);
-      Scalar     rho = Scalar(0);
+    for (std::size_t m = 0; m < which.size(); ++m)
       for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t d = 0; d < width; ++d) pinned.values(m, i, d) = host.values(c, i, d);
+        for (std::size_t d = 0; d < width; ++d) pinned.values(m, i, d) = host.values(static_cast<std::size_t>(which[m]), i, d);
+    std::vector<Scalar> l(n * which.size(), Scalar(0)), row(width * count);
+    for (std::size_t p = 0; p < count; ++p) {
+      const auto m = static_cast<std::size_t>(pieces[p].matrix), c = static_cast<std::size_t>(which[m]), last = static_cast<std::size_t>(pieces[p].end - 1);
+      Scalar     rho = Scalar(0);
       for (std::size_t d = 0; d < width; ++d)
         if (magnitude(host.values(c, last, d)) > magnitude(rho)) rho = host.values(c, last, d);
       for (std::size_t d = 0; d < width; ++d) {
         const bool         diagonal = static_cast<int>(d) == lower_;
-        const std::int64_t j        = rows_ - 1 + static_cast<std::int64_t>(d) - lower_;
+        const std::int64_t j        = pieces[p].end - 1 + static_cast<std::int64_t>(d) - lower_;
         const Scalar       a        = host.periodic || (j >= 0 && j < rows_) ? host.values(c, last, d) : Scalar(0);
-        row[d * which.size() + m]   = (diagonal ? rho : Scalar(0)) - a;
-        l[static_cast<std::size_t>((j % rows_ + rows_) % rows_) * which.size() + m] += conjugate(row[d * which.size() + m]); // right-hand side for l
+        row[d * count + p]          = (diagonal ? rho : Scalar(0)) - a;
+        l[static_cast<std::size_t>((j % rows_ + rows_) % rows_) * which.size() + m] += conjugate(row[d * count + p]); // right-hand side for l
         pinned.values(m, last, d) = host.values(c, last, d) = diagonal ? rho : Scalar(0);
       }
     }
     const Host                     here;
     const auto                     set = LineSet::interleaved(rows_, matrices_);
     const LineSolver<Scalar, Host> regular(here, set, pinned), adjoint(here, set, transpose(here, pinned, true));
-    if (!regular.report().ok() || !adjoint.report().ok()) {
-      failure = "a line whose rows sum to zero stays singular where one unknown is fixed";
+    for (const auto *solver : {&regular, &adjoint}) {
+      if (solver->report().ok()) continue;
+      report        = solver->report();
+      report.reason = "a line whose rows sum to zero stays singular where one unknown is fixed";
+      report.line   = report.line < 0 ? -1 : which[static_cast<std::size_t>(report.line)];
       return;
     }
     adjoint.solve(here, l.data(), l.data());
     std::vector<Scalar> w = l;
     regular.solve(here, w.data(), w.data());
     here.fence();
-    for (std::size_t m = 0; m < which.size(); ++m) {
+    std::vector<int> table;
+    for (std::size_t p = 0; p < count; ++p) {
+      const auto     m = static_cast<std::size_t>(pieces[p].matrix), begin = static_cast<std::size_t>(pieces[p].begin), end = static_cast<std::size_t>(pieces[p].end);
       real_t<Scalar> norm = 0;
       Scalar         sum(0);
-      for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t i = begin; i < end; ++i) {
         const auto size = magnitude(l[i * which.size() + m]);
         norm += size * size, sum += w[i * which.size() + m];
       }
-      for (std::size_t i = 0; i < n; ++i) w[i * which.size() + m] -= sum / static_cast<real_t<Scalar>>(rows_);
-      for (std::size_t d = 0; d < width; ++d) row[d * which.size() + m] *= conjugate(l[last * which.size() + m]) / norm;
+      for (std::size_t i = begin; i < end; ++i) w[i * which.size() + m] -= sum / static_cast<real_t<Scalar>>(end - begin);
+      for (std::size_t d = 0; d < width; ++d) row[d * count + p] *= conjugate(l[(end - 1) * which.size() + m]) / norm;
+      table.insert(table.end(), {pieces[p].matrix, static_cast<int>(begin), static_cast<int>(end)});
     }
-    w_ = upload(exec, "ribbon::zero_mean::w", w), row_ = upload(exec, "ribbon::zero_mean::row", row);
+    w_ = upload(exec, "ribbon::zero_mean::w", w), row_ = upload(exec, "ribbon::zero_mean::row", row), piece_ = upload(exec, "ribbon::zero_mean::piece", table);
     bands = mirror_back(exec, host, bands);
   }
 
-  bool         empty() const { return matrices_ == 0; }
-  std::int64_t singular_lines() const { return line_of_.extent(0) ? static_cast<std::int64_t>(line_of_.extent(0)) : empty() ? 0 : lines_; }
-  std::size_t  bytes() const { return (w_.size() + row_.size()) * sizeof(Scalar) + (line_of_.size() + matrix_of_.size()) * sizeof(int); }
+  bool empty() const { return matrices_ == 0; }
+  /// Singular lines, pieces of lines counted each.
+  std::int64_t singular_lines() const { return piece_of_.extent(0) ? static_cast<std::int64_t>(piece_of_.extent(0)) : empty() ? 0 : lines_ * pieces_; }
+  std::size_t  bytes() const { return (w_.size() + row_.size()) * sizeof(Scalar) + (piece_.size() + line_of_.size() + piece_of_.size()) * sizeof(int); }
 
   /// Makes of the solutions with pinned matrices those of least squares and zero mean. Asynchronous on exec.
   void apply(const Exec &exec, Scalar *x, const LineSet &out) const
   {
     if (empty()) return;
-    const std::int64_t singular = singular_lines();
-    Kokkos::parallel_for("ribbon::zero_mean", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, singular * (out.lines() / lines_)),
-                         ZeroMeanKernel<Scalar, Memory>{w_, row_, line_of_, matrix_of_, rows_, matrices_, singular, lines_, lower_, upper_, x, out});
+    const std::int64_t places = singular_lines();
+    Kokkos::parallel_for("ribbon::zero_mean", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, places * (out.lines() / lines_)),
+                         ZeroMeanKernel<Scalar, Memory>{w_, row_, piece_, line_of_, piece_of_, rows_, matrices_, places, lines_, lower_, upper_, x, out});
   }
 
 private:
@@ -142,11 +158,32 @@ private:
     return result;
   }
 
-  /// Whether every row of a matrix sums to zero, to rounding, and one is not all zeros.
-  bool sums_to_zero(const HostBands &bands, std::size_t c) const
+  /// Rows [begin, end) of a matrix, which couple with no others.
+  struct Piece {
+    int          matrix;
+    std::int64_t begin, end;
+  };
+  std::vector<Piece> pieces_of(const HostBands &bands, std::size_t c) const
+  {
+    std::vector<char> tied(static_cast<std::size_t>(rows_), 0); // row i to the next
+    for (std::int64_t i = 0; i < rows_; ++i)
+      for (std::int64_t d = -lower_; d <= upper_; ++d) {
+        if (d == 0 || bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(d + lower_)) == Scalar(0)) continue;
+        if (i + d >= 0 && i + d < rows_)
+          for (std::int64_t k = std::min(i, i + d); k < std::max(i, i + d); ++k) tied[static_cast<std::size_t>(k)] = 1;
+        else if (bands.periodic) return {{static_cast<int>(c), 0, rows_}};
+      }
+    std::vector<Piece> pieces;
+    for (std::int64_t i = 0, begin = 0; i < rows_; ++i)
+      if (!tied[static_cast<std::size_t>(i)]) pieces.push_back({static_cast<int>(c), begin, i + 1}), begin = i + 1;
+    return pieces;
+  }
+
+  /// Whether every row of a piece sums to zero, to rounding, and one is not all zeros.
+  bool sums_to_zero(const HostBands &bands, std::size_t c, const Piece &piece) const
   {
     real_t<Scalar> most = 0;
-    for (std::int64_t i = 0; i < rows_; ++i) {
+    for (std::int64_t i = piece.begin; i < piece.end; ++i) {
       Scalar         sum(0);
       real_t<Scalar> largest = 0;
       for (std::int64_t d = -lower_; d <= upper_; ++d) {
@@ -161,21 +198,24 @@ private:
     return most > 0;
   }
 
-  /// Lists the singular lines, unless one matrix is that of all.
-  void find_lines(const Exec &exec, const HostBands &bands, const std::vector<int> &place)
+  /// Lists the singular pieces of all lines, unless one matrix is that of all.
+  void find_lines(const Exec &exec, const HostBands &bands, const std::vector<int> &place, const std::vector<Piece> &pieces)
   {
     if (bands.lhs == Lhs::shared) return;
-    std::vector<int> line_of, matrix_of;
+    std::vector<std::vector<int>> of(static_cast<std::size_t>(matrices_));
+    for (std::size_t p = 0; p < pieces.size(); ++p) of[static_cast<std::size_t>(pieces[p].matrix)].push_back(static_cast<int>(p));
+    std::vector<int> line_of, piece_of;
     for (std::int64_t l = 0; l < lines_; ++l) {
       const int m = place[static_cast<std::size_t>(bands.lhs == Lhs::classes ? bands.class_of_line(static_cast<std::size_t>(l)) : l)];
-      if (m >= 0) line_of.push_back(static_cast<int>(l)), matrix_of.push_back(m);
+      if (m < 0) continue;
+      for (int p : of[static_cast<std::size_t>(m)]) line_of.push_back(static_cast<int>(l)), piece_of.push_back(p);
     }
-    line_of_ = upload(exec, "ribbon::zero_mean::line", line_of), matrix_of_ = upload(exec, "ribbon::zero_mean::matrix", matrix_of);
+    line_of_ = upload(exec, "ribbon::zero_mean::line", line_of), piece_of_ = upload(exec, "ribbon::zero_mean::piece_of_line", piece_of);
   }
 
   typename ZeroMeanKernel<Scalar, Memory>::Words w_, row_;
-  typename ZeroMeanKernel<Scalar, Memory>::Ints  line_of_, matrix_of_;
-  std::int64_t                                   lines_ = 0, rows_ = 0, matrices_ = 0;
+  typename ZeroMeanKernel<Scalar, Memory>::Ints  piece_, line_of_, piece_of_;
+  std::int64_t                                   lines_ = 0, rows_ = 0, matrices_ = 0, pieces_ = 0;
   int                                            lower_ = 0, upper_ = 0;
 };
 

@@ -35,9 +35,8 @@ public:
     reach_    = std::max(1, bands.half_bandwidth());
     if (bands.half_bandwidth() == 0) bands_.periodic = false;
     if (options.singular == "zero_mean") {
-      zero_mean_ = ZeroMean<Scalar, Exec>(exec, lines, bands_, failure_);
-      if (!failure_.empty()) {
-        this->report.status = FactorStatus::zero_pivot, this->report.reason = failure_;
+      zero_mean_ = ZeroMean<Scalar, Exec>(exec, lines, bands_, this->report);
+      if (!this->report.ok()) {
         bands_ = Input();
         return;
       }

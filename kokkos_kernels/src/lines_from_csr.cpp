@@ -80,7 +80,7 @@ struct RowOnLines {
 };
 
 struct CouplingsReducer {
-  std::int64_t                               bandwidth = 0, stored = 0, periodic = 0, stored_periodic = 0, entries = 0, across = 0, component = none, too_far = none, no_diagonal = none, not_finite = none;
+  std::int64_t                               bandwidth = 0, stored = 0, periodic = 0, stored_periodic = 0, entries = 0, across = 0, component = none, too_far = none, no_diagonal = none, not_finite = none, zero_sums = 0;
   KOKKOS_INLINE_FUNCTION static std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
   KOKKOS_INLINE_FUNCTION static std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
   KOKKOS_INLINE_FUNCTION CouplingsReducer   &operator+=(const CouplingsReducer &o)
@@ -90,6 +90,7 @@ struct CouplingsReducer {
     periodic        = larger(periodic, o.periodic);
     stored_periodic = larger(stored_periodic, o.stored_periodic);
     across          = larger(across, o.across);
+    zero_sums       = larger(zero_sums, o.zero_sums);
     component       = smaller(component, o.component);
     entries += o.entries;
     too_far     = smaller(too_far, o.too_far);
@@ -107,6 +108,8 @@ struct CouplingsKernel {
   {
     const RowOnLines row(lines, k);
     bool             has_diagonal = false;
+    Scalar           sum(0);
+    real_t<Scalar>   largest = 0;
     for (Index e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
       const std::int64_t column   = A.column[e];
       const bool         diagonal = column == k, zero = A.value[e] == Scalar(0);
@@ -119,6 +122,8 @@ struct CouplingsKernel {
         continue;
       }
       if (!is_finite(magnitude(A.value[e]))) r.not_finite = CouplingsReducer::smaller(r.not_finite, k);
+      sum += A.value[e];
+      largest = magnitude(A.value[e]) > largest ? magnitude(A.value[e]) : largest;
       if (!zero && row.other_component(column)) r.component = CouplingsReducer::smaller(r.component, k);
       if (entry.same) continue;
       ++r.entries;
@@ -128,6 +133,7 @@ struct CouplingsKernel {
       r.bandwidth = CouplingsReducer::larger(r.bandwidth, size);
       if (entry.wrapped) r.periodic = 1;
     }
+    if (magnitude(sum) <= 100 * unit_roundoff<Scalar>() * largest) r.zero_sums = 1;
     if (!has_diagonal) r.no_diagonal = CouplingsReducer::smaller(r.no_diagonal, k);
   }
   /// Whether a place, too far along the line to count, is on it.
@@ -261,7 +267,8 @@ LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A
   if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", rows_of(exec, A.rows), CouplingsKernel<Scalar, Index>{A, lines}, Kokkos::Sum<CouplingsReducer>(r));
   exec.fence();
   auto at = [](std::int64_t row) { return row == none ? -1 : row; };
-  return {static_cast<int>(r.bandwidth), static_cast<int>(r.stored), r.periodic != 0, r.stored_periodic != 0, r.entries, at(r.too_far), at(r.no_diagonal), at(r.not_finite), r.across != 0, at(r.component)};
+  return {
+    static_cast<int>(r.bandwidth), static_cast<int>(r.stored), r.periodic != 0, r.stored_periodic != 0, r.entries, at(r.too_far), at(r.no_diagonal), at(r.not_finite), r.across != 0, at(r.component), r.zero_sums != 0};
 }
 
 template <class Scalar, class Index, class Exec>

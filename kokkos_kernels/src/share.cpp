@@ -3,6 +3,9 @@
 
 #include "algorithms.hpp"
 
+#include <cmath>
+#include <cstring>
+#include <map>
 #include <unordered_map>
 
 namespace ribbon {
@@ -32,33 +35,79 @@ KOKKOS_INLINE_FUNCTION std::uint64_t hash_of(std::uint64_t h, const Scalar &a)
   else return mix(mix(h, bits_of(a.real())), bits_of(a.imag()));
 }
 
+/// A weight in [-1, 1).
+KOKKOS_INLINE_FUNCTION double weight(std::uint64_t key)
+{
+  return static_cast<double>(mix(key, key * 0x94d049bb133111ebull) >> 11) * (2.0 / 9007199254740992.0) - 1.0;
+}
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION double weigh(std::uint64_t key, const Scalar &a, double scale)
+{
+  if constexpr (std::is_floating_point_v<Scalar>) return weight(2 * key) * static_cast<double>(a) / scale;
+  else return (weight(2 * key) * static_cast<double>(a.real()) + weight(2 * key + 1) * static_cast<double>(a.imag())) / scale;
+}
+/// Largest entry of row i of matrix l.
+template <class Values>
+KOKKOS_INLINE_FUNCTION auto largest_of(const Values &values, std::int64_t l, std::size_t i)
+{
+  real_t<typename Values::non_const_value_type> largest = 0;
+  for (std::size_t d = 0; d < values.extent(2); ++d) {
+    const auto size = magnitude(values(l, i, d));
+    largest         = size > largest ? size : largest;
+  }
+  return largest;
+}
+
+/// A number for every matrix: equal matrices have equal ones, different ones most likely different ones. `near`: a weighted sum, so that matrices that
+/// nearly agree have numbers that nearly agree (largest_gap()), as the bits of a double.
 template <class Values, class Memory>
 struct HashKernel {
   Values                                values;
   Kokkos::View<std::uint64_t *, Memory> hash;
+  bool                                  near;
   KOKKOS_FUNCTION void                  operator()(const std::int64_t l) const
   {
-    std::uint64_t h = 0;
-    for (std::size_t i = 0; i < values.extent(1); ++i)
-      for (std::size_t d = 0; d < values.extent(2); ++d) h = hash_of(h, values(l, i, d));
-    hash(l) = h;
+    std::uint64_t h   = 0;
+    double        sum = 0;
+    for (std::size_t i = 0; i < values.extent(1); ++i) {
+      const double        largest = near ? static_cast<double>(largest_of(values, l, i)) : 0;
+      const std::uint64_t key     = i * (values.extent(2) + 1);
+      for (std::size_t d = 0; d < values.extent(2); ++d) {
+        if (!near) h = hash_of(h, values(l, i, d));
+        else if (values(l, i, d) != typename Values::non_const_value_type(0)) sum += weigh(key + d, values(l, i, d), largest);
+      }
+      if (largest > 0) sum += weight(2 * (key + values.extent(2))) * log2(largest);
+    }
+    hash(l) = near ? bits_of(sum) : h;
   }
 };
+/// How far sums of two matrices can be apart that agree to `tolerance`: entries over the largest of their row differ by less than 2.1 tolerances (complex
+/// ones: so does each part), logarithms of the latter by less than 1.5.
+double largest_gap(std::size_t rows, std::size_t entries, double tolerance)
+{
+  return static_cast<double>(rows) * (static_cast<double>(entries) * 4.2 + 1.5) * tolerance / (1 - tolerance);
+}
 
-/// Counts lines that differ from the representative of their class in spite of equal hashes.
+/// Counts lines that differ from the representative of their class, because the hashes were equal all the same, and takes them out: class -1.
 template <class Values, class Memory>
 struct CompareKernel {
+  using Real = real_t<typename Values::non_const_value_type>;
   Values                      values;
   Kokkos::View<int *, Memory> class_of_line, representative;
+  Real                        tolerance;
   KOKKOS_FUNCTION void        operator()(const std::int64_t l, std::int64_t &different) const
   {
-    const int r = representative(class_of_line(l));
-    for (std::size_t i = 0; i < values.extent(1); ++i)
+    const int c = class_of_line(l), r = c < 0 ? 0 : representative(c);
+    if (c < 0 || (r == l && tolerance > 0)) return;
+    for (std::size_t i = 0; i < values.extent(1); ++i) {
+      const Real most = tolerance > 0 ? tolerance * largest_of(values, r, i) : Real(0);
       for (std::size_t d = 0; d < values.extent(2); ++d)
-        if (!(values(l, i, d) == values(r, i, d))) {
+        if (!(values(l, i, d) == values(r, i, d)) && !(magnitude(values(l, i, d) - values(r, i, d)) <= most)) {
           ++different;
+          class_of_line(l) = -1;
           return;
         }
+    }
   }
 };
 
@@ -79,10 +128,67 @@ auto rows_of(const Exec &exec, std::int64_t n)
   return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, n);
 }
 
+/// Lines of one hash are one class, numbered by their first lines. False: there are more than `most`.
+template <class Hashes>
+bool classes_of_equal(const Hashes &hash, std::int64_t most, std::vector<int> &first_line, std::vector<int> &class_of, SharingResult &result)
+{
+  std::unordered_map<std::uint64_t, int> known;
+  for (std::size_t l = 0; l < hash.extent(0); ++l) {
+    const auto found = known.emplace(hash(l), static_cast<int>(first_line.size()));
+    if (found.second) first_line.push_back(static_cast<int>(l));
+    class_of.push_back(found.first->second);
+    if (first_line.size() == 2 && result.first < 0) result.first = first_line[0], result.different = first_line[1];
+    if (static_cast<std::int64_t>(first_line.size()) > most && result.first >= 0) return false;
+  }
+  return true;
+}
+
+/// Every line joins the class of the first line whose sum is near its own, or begins one; compare() takes out those that differ from that line all the same,
+/// which go on among themselves. Each round makes the classes of all sums at once, so that a second one is rare: only where the sums of lines that differ
+/// are as near as the tolerance lets them be. False: there are more than `most` classes, sums that are not finite, or lines left after the last round.
+constexpr int most_rounds = 64;
+template <class Hashes, class Compare, class Classes>
+bool classes_of_near(const Hashes &hash, double gap, std::int64_t most, const Compare &compare, std::vector<int> &first_line, std::vector<int> &class_of, const Classes &classes, SharingResult &result)
+{
+  const std::size_t   lines = hash.extent(0);
+  std::vector<double> sum(lines);
+  for (std::size_t l = 0; l < lines; ++l) {
+    const std::uint64_t bits = hash(l);
+    std::memcpy(&sum[l], &bits, sizeof bits);
+    if (!std::isfinite(sum[l])) return false;
+  }
+  std::vector<int> found(lines, -1);
+  std::int64_t     left = 1;
+  for (int round = 0; left > 0; ++round) {
+    if (round == most_rounds) return false;
+    std::multimap<double, int> begun;
+    class_of.assign(lines, -1);
+    for (std::size_t l = 0; l < lines; ++l) {
+      if (found[l] >= 0) continue;
+      for (auto near = begun.lower_bound(sum[l] - gap); near != begun.end() && near->first <= sum[l] + gap; ++near)
+        if (class_of[l] < 0 || near->second < class_of[l]) class_of[l] = near->second;
+      if (class_of[l] >= 0) continue;
+      class_of[l] = static_cast<int>(first_line.size());
+      begun.emplace(sum[l], class_of[l]);
+      first_line.push_back(static_cast<int>(l));
+    }
+    left             = compare();
+    const auto taken = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, classes);
+    for (std::size_t l = 0; l < lines; ++l)
+      if (found[l] < 0) found[l] = taken(l);
+    for (std::size_t l = 1; l < lines && result.first < 0; ++l)
+      if (found[l] != found[0]) result.first = 0, result.different = static_cast<std::int64_t>(l);
+    if (static_cast<std::int64_t>(first_line.size()) + (left > 0 ? 1 : 0) > most) return false;
+  }
+  class_of = found;
+  Kokkos::deep_copy(classes, Kokkos::View<const int *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(class_of.data(), lines));
+  return true;
+}
+
 } // namespace
 
 template <class Scalar, class Exec>
-SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t most)
+SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t most, double tolerance)
 {
   using Memory  = typename Exec::memory_space;
   using Values  = typename Bands<Scalar, Memory>::values_type;
@@ -91,24 +197,21 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   const std::int64_t lines = static_cast<std::int64_t>(bands.values.extent(0));
   if (lines == 0) return result;
   const auto hash = allocate<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash", static_cast<std::size_t>(lines));
-  Kokkos::parallel_for("ribbon::hash", rows_of(exec, lines), HashKernel<Values, Memory>{bands.values, hash});
+  Kokkos::parallel_for("ribbon::hash", rows_of(exec, lines), HashKernel<Values, Memory>{bands.values, hash, tolerance > 0});
   exec.fence();
-  const auto                             host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, hash);
-  std::unordered_map<std::uint64_t, int> known;
-  std::vector<int>                       first_line;
-  std::vector<int>                       class_of(static_cast<std::size_t>(lines));
-  for (std::int64_t l = 0; l < lines; ++l) {
-    const auto found = known.emplace(host(static_cast<std::size_t>(l)), static_cast<int>(first_line.size()));
-    if (found.second) first_line.push_back(static_cast<int>(l));
-    class_of[static_cast<std::size_t>(l)] = found.first->second;
-    if (first_line.size() == 2 && result.first < 0) result.first = first_line[0], result.different = first_line[1];
-    if (static_cast<std::int64_t>(first_line.size()) > most && result.first >= 0) return result;
-  }
-  const Classes classes = upload(exec, "ribbon::class_of_line", class_of), representative = upload(exec, "ribbon::representative", first_line);
-  std::int64_t  different = 0;
-  Kokkos::parallel_reduce("ribbon::compare", rows_of(exec, lines), CompareKernel<Values, Memory>{bands.values, classes, representative}, Kokkos::Sum<std::int64_t>(different));
-  exec.fence();
-  if (different > 0) return result; // NaN, or two matrices with one hash: keep a matrix per line
+  const auto       host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, hash);
+  std::vector<int> first_line, class_of;
+  Classes          classes, representative;
+  const auto       compare = [&] {
+    classes = upload(exec, "ribbon::class_of_line", class_of), representative = upload(exec, "ribbon::representative", first_line);
+    std::int64_t different = 0;
+    Kokkos::parallel_reduce("ribbon::compare", rows_of(exec, lines), CompareKernel<Values, Memory>{bands.values, classes, representative, static_cast<real_t<Scalar>>(tolerance)}, Kokkos::Sum<std::int64_t>(different));
+    exec.fence();
+    return different;
+  };
+  if (tolerance > 0) {
+    if (!classes_of_near(host, largest_gap(bands.values.extent(1), bands.values.extent(2), tolerance), most, compare, first_line, class_of, classes, result)) return result;
+  } else if (!classes_of_equal(host, most, first_line, class_of, result) || compare() > 0) return result; // NaN, or two matrices with one hash: keep a matrix per line
   const auto distinct = allocate<Values>(exec, "ribbon::bands", first_line.size(), bands.values.extent(1), bands.values.extent(2));
   Kokkos::parallel_for("ribbon::gather", rows_of(exec, static_cast<std::int64_t>(first_line.size() * bands.values.extent(1))), GatherKernel<Values, Memory>{bands.values, distinct, representative});
   exec.fence();
@@ -119,7 +222,7 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   return result;
 }
 
-#define RIBBON_INSTANTIATE(Scalar, Exec) template SharingResult share(const Exec &, Bands<Scalar, typename Exec::memory_space> &, std::int64_t);
+#define RIBBON_INSTANTIATE(Scalar, Exec) template SharingResult share(const Exec &, Bands<Scalar, typename Exec::memory_space> &, std::int64_t, double);
 
 RIBBON_INSTANTIATE(float, Kokkos::DefaultHostExecutionSpace)
 RIBBON_INSTANTIATE(double, Kokkos::DefaultHostExecutionSpace)

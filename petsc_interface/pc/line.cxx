@@ -78,7 +78,7 @@ static PetscErrorCode PCReset_Line(PC pc)
   pc->ops->matapply = nullptr;
   PetscCall(line->sweep.reset());
   PetscCall(MatDestroy(&line->watched));
-  line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear();
+  line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(), line->pinned.clear();
   line->status = ribbon::FactorStatus::ok;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -17,11 +17,14 @@ struct PC_Line {
   PetscReal                    omega       = 0; ///< 0: the set-up decides
   PetscInt                     iterations  = 1;
   PCLineLhs                    lhs         = PC_LINE_LHS_AUTO;
+  PetscReal                    lhs_tol     = 0; ///< 0: exactly
   PCLineCut                    cut         = PC_LINE_CUT_LOCAL;
   PCLineAlgorithm              algorithm   = PC_LINE_ALGORITHM_AUTO;
   PetscReal                    zero_pivot  = 0;       ///< 0: 100 machine epsilon
   PetscViewer                  viewer      = nullptr; ///< where every set-up says what it found
   PetscViewerFormat            format      = PETSC_VIEWER_DEFAULT;
+  PCLineShiftType              shift_type  = PC_LINE_SHIFT_NONE;
+  PetscReal                    shift       = 0; ///< first amount of PC_LINE_SHIFT_NONZERO; 0: 100 machine epsilon
 
   // what the last set-up made; no requests: none, or one that failed
   std::vector<LineRequest> requests; ///< of each direction
@@ -31,7 +34,8 @@ struct PC_Line {
   std::string              source;                              ///< where the lines come from
   std::string              why;                                 ///< why these directions
   std::string              failure;                             ///< one sentence, empty when the set-up succeeded
-  FactorStatus             status        = FactorStatus::ok;    ///< of the lines that failed
+  FactorStatus             status = FactorStatus::ok;           ///< of the lines that failed
+  std::string              pinned;                              ///< why singular lines are solved with zero mean; empty: they are not
   Mat                      watched       = nullptr;             ///< matrix A of a Kronecker product that was set up with; its state at that time
   PetscObjectState         watched_state = 0;
 };

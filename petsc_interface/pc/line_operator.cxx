@@ -7,6 +7,7 @@
 #include <ribbon/scale.hpp>
 #include <ribbon/transpose.hpp>
 
+#include <cmath>
 #include <stdexcept>
 
 namespace ribbon::petsc {
@@ -140,7 +141,8 @@ public:
 
     PetscCall(PetscLogEventBegin(events->factor, block, 0, 0, 0));
     try {
-      solver_ = LineSolver<Scalar, Exec>(exec, solved_lines(source, request), bands_, request.solver);
+      do solver_ = LineSolver<Scalar, Exec>(exec, solved_lines(source, request), bands_, request.solver);
+      while (Shift(exec, request, solver_.report(), facts));
     } catch (const std::invalid_argument &e) {
       facts->refusal = e.what();
     } catch (const std::exception &e) {
@@ -253,7 +255,7 @@ private:
       // classes while they hold less than a quarter of what one matrix per line holds
       const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1 : request.lhs == PC_LINE_LHS_CLASSES ? lines : std::max<std::int64_t>(1, (lines - 1) / 4);
       SharingResult      shared;
-      PetscCallCXX(shared = share<Scalar>(exec, bands_, most));
+      PetscCallCXX(shared = share<Scalar>(exec, bands_, most, request.lhs_tol));
       facts->first = shared.first, facts->different = shared.different;
     }
     if (source.kronecker) {
@@ -262,6 +264,16 @@ private:
     }
     if (request.omega != 1) PetscCallCXX(scale<Scalar>(exec, bands_, Scalar(1 / request.omega)));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Whether a zero pivot asks for another try, with twice the shift of the last one; from the square root of the precision on there is none.
+  bool Shift(const Exec &exec, const LineRequest &request, const FactorReport &report, LineFacts *facts)
+  {
+    const double more = facts->shift > 0 ? facts->shift : request.shift, most = std::max(request.shift, std::sqrt(static_cast<double>(PETSC_MACHINE_EPSILON)));
+    if (report.status != FactorStatus::zero_pivot || more == 0 || facts->shift + more > most) return false;
+    shift_diagonal<Scalar>(exec, bands_, static_cast<real_t<Scalar>>(more));
+    facts->shift += more;
+    return true;
   }
 
   /// Lines as the vectors hold them: of blocks where components couple, else as many as there are components, next to each other.

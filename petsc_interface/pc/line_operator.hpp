@@ -19,8 +19,11 @@ struct LineRequest {
   int               block          = 1; ///< unknowns of an element of a line
   bool              periodic       = false;
   bool              coupled        = false; ///< rows of this rank couple with others that the solve of their line leaves out
+  bool              zero_sums      = true;  ///< lines may have rows that sum to zero
   PetscReal         omega          = 1;     ///< what is solved is omega A^-1
   PCLineLhs         lhs            = PC_LINE_LHS_AUTO;
+  double            lhs_tol        = 0; ///< lines that agree to this share their matrix
+  double            shift          = 0; ///< first shift of diagonals where a pivot is zero; 0: none
   LineSolverOptions solver;
 };
 
@@ -30,6 +33,7 @@ struct LineFacts {
   Lhs          lhs      = Lhs::shared;
   std::int64_t first = -1, different = -1; ///< first pair of lines that differ, where it was looked for
   std::size_t  bytes = 0;                  ///< factors, tables and bands
+  double       shift = 0;                  ///< of the diagonals, relative to the largest entry of their rows
   FactorReport report;
   std::string  refusal; ///< why the kernels do not take these lines; empty when they do
   const char  *space = "";

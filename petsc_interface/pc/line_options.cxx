@@ -9,6 +9,7 @@ const char *const PCLineOrderings[]    = {"jacobi", "zebra", "PCLineOrdering", "
 const char *const PCLineLhsTypes[]     = {"auto", "shared", "classes", "per_line", "PCLineLhs", "PC_LINE_LHS_", nullptr};
 const char *const PCLineCuts[]         = {"local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
 const char *const PCLineAlgorithms[]   = {"auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
+const char *const PCLineShiftTypes[]   = {"none", "nonzero", "pin", "PCLineShiftType", "PC_LINE_SHIFT_", nullptr};
 
 namespace ribbon::petsc {
 
@@ -141,9 +142,12 @@ PetscErrorCode ComposeLineOptions(PC pc, bool attach)
   PetscCall(Compose<&PC_Line::omega>(pc, "PCLineSetOmega_C", "PCLineGetOmega_C", attach));
   PetscCall(Compose<&PC_Line::iterations>(pc, "PCLineSetIterations_C", "PCLineGetIterations_C", attach));
   PetscCall(Compose<&PC_Line::lhs>(pc, "PCLineSetLhs_C", "PCLineGetLhs_C", attach));
+  PetscCall(Compose<&PC_Line::lhs_tol>(pc, "PCLineSetLhsTol_C", "PCLineGetLhsTol_C", attach));
   PetscCall(Compose<&PC_Line::cut>(pc, "PCLineSetCut_C", "PCLineGetCut_C", attach));
   PetscCall(Compose<&PC_Line::algorithm>(pc, "PCLineSetAlgorithm_C", "PCLineGetAlgorithm_C", attach));
   PetscCall(Compose<&PC_Line::zero_pivot>(pc, "PCLineSetZeroPivot_C", "PCLineGetZeroPivot_C", attach));
+  PetscCall(Compose<&PC_Line::shift_type>(pc, "PCLineSetShiftType_C", "PCLineGetShiftType_C", attach));
+  PetscCall(Compose<&PC_Line::shift>(pc, "PCLineSetShiftAmount_C", "PCLineGetShiftAmount_C", attach));
   if (attach) {
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineSetDirections_C", SetDirections));
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetDirections_C", GetDirections));
@@ -157,7 +161,7 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
 {
   PC_Line  *line = context(pc);
   PetscEnum choice;
-  PetscReal tol = line->zero_pivot, omega = line->omega;
+  PetscReal tol = line->zero_pivot, omega = line->omega, lhs_tol = line->lhs_tol, shift = line->shift;
   PetscInt  iterations = line->iterations;
   PetscBool set;
   char      list[128];
@@ -180,12 +184,18 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   if (set) PetscCall(PCLineSetIterations(pc, iterations));
   PetscCall(PetscOptionsEnum("-pc_line_lhs", "How many different matrices are kept", "PCLineSetLhs", PCLineLhsTypes, (PetscEnum)line->lhs, &choice, &set));
   if (set) PetscCall(PCLineSetLhs(pc, (PCLineLhs)choice));
+  PetscCall(PetscOptionsReal("-pc_line_lhs_tol", "Lines whose entries agree to this times the largest of their row share a matrix (0: exactly)", "PCLineSetLhsTol", lhs_tol, &lhs_tol, &set));
+  if (set) PetscCall(PCLineSetLhsTol(pc, lhs_tol));
   PetscCall(PetscOptionsEnum("-pc_line_cut", "What to do with lines that the partition cuts", "PCLineSetCut", PCLineCuts, (PetscEnum)line->cut, &choice, &set));
   if (set) PetscCall(PCLineSetCut(pc, (PCLineCut)choice));
   PetscCall(PetscOptionsEnum("-pc_line_algorithm", "Kernel", "PCLineSetAlgorithm", PCLineAlgorithms, (PetscEnum)line->algorithm, &choice, &set));
   if (set) PetscCall(PCLineSetAlgorithm(pc, (PCLineAlgorithm)choice));
   PetscCall(PetscOptionsReal("-pc_line_zeropivot", "A pivot this small relative to its row is zero (0: 100 machine epsilon)", "PCLineSetZeroPivot", tol, &tol, &set));
   if (set) PetscCall(PCLineSetZeroPivot(pc, tol));
+  PetscCall(PetscOptionsEnum("-pc_line_shift_type", "What becomes of singular lines", "PCLineSetShiftType", PCLineShiftTypes, (PetscEnum)line->shift_type, &choice, &set));
+  if (set) PetscCall(PCLineSetShiftType(pc, (PCLineShiftType)choice));
+  PetscCall(PetscOptionsReal("-pc_line_shift_amount", "First shift of nonzero, relative to the largest entry of a row (0: 100 machine epsilon)", "PCLineSetShiftAmount", shift, &shift, &set));
+  if (set) PetscCall(PCLineSetShiftAmount(pc, shift));
   PetscCall(PetscViewerDestroy(&line->viewer));
   PetscCall(PetscOptionsViewer("-pc_line_view", "Every set-up says what lines it found, and what it made of them", "PCView", &line->viewer, &line->format, nullptr));
   PetscOptionsHeadEnd();
@@ -219,6 +229,9 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
 RIBBON_OPTION(Omega, PetscReal, Real, value >= 0 && value < 2, "PCLineSetOmega, -pc_line_omega: %g is not in [0, 2)", (double)value)
 RIBBON_OPTION(Iterations, PetscInt, Int, value > 0, "PCLineSetIterations, -pc_line_iterations: %" PetscInt_FMT " is not positive", value)
 RIBBON_OPTION(ZeroPivot, PetscReal, Real, value >= 0 && value < 1, "PCLineSetZeroPivot, -pc_line_zeropivot: %g is not in [0, 1)", (double)value)
+RIBBON_OPTION(LhsTol, PetscReal, Real, value >= 0 && value < 1, "PCLineSetLhsTol, -pc_line_lhs_tol: %g is not in [0, 1)", (double)value)
+RIBBON_OPTION(ShiftAmount, PetscReal, Real, value >= 0 && value < 1, "PCLineSetShiftAmount, -pc_line_shift_amount: %g is not in [0, 1)", (double)value)
+RIBBON_ENUM_OPTION(ShiftType, PCLineShiftType, PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_PIN)
 RIBBON_ENUM_OPTION(Composition, PCLineComposition, PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_SYMMETRIC)
 RIBBON_ENUM_OPTION(Ordering, PCLineOrdering, PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA)
 RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)

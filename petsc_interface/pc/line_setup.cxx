@@ -63,6 +63,7 @@ PetscErrorCode Inspect(PC pc, LineOperator &op, const LineSource &source, LineRe
   request->half_bandwidth = std::max(1, found.half_bandwidth);
   request->periodic       = found.periodic;
   request->coupled        = found.across;
+  request->zero_sums      = found.zero_sums || source.kronecker;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,7 +97,7 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
   }
   switch (r.status) {
   case FactorStatus::zero_pivot:
-    return format("PC line: zero pivot in %s: its size is %.2g of the largest entry of the row, -pc_line_zeropivot sets the limit", place.c_str(), r.smallest_pivot);
+    return format("PC line: zero pivot in %s: its size is %.2g of the largest entry of the row, -pc_line_zeropivot sets the limit, -pc_line_shift_type what becomes of it", place.c_str(), r.smallest_pivot);
   case FactorStatus::not_finite:
     return format("PC line: %s has an entry or a pivot that is not a finite number", place.c_str());
   case FactorStatus::unsound:
@@ -147,6 +148,30 @@ PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   if (found[0]) *omega = static_cast<PetscReal>(found[1] > 1 ? 0.6 : 0.8);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether singular lines are solved with zero mean: because it was asked for, or because a null space says that the constants do not matter. Collective.
+PetscErrorCode DecidePin(PC pc, PC_Line *line)
+{
+  PetscFunctionBegin;
+  if (line->shift_type == PC_LINE_SHIFT_PIN) line->pinned = "asked for";
+  if (line->shift_type != PC_LINE_SHIFT_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  for (Mat A : {pc->pmat, pc->mat}) {
+    MatNullSpace space = nullptr;
+    Vec          ones;
+    PetscReal    norm;
+    PetscInt     n;
+    if (A && line->pinned.empty()) PetscCall(MatGetNullSpace(A, &space));
+    if (!space) continue;
+    PetscCall(MatCreateVecs(pc->pmat, &ones, nullptr));
+    PetscCall(VecGetSize(ones, &n));
+    PetscCall(VecSet(ones, 1));
+    PetscCall(MatNullSpaceRemove(space, ones));
+    PetscCall(VecNorm(ones, NORM_2, &norm));
+    PetscCall(VecDestroy(&ones));
+    if (norm <= PETSC_SQRT_MACHINE_EPSILON * PetscSqrtReal(static_cast<PetscReal>(n))) line->pinned = A == pc->pmat ? "the null space of Pmat has the constants" : "the null space of Amat has the constants";
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,6 +265,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source, bool one = 
   PetscCall(ChooseDirections(pc, line, *reader, source, &directions));
   const bool automatic = line->directions[0] == PC_LINE_DIRECTION_AUTO && directions.size() > 1 && !one;
   if (one) line->why += ", but these lines cannot be solved", directions.resize(1);
+  PetscCall(DecidePin(pc, line));
   for (const LineDirection &d : directions) {
     PetscCheck(line->cut == PC_LINE_CUT_LOCAL || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
                d.name.c_str(), (int)d.processes, d.name == "rows" ? "give each rank whole lines" : format("use -da_processors_%s 1", d.name.c_str()).c_str());
@@ -249,6 +275,9 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source, bool one = 
     request.lhs               = line->lhs;
     request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
     request.solver.zero_pivot = static_cast<double>(line->zero_pivot);
+    request.lhs_tol           = static_cast<double>(line->lhs_tol);
+    if (line->shift_type == PC_LINE_SHIFT_NONZERO) request.shift = static_cast<double>(line->shift > 0 ? line->shift : 100 * PETSC_MACHINE_EPSILON);
+    if (!line->pinned.empty() && request.zero_sums && request.block == 1) request.solver.singular = "zero_mean"; // a look at every matrix, so not without need
     line->requests.push_back(request);
     line->names += (line->names.empty() ? "" : ",") + d.name;
   }

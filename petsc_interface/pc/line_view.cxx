@@ -12,8 +12,10 @@ namespace {
 struct Held {
   std::int64_t     lines = 0, matrices = 0;
   double           bytes = 0, probe_error = 0, smallest_pivot = 1;
-  Lhs              lhs   = Lhs::shared;
-  const LineBatch *first = nullptr; ///< batch that stands for all in what is not summed
+  long long        singular = 0;
+  double           shift    = 0;
+  Lhs              lhs      = Lhs::shared;
+  const LineBatch *first    = nullptr; ///< batch that stands for all in what is not summed
 };
 
 Held sum_up(const LineSweep &sweep, std::size_t direction)
@@ -26,6 +28,8 @@ Held sum_up(const LineSweep &sweep, std::size_t direction)
         h.lines += batch.request.direction.lines.lines();
         h.matrices += batch.facts.matrices;
         h.bytes += static_cast<double>(batch.facts.bytes);
+        h.singular += batch.facts.report.singular_lines;
+        h.shift          = std::max(h.shift, batch.facts.shift);
         h.lhs            = std::max(h.lhs, batch.facts.lhs);
         h.probe_error    = std::max(h.probe_error, batch.facts.report.probe_error);
         h.smallest_pivot = std::min(h.smallest_pivot, batch.facts.report.smallest_pivot);
@@ -37,7 +41,7 @@ PetscErrorCode ViewDirection(PC_Line *line, std::size_t d, PetscMPIInt size, Pet
 {
   const LineRequest   &q    = line->requests[d];
   const LineDirection &way  = q.direction;
-  const Held           h    = sum_up(line->sweep, d);
+  Held                 h    = sum_up(line->sweep, d);
   const char          *rank = size > 1 ? "on rank 0: " : "";
   PetscFunctionBegin;
   const std::string band = q.half_bandwidth == 1 ? "tridiagonal" : q.half_bandwidth == 2 ? "pentadiagonal" : format("banded, %d entries on either side of the diagonal", q.half_bandwidth);
@@ -46,6 +50,10 @@ PetscErrorCode ViewDirection(PC_Line *line, std::size_t d, PetscMPIInt size, Pet
   if (way.element) PetscCall(PetscViewerASCIIPrintf(viewer, "  packed: %" PetscInt_FMT " lines of any length, one behind the other\n", way.lines_all));
   if (size > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  cut by the partition: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut, way.lines_all, way.lines_cut ? ", each piece is solved on its rank" : ""));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &h.singular, 1, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &h.shift, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)viewer)));
+  if (h.singular > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular lines: %lld, solved for the solution of zero mean (%s)\n", h.singular, line->pinned.c_str()));
+  if (h.shift > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  shifted: diagonals by %.1e of the largest entry of their rows, because of zero pivots\n", h.shift));
   if (h.matrices == 0) PetscFunctionReturn(PETSC_SUCCESS); // no lines, or not factored
   const FactorReport &report = h.first->facts.report;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices: %s%s, %lld distinct, %.3g bytes held on %s\n", rank, to_string(h.lhs), static_cast<long long>(h.matrices), h.bytes, h.first->facts.space));
@@ -64,8 +72,8 @@ PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (line->requests.empty()) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  direction %s, composition %s, ordering %s, lhs %s, cut %s (not set up)\n", names_of(line->directions).c_str(), PCLineCompositions[line->composition],
-                                     PCLineOrderings[line->ordering], PCLineLhsTypes[line->lhs], PCLineCuts[line->cut]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  direction %s, composition %s, ordering %s, lhs %s, cut %s, shift type %s (not set up)\n", names_of(line->directions).c_str(), PCLineCompositions[line->composition],
+                                     PCLineOrderings[line->ordering], PCLineLhsTypes[line->lhs], PCLineCuts[line->cut], PCLineShiftTypes[line->shift_type]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));

@@ -14,9 +14,12 @@
 .  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8, with pentadiagonal lines 0.6, on a multigrid level for compositions that would not smooth with 1)
 .  -pc_line_iterations <its> - repeats of the whole (default 1)
 .  -pc_line_lhs <auto,shared,classes,per_line> - how many different matrices are kept (default auto: as few as the values allow)
+.  -pc_line_lhs_tol <tol> - lines whose entries agree to this times the largest of their row share a matrix (default 0: exactly)
 .  -pc_line_cut <local,error> - what to do with lines that the partition cuts (default local: each piece is solved on its rank)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
 .  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
+.  -pc_line_shift_type <none,nonzero,pin> - what becomes of singular lines (default none: a failure, or pin where the null space of Pmat or Amat has the constants)
+.  -pc_line_shift_amount <amount> - first shift of nonzero, relative to the largest entry of a row (default 100 machine epsilon)
 -  -pc_line_view <viewer> - every set-up says what lines it found, and what it made of them
 
    Notes:
@@ -24,7 +27,8 @@
    in natural numbering; else along its largest couplings. A line may be periodic and has up to 8 entries on either side of the diagonal. Components of a grid point are lines of their
    own where they do not couple, blocks of up to 8 where they do. MATMAIJ and MATKAIJ are read without assembling them. With KSPPREONLY it solves batches of lines exactly; as a preconditioner or as a
    smoother of PCMG it is line Jacobi, in one direction or composed of several. With symmetric composition, and with additive composition in
-   jacobi ordering, it is symmetric where the matrix is. KSPCG needs it definite, too: see PCLineSetComposition(). Zero pivots, NaN and matrices that lose their digits without pivoting are reported by PCGetFailedReason().
+   jacobi ordering, it is symmetric where the matrix is. KSPCG needs it definite, too: see PCLineSetComposition(). Zero pivots, NaN and matrices that lose their digits without pivoting are reported by
+PCGetFailedReason().
 
    References:
 .  * - A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch, Computer Physics Communications 241 (2019)
@@ -35,6 +39,7 @@ typedef enum { PC_LINE_DIRECTION_AUTO, PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y,
 typedef enum { PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC } PCLineComposition;
 typedef enum { PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA } PCLineOrdering;
 typedef enum { PC_LINE_LHS_AUTO, PC_LINE_LHS_SHARED, PC_LINE_LHS_CLASSES, PC_LINE_LHS_PER_LINE } PCLineLhs;
+typedef enum { PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_NONZERO, PC_LINE_SHIFT_PIN } PCLineShiftType;
 typedef enum { PC_LINE_CUT_LOCAL, PC_LINE_CUT_ERROR } PCLineCut;
 typedef enum { PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_ONE_PASS, PC_LINE_ALGORITHM_THOMAS, PC_LINE_ALGORITHM_PIVOTED } PCLineAlgorithm;
 
@@ -44,6 +49,7 @@ PETSC_EXTERN const char *const PCLineOrderings[];
 PETSC_EXTERN const char *const PCLineLhsTypes[];
 PETSC_EXTERN const char *const PCLineCuts[];
 PETSC_EXTERN const char *const PCLineAlgorithms[];
+PETSC_EXTERN const char *const PCLineShiftTypes[];
 
 /* Registers everything; callable before and after PetscInitialize(), any number of times. Errors: PETSC_ERR_LIB for another PETSc version. */
 PETSC_EXTERN PetscErrorCode RibbonInitialize(void);
@@ -142,6 +148,23 @@ PETSC_EXTERN PetscErrorCode PCLineSetIterations(PC, PetscInt iterations);
 PETSC_EXTERN PetscErrorCode PCLineGetIterations(PC, PetscInt *iterations);
 PETSC_EXTERN PetscErrorCode PCLineSetLhs(PC, PCLineLhs);
 PETSC_EXTERN PetscErrorCode PCLineGetLhs(PC, PCLineLhs *);
+/*@
+   PCLineSetLhsTol - Sets how far the entries of lines may differ that share a matrix
+
+   Input Parameters:
++  pc - the preconditioner
+-  tol - in [0, 1), relative to the largest entry of the row; 0: not at all
+
+   Options Database Key:
+.  -pc_line_lhs_tol <tol> - the tolerance
+
+   Note:
+   All lines of a class are solved with the matrix of the first one. Lines of Galerkin levels that differ by rounding share with 1e-12.
+
+.seealso: PCLINE, PCLineSetLhs()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetLhsTol(PC, PetscReal tol);
+PETSC_EXTERN PetscErrorCode PCLineGetLhsTol(PC, PetscReal *tol);
 PETSC_EXTERN PetscErrorCode PCLineSetCut(PC, PCLineCut);
 PETSC_EXTERN PetscErrorCode PCLineGetCut(PC, PCLineCut *);
 PETSC_EXTERN PetscErrorCode PCLineSetAlgorithm(PC, PCLineAlgorithm);
@@ -149,6 +172,30 @@ PETSC_EXTERN PetscErrorCode PCLineGetAlgorithm(PC, PCLineAlgorithm *);
 /* tol >= 0; 0 stands for 100 machine epsilon */
 PETSC_EXTERN PetscErrorCode PCLineSetZeroPivot(PC, PetscReal tol);
 PETSC_EXTERN PetscErrorCode PCLineGetZeroPivot(PC, PetscReal *tol);
+/*@
+   PCLineSetShiftType - Sets what becomes of singular lines
+
+   Input Parameters:
++  pc - the preconditioner
+-  type - PC_LINE_SHIFT_NONE: PCSetUp() fails, unless a MatNullSpace of Pmat or of Amat has the constants, which means PC_LINE_SHIFT_PIN;
+          PC_LINE_SHIFT_NONZERO: where a pivot is zero, the diagonals of the matrices that are factored with it get larger by PCLineSetShiftAmount() times
+          the largest entry of their row, then by twice as much and so on, up to the square root of the machine epsilon, until no pivot is zero;
+          PC_LINE_SHIFT_PIN: lines whose rows sum to zero (Neumann and periodic ones) are solved for least squares and zero mean, which is the
+          solution of smallest norm where the right-hand side is consistent; each piece of a line that does not couple with the rest by itself
+
+   Options Database Key:
+.  -pc_line_shift_type <none,nonzero,pin> - the type
+
+   Note:
+   PC_LINE_SHIFT_PIN takes scalar lines. Other singular lines, lines of blocks, and transposed solves with singular lines whose columns do not sum to zero fail as with PC_LINE_SHIFT_NONE.
+
+.seealso: PCLINE, PCLineSetShiftAmount(), PCLineSetZeroPivot(), MatSetNullSpace()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetShiftType(PC, PCLineShiftType);
+PETSC_EXTERN PetscErrorCode PCLineGetShiftType(PC, PCLineShiftType *);
+/* amount in [0, 1), the first one of PC_LINE_SHIFT_NONZERO; 0 stands for 100 machine epsilon */
+PETSC_EXTERN PetscErrorCode PCLineSetShiftAmount(PC, PetscReal amount);
+PETSC_EXTERN PetscErrorCode PCLineGetShiftAmount(PC, PetscReal *amount);
 
 /* What the last PCSetUp() found on this rank: names of the directions, lines, rows per line, distinct matrices, half-bandwidth, bytes held. Any pointer may be NULL.
    Lines, matrices and bytes are sums over directions and colours, rows are those of the first direction, the half-bandwidth is the largest.

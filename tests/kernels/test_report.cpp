@@ -276,6 +276,48 @@ TEST(Report, SingularLinesOfZeroMean)
         for (const char *algorithm : {"auto", "thomas", "pivoted"}) check(double(), h, periodic, lhs, algorithm), check(Kokkos::complex<double>(), h, periodic, lhs, algorithm);
 }
 
+TEST(Report, SingularPiecesOfLinesOfZeroMean)
+{
+  const std::int64_t length[] = {3, 7, 5, 9}, n = 24, lines = 5; // the third piece is regular
+  for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line}) {
+    std::mt19937_64 g(11);
+    auto            bands = random_bands<double>(g, matrices_for(lhs, lines), n, 2, false, Kind::dominant);
+    assign(g, bands, lhs, lines);
+    for (std::size_t c = 0; c < bands.values.extent(0); ++c)
+      for (std::int64_t p = 0, begin = 0; p < 4; begin += length[p++])
+        for (std::int64_t i = begin; i < begin + length[p]; ++i) {
+          double sum = 0;
+          for (int d = -2; d <= 2; ++d) {
+            double &a = bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 2));
+            if (d != 0) sum += a = i + d >= begin && i + d < begin + length[p] ? -1.0 - static_cast<double>((i + d) % 3) : 0;
+          }
+          bands.values(c, static_cast<std::size_t>(i), 2) = -sum + (p == 2 ? 1 : 0);
+        }
+    const auto                set = ribbon::LineSet::interleaved(n, lines);
+    ribbon::LineSolverOptions options;
+    options.singular = "zero_mean";
+    const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), options);
+    ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
+    EXPECT_EQ(solver.report().singular_lines, 3 * lines);
+    std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+    for (auto &v : b) v = random_scalar<double>(g);
+    const auto x   = solve(solver, b);
+    const auto own = expanded(bands);
+    for (std::int64_t l = 0; l < lines; ++l)
+      for (std::int64_t p = 0, begin = 0; p < 4; begin += length[p++]) {
+        ribbon::Bands<double, Kokkos::HostSpace> piece;
+        std::vector<double>                      mine, right;
+        piece.values = decltype(piece.values)("piece", 1, static_cast<std::size_t>(length[p]), 5);
+        for (std::int64_t i = 0; i < length[p]; ++i) {
+          const auto at = static_cast<std::size_t>(set(l, begin + i));
+          mine.push_back(x[at]), right.push_back(b[at]);
+          for (std::size_t d = 0; d < 5; ++d) piece.values(0, static_cast<std::size_t>(i), d) = own.values(static_cast<std::size_t>(matrix_of(own, l)), static_cast<std::size_t>(begin + i), d);
+        }
+        if (p != 2) expect_zero_mean(piece, 0, mine, right);
+      }
+  }
+}
+
 TEST(Report, APerLineMatrixThatIsSingularIsReportedAndTheOthersAreSolved)
 {
   for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"}) {
