@@ -25,10 +25,18 @@ inline const PetscScalar turned(1, 0.3);
 inline constexpr PetscScalar turned = 1;
 #endif
 
+/// Whether Grid turns its entries in complex PETSc; without, constants stay the null vectors of its singular lines.
+inline bool &phases()
+{
+  static bool on = true;
+  return on;
+}
+
 /// exp(2 pi i step / n), 1 where PETSc is real.
 inline PetscScalar phase([[maybe_unused]] PetscInt step, [[maybe_unused]] PetscInt n)
 {
 #if defined(PETSC_USE_COMPLEX)
+  if (!phases()) return 1;
   return std::polar<PetscReal>(1, 2 * PETSC_PI * static_cast<PetscReal>(step) / static_cast<PetscReal>(n));
 #else
   return 1;

@@ -21,7 +21,7 @@ class PCLineLines : public Petsc { };
 PetscScalar entry(PetscInt r, PetscInt c, PetscInt row = 40)
 {
   const double v = std::sin(1.0 + 0.7 * static_cast<double>(r) + 0.3 * static_cast<double>(c));
-  return r == c ? static_cast<PetscScalar>(row + v) : static_cast<PetscScalar>(v);
+  return r == c ? static_cast<PetscScalar>(static_cast<double>(row) + v) : static_cast<PetscScalar>(v);
 }
 
 /// A DMDA with a matrix whose entries are those of `couples(component, other component, steps away in each direction)`.

@@ -8,7 +8,19 @@ using namespace test;
 
 namespace {
 
-class PCLineNullSpaces : public Petsc { };
+class PCLineNullSpaces : public Petsc {
+protected:
+  void SetUp() override
+  {
+    Petsc::SetUp();
+    phases() = false;
+  }
+  void TearDown() override
+  {
+    phases() = true;
+    Petsc::TearDown();
+  }
+};
 
 constexpr PetscReal small = 1000 * PETSC_MACHINE_EPSILON;
 
