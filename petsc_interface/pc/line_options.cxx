@@ -144,6 +144,7 @@ PetscErrorCode ComposeLineOptions(PC pc, bool attach)
   PetscCall(Compose<&PC_Line::cut>(pc, "PCLineSetCut_C", "PCLineGetCut_C", attach));
   PetscCall(Compose<&PC_Line::algorithm>(pc, "PCLineSetAlgorithm_C", "PCLineGetAlgorithm_C", attach));
   PetscCall(Compose<&PC_Line::zero_pivot>(pc, "PCLineSetZeroPivot_C", "PCLineGetZeroPivot_C", attach));
+  PetscCall(Compose<&PC_Line::compare>(pc, "PCLineSetCompare_C", "PCLineGetCompare_C", attach));
   if (attach) {
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineSetDirections_C", SetDirections));
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetDirections_C", GetDirections));
@@ -159,7 +160,7 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   PetscEnum choice;
   PetscReal tol = line->zero_pivot, omega = line->omega;
   PetscInt  iterations = line->iterations;
-  PetscBool set;
+  PetscBool compare    = line->compare, set;
   char      list[128];
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "PC line options");
@@ -188,6 +189,8 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   if (set) PetscCall(PCLineSetZeroPivot(pc, tol));
   PetscCall(PetscViewerDestroy(&line->viewer));
   PetscCall(PetscOptionsViewer("-pc_line_view", "Every set-up says what lines it found, and what it made of them", "PCView", &line->viewer, &line->format, nullptr));
+  PetscCall(PetscOptionsBool("-pc_line_compare", "Run the serial reference beside each application and say where they part", "PCLineSetCompare", compare, &compare, &set));
+  if (set) PetscCall(PCLineSetCompare(pc, compare));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -219,6 +222,7 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
 RIBBON_OPTION(Omega, PetscReal, Real, value >= 0 && value < 2, "PCLineSetOmega, -pc_line_omega: %g is not in [0, 2)", (double)value)
 RIBBON_OPTION(Iterations, PetscInt, Int, value > 0, "PCLineSetIterations, -pc_line_iterations: %" PetscInt_FMT " is not positive", value)
 RIBBON_OPTION(ZeroPivot, PetscReal, Real, value >= 0 && value < 1, "PCLineSetZeroPivot, -pc_line_zeropivot: %g is not in [0, 1)", (double)value)
+RIBBON_OPTION(Compare, PetscBool, Bool, value == PETSC_FALSE || value == PETSC_TRUE, "PCLineSetCompare: %d is no PetscBool", (int)value)
 RIBBON_ENUM_OPTION(Composition, PCLineComposition, PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_SYMMETRIC)
 RIBBON_ENUM_OPTION(Ordering, PCLineOrdering, PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA)
 RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)

@@ -17,7 +17,8 @@
 .  -pc_line_cut <local,error> - what to do with lines that the partition cuts (default local: each piece is solved on its rank)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
 .  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
--  -pc_line_view <viewer> - every set-up says what lines it found, and what it made of them
+.  -pc_line_view <viewer> - every set-up says what lines it found, and what it made of them
+-  -pc_line_compare <bool> - run the serial reference beside each application and say where they part (default false)
 
    Notes:
    Lines come from the DMDA of the PC or of the matrix, or, where there is none that fits, from the pattern of the matrix: consecutive rows, or a grid
@@ -149,6 +150,25 @@ PETSC_EXTERN PetscErrorCode PCLineGetAlgorithm(PC, PCLineAlgorithm *);
 /* tol >= 0; 0 stands for 100 machine epsilon */
 PETSC_EXTERN PetscErrorCode PCLineSetZeroPivot(PC, PetscReal tol);
 PETSC_EXTERN PetscErrorCode PCLineGetZeroPivot(PC, PetscReal *tol);
+/*@
+   PCLineSetCompare - Runs a plain serial elimination with pivoting beside each solve along lines
+
+   Input Parameters:
++  pc - the preconditioner
+-  compare - PETSC_TRUE to compare
+
+   Options Database Key:
+.  -pc_line_compare <bool> - compare
+
+   Note:
+   Each application (with several columns: each call) prints one line: the largest difference of all its solves, relative to the largest number that the reference has on the same line,
+   with the row, the line and the rank where it is. Nothing is judged. The reference works on the host, in extended precision, from the entries that the matrix had at set-up; it is for
+   finding errors, not for production.
+
+.seealso: PCLINE
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetCompare(PC, PetscBool compare);
+PETSC_EXTERN PetscErrorCode PCLineGetCompare(PC, PetscBool *compare);
 
 /* What the last PCSetUp() found on this rank: names of the directions, lines, rows per line, distinct matrices, half-bandwidth, bytes held. Any pointer may be NULL.
    Lines, matrices and bytes are sums over directions and colours, rows are those of the first direction, the half-bandwidth is the largest.
