@@ -25,7 +25,8 @@
    in natural numbering; else along its largest couplings. A line may be periodic and has up to 8 entries on either side of the diagonal. Components of a grid point are lines of their
    own where they do not couple, blocks of up to 8 where they do. MATMAIJ and MATKAIJ are read without assembling them. With KSPPREONLY it solves batches of lines exactly; as a preconditioner or as a
    smoother of PCMG it is line Jacobi, in one direction or composed of several. With symmetric composition, and with additive composition in
-   jacobi ordering, it is symmetric where the matrix is. KSPCG needs it definite, too: see PCLineSetComposition(). Zero pivots, NaN and matrices that lose their digits without pivoting are reported by PCGetFailedReason().
+   jacobi ordering, it is symmetric where the matrix is. KSPRICHARDSON without norms (KSP_NORM_NONE, as PCMG sets it, or KSPConvergedSkip()) is done by the PC as a whole.
+   KSPCG needs it definite, too: see PCLineSetComposition(). Zero pivots, NaN and matrices that lose their digits without pivoting are reported by PCGetFailedReason().
 
    References:
 .  * - A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch, Computer Physics Communications 241 (2019)

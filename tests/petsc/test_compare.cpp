@@ -103,6 +103,57 @@ TEST_F(PCLineComparison, RichardsonAndManyRightHandSidesAreCompared)
   OK(KSPDestroy(&ksp));
 }
 
+TEST_F(PCLineComparison, EverySetOfLinesOfAKroneckerProductIsCompared)
+{
+  Grid     grid({4, 5, 3 * ranks}, {0, 2, 0}, 0.5, false, {1, 1, ranks}); // lines along y: with components side by side, a set for each plane
+  Mat      M, B, X;
+  PetscInt rows;
+  OK(MatCreateMAIJ(grid.A, 2, &M));
+  {
+    Line line(M);
+    OK(PCLineSetCompare(line.pc, PETSC_TRUE));
+    OK(PCSetUp(line.pc));
+    std::string text = text_of([&] { OK(PCApply(line.pc, line.b, line.x)); });
+    EXPECT_TRUE(difference_in(text) >= 0 && difference_in(text) < rounding) << text;
+    OK(MatGetLocalSize(M, &rows, nullptr));
+    OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, 3, nullptr, &B));
+    OK(MatSetRandom(B, nullptr));
+    OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+    text = text_of([&] { OK(PCMatApply(line.pc, B, X)); });
+    EXPECT_TRUE(difference_in(text) >= 0 && difference_in(text) < rounding) << text;
+    OK(MatDestroy(&B));
+    OK(MatDestroy(&X));
+  }
+  OK(MatDestroy(&M));
+}
+
+TEST_F(PCLineComparison, BlocksAndLinesOfAGraphAreCompared)
+{
+  const PetscInt n = 12; // elements of two coupled rows, one line a rank
+  Mat            A = matrix(
+               2 * n * ranks, [](PetscInt r, PetscInt c) { return r == c           ? 9
+                                                                  : r / 2 == c / 2 ? 2
+                                                                                   : -1; }, [&](PetscInt r, PetscInt c) { return r / (2 * n) == c / (2 * n) && std::abs(r / 2 - c / 2) <= 1; }, 2 * n);
+  const PetscInt m = 10; // no grid: an even row couples with one further on
+  Mat            G = matrix(
+               m * ranks, [](PetscInt r, PetscInt c) { return r == c                 ? 7
+                                                              : std::abs(r - c) == 3 ? -2
+                                                                                     : -1; }, [&](PetscInt r, PetscInt c) { return r == c || (r / m == c / m && (std::abs(r - c) == 3 || r * c == 2)); }, m);
+  OK(MatSetBlockSize(A, 2));
+  for (Mat matrix : {A, G}) {
+    Line line(matrix);
+    if (matrix == G) {
+      OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
+    }
+    OK(PCLineSetCompare(line.pc, PETSC_TRUE));
+    OK(PCSetUp(line.pc));
+    const std::string text = text_of([&] { OK(PCApply(line.pc, line.b, line.x)); });
+    EXPECT_TRUE(difference_in(text) >= 0 && difference_in(text) < rounding) << text << line.view();
+  }
+  OK(MatDestroy(&A));
+  OK(MatDestroy(&G));
+}
+
 TEST_F(PCLineComparison, DigitsThatAreLostAreSeen)
 {
   Grid grid({12, 2 * ranks}, {1, 0}, 1, false, {1, ranks});

@@ -19,13 +19,28 @@ PetscErrorCode count_and_multiply(Mat A, Vec x, Vec y)
   return multiply(A, x, y);
 }
 
+using Multiply = PetscErrorCode (*)(Mat, Vec, Vec);
+
+/// MatGetOperation() and MatSetOperation() of the product; PETSc's name for a pointer to any function changed.
+template <class Function>
+Multiply product_of(PetscErrorCode (*get)(Mat, MatOperation, Function *), Mat A)
+{
+  Multiply own = nullptr;
+  get(A, MATOP_MULT, reinterpret_cast<Function *>(&own));
+  return own;
+}
+template <class Function>
+void set_product(PetscErrorCode (*set)(Mat, MatOperation, Function), Mat A, Multiply own)
+{
+  set(A, MATOP_MULT, reinterpret_cast<Function>(own));
+}
+
 /// Counts the products of a matrix from now on.
 void count_products(Mat A)
 {
-  PetscErrorCode (*own)(Mat, Vec, Vec);
-  MatGetOperation(A, MATOP_MULT, reinterpret_cast<void (**)(void)>(&own));
+  const Multiply own = product_of(MatGetOperation, A);
   if (own != count_and_multiply) multiply = own;
-  MatSetOperation(A, MATOP_MULT, reinterpret_cast<void (*)(void)>(count_and_multiply));
+  set_product(MatSetOperation, A, count_and_multiply);
   products = 0;
 }
 
@@ -125,22 +140,24 @@ TEST_F(PCLineRichardson, IsTheIterationOfPETSc)
   Mat  same; // another matrix with the same entries: PETSc iterates by itself
   OK(MatDuplicate(grid.A, MAT_COPY_VALUES, &same));
   count_products(grid.A);
-  for (const auto &directions : {std::vector<int>{1}, std::vector<int>{0}, std::vector<int>{1, 0}})
+  for (const auto &directions : {std::vector<int>{1}, std::vector<int>{1, 0}})
     for (PCLineComposition composition : compositions)
       for (PCLineOrdering ordering : orderings)
-        for (PetscInt repeats : {1, 2})
-          for (PetscInt its : {1, 2, 5})
+        for (PetscInt repeats : {1, 2}) {
+          const Sweep sweep = {directions, composition, ordering, repeats == 1 ? 1. : 0.75, repeats};
+          Richardson  fused(grid.A, grid.A, grid.da, 1), own(same, grid.A, grid.da, 1);
+          const auto  groups = static_cast<PetscInt>(directions.size()) * (ordering == PC_LINE_ORDERING_ZEBRA ? 2 : 1);
+          sweep.set(fused.pc);
+          sweep.set(own.pc);
+          for (PetscInt its : {1, 4})
             for (PetscBool nonzero : {PETSC_FALSE, PETSC_TRUE}) {
-              const Sweep sweep = {directions, composition, ordering, repeats == 1 ? 1. : 0.75, repeats};
-              Richardson  fused(grid.A, grid.A, grid.da, its), own(same, grid.A, grid.da, its);
-              for (Richardson *r : {&fused, &own}) {
-                sweep.set(r->pc);
+              for (const Richardson *r : {&fused, &own}) {
+                OK(KSPSetTolerances(r->ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, its));
                 OK(KSPSetInitialGuessNonzero(r->ksp, nonzero));
               }
               const Outcome expected = own.solve();
               products               = 0;
               const Outcome found    = fused.solve();
-              const auto    groups   = static_cast<PetscInt>(directions.size()) * (ordering == PC_LINE_ORDERING_ZEBRA ? 2 : 1);
               EXPECT_EQ(found.applications, 0);
               EXPECT_EQ(expected.applications, its);
               EXPECT_EQ(found.reason, expected.reason);
@@ -150,6 +167,7 @@ TEST_F(PCLineRichardson, IsTheIterationOfPETSc)
                 EXPECT_EQ(products, groups * repeats * its - (nonzero ? 0 : 1)) << "one product for each solve that starts from something";
               }
             }
+        }
   OK(MatDestroy(&same));
 }
 
