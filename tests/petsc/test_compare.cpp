@@ -140,9 +140,9 @@ TEST_F(PCLineComparison, BlocksAndLinesOfAGraphAreCompared)
                                                               : std::abs(r - c) == 3 ? -2
                                                                                      : -1; }, [&](PetscInt r, PetscInt c) { return r == c || (r / m == c / m && (std::abs(r - c) == 3 || r * c == 2)); }, m);
   OK(MatSetBlockSize(A, 2));
-  for (Mat matrix : {A, G}) {
-    Line line(matrix);
-    if (matrix == G) {
+  for (Mat of : {A, G}) {
+    Line line(of);
+    if (of == G) {
       OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_MATRIX));
     }
     OK(PCLineSetCompare(line.pc, PETSC_TRUE));
