@@ -5,6 +5,7 @@
 #include <petsc/private/pcimpl.h>
 #include <petscdmda.h>
 #include <petscdevice.h>
+#include <petscksp.h>
 
 #include <ribbon/compat.hpp>
 
@@ -23,6 +24,19 @@ using RibbonOptionItems          = PetscOptionItems;
 #if PETSC_VERSION_GE(3, 20, 0)
   #define RIBBON_PETSC_HAS_STREAMS 1 /* PetscDeviceContextGetStreamHandle() */
 #endif
+
+#if PETSC_VERSION_GE(3, 24, 0)
+  #define RIBBON_PETSC_HAS_MATAPPLYTRANSPOSE 1 /* pc->ops->matapplytranspose */
+#endif
+
+/* What PCSetPreSolve() set is called by PETSc only where the type has no presolve of its own; from 3.24 there is no such function. */
+static inline PetscErrorCode RibbonCallPreSolve([[maybe_unused]] PC pc, [[maybe_unused]] KSP ksp)
+{
+#if PETSC_VERSION_LT(3, 24, 0)
+  if (pc->presolve) return (pc->presolve)(pc, ksp);
+#endif
+  return PETSC_SUCCESS;
+}
 
 /* Arrays of a dense matrix where they are; 3.18 hands out host arrays only. */
 #if PETSC_VERSION_LT(3, 19, 0)

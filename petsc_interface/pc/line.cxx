@@ -5,8 +5,7 @@
 
 using namespace ribbon::petsc;
 
-/// Nothing is there after a set-up that raised an error. PETSc does not see that the matrix A of a Kronecker product changed: it is set up with anew.
-static PetscErrorCode CheckIsSetUp(PC pc)
+PetscErrorCode ribbon::petsc::CheckIsSetUp(PC pc)
 {
   auto            *line = static_cast<PC_Line *>(pc->data);
   PetscObjectState state;
@@ -30,6 +29,7 @@ static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
   if (line->failure.empty()) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed));
   else PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
   PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));
+  PetscCall(PrintComparison(pc, line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,7 +48,7 @@ static PetscErrorCode PCApplyTranspose_Line(PC pc, Vec b, Vec x)
 }
 
 /// Of one solve; PETSc applies everything else column by column.
-static PetscErrorCode PCMatApply_Line(PC pc, Mat B, Mat X)
+static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
 {
   auto         *line = static_cast<PC_Line *>(pc->data);
   const Events *events;
@@ -56,8 +56,10 @@ static PetscErrorCode PCMatApply_Line(PC pc, Mat B, Mat X)
   PetscCall(CheckIsSetUp(pc));
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events->solve, pc, B, X, 0));
-  if (line->failure.empty()) PetscCall(line->sweep.groups[0].batches[0].op->solve(B, X));
-  else {
+  if (line->failure.empty()) {
+    for (LineBatch &batch : line->sweep.groups[0].batches) PetscCall(batch.op->solve(B, X, transposed));
+    PetscCall(CompareColumns(line, B, X, transposed));
+  } else {
     PetscInt columns;
     PetscCall(MatGetSize(X, nullptr, &columns));
     for (PetscInt c = 0; c < columns; ++c) {
@@ -68,18 +70,42 @@ static PetscErrorCode PCMatApply_Line(PC pc, Mat B, Mat X)
     }
   }
   PetscCall(PetscLogEventEnd(events->solve, pc, B, X, 0));
+  PetscCall(PrintComparison(pc, line));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCMatApply_Line(PC pc, Mat B, Mat X)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSolve(pc, B, X, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+[[maybe_unused]] static PetscErrorCode PCMatApplyTranspose_Line(PC pc, Mat B, Mat X)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSolve(pc, B, X, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whole batches of right-hand sides are taken where M is one solve.
+static void SetMatApply(PC pc, bool one_solve)
+{
+  pc->ops->matapply = one_solve ? PCMatApply_Line : nullptr;
+#if defined(RIBBON_PETSC_HAS_MATAPPLYTRANSPOSE)
+  pc->ops->matapplytranspose = one_solve ? PCMatApplyTranspose_Line : nullptr;
+#endif
 }
 
 static PetscErrorCode PCReset_Line(PC pc)
 {
   auto *line = static_cast<PC_Line *>(pc->data);
   PetscFunctionBegin;
-  pc->ops->matapply = nullptr;
+  SetMatApply(pc, false);
   PetscCall(line->sweep.reset());
   PetscCall(MatDestroy(&line->watched));
   line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(), line->pinned.clear();
-  line->status = ribbon::FactorStatus::ok;
+  line->status = ribbon::FactorStatus::ok, line->exact = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,7 +120,7 @@ static PetscErrorCode PCSetUp_Line(PC pc)
     pc->setupcalled = decltype(pc->setupcalled)(0);
   }
   PetscCall(error);
-  if (line->sweep.is_one_solve()) pc->ops->matapply = PCMatApply_Line;
+  SetMatApply(pc, line->sweep.is_one_solve());
   if (line->viewer) {
     PetscCall(PetscViewerPushFormat(line->viewer, line->format));
     PetscCall(PetscObjectPrintClassNamePrefixType((PetscObject)pc, line->viewer));
@@ -136,6 +162,8 @@ PetscErrorCode PCCreate_Line(PC pc)
   pc->ops->setup          = PCSetUp_Line;
   pc->ops->apply          = PCApply_Line;
   pc->ops->applytranspose = PCApplyTranspose_Line;
+  pc->ops->presolve       = PreSolveLine;
+  pc->ops->postsolve      = PostSolveLine;
   pc->ops->setfromoptions = PCSetFromOptions_Line;
   pc->ops->view           = PCView_Line;
   pc->ops->reset          = PCReset_Line;

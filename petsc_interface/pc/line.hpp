@@ -25,6 +25,7 @@ struct PC_Line {
   PetscViewerFormat            format      = PETSC_VIEWER_DEFAULT;
   PCLineShiftType              shift_type  = PC_LINE_SHIFT_NONE;
   PetscReal                    shift       = 0; ///< first amount of PC_LINE_SHIFT_NONZERO; 0: 100 machine epsilon
+  PetscBool                    compare     = PETSC_FALSE;
 
   // what the last set-up made; no requests: none, or one that failed
   std::vector<LineRequest> requests; ///< of each direction
@@ -38,6 +39,10 @@ struct PC_Line {
   std::string              pinned;                              ///< why singular lines are solved with zero mean; empty: they are not
   Mat                      watched       = nullptr;             ///< matrix A of a Kronecker product that was set up with; its state at that time
   PetscObjectState         watched_state = 0;
+  bool                     exact         = false; ///< one solve is the inverse of the matrix whose state follows: nothing couples but along the lines, and nothing is damped
+  PetscObjectState         state         = 0;
+
+  PetscInt64 compared = 0; ///< applications that were compared
 };
 
 /// Names of directions, with commas.
@@ -46,6 +51,17 @@ std::string names_of(const std::vector<PCLineDirection> &directions);
 PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<LineDirection> *chosen);
 /// Finds, extracts and factors the lines of a PC that was reset. Collective; what it leaves behind when it raises an error is half made.
 PetscErrorCode SetUpLine(PC pc, PC_Line *line);
+/// Nothing is there after a set-up that raised an error. PETSc does not see that the matrix A of a Kronecker product changed: it is set up with anew.
+PetscErrorCode CheckIsSetUp(PC pc);
+/// Whether one solve is the inverse of the matrix, on all ranks. Collective.
+PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly);
+/// What a KSP does before and after a solve: hands PETSc the whole of Richardson's iteration where that needs no norms, for this solve alone.
+PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec b, Vec x);
+PetscErrorCode PostSolveLine(PC pc, KSP ksp, Vec b, Vec x);
+/// Compares the columns of one solve, where that is asked for.
+PetscErrorCode CompareColumns(PC_Line *line, Mat B, Mat X, bool transposed);
+/// Says how far the solves of an application were from the reference, where that is asked for, and forgets them. Collective.
+PetscErrorCode PrintComparison(PC pc, PC_Line *line);
 /// Prints what SetUpLine() found.
 PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer);
 /// Attaches the Set and Get functions of the options to a PC.

@@ -184,7 +184,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode solve(Mat B, Mat X) override
+  PetscErrorCode solve(Mat B, Mat X, bool transposed) override
   {
     const PetscScalar *pb;
     PetscScalar       *px;
@@ -192,6 +192,8 @@ public:
     PetscMemType       where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
     const Exec         exec = current_space<Exec>();
     PetscFunctionBegin;
+    if (transposed) PetscCall(build_transposed(exec));
+    const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
     PetscCall(MatGetLocalSize(B, &rows, nullptr));
     PetscCall(MatGetSize(B, nullptr, &columns));
     PetscCall(MatDenseGetLDA(B, &ldb));
@@ -206,14 +208,14 @@ public:
     // Every column is as many lines as the matrix has. One call takes them all where the line set has a stride to spare and nothing is
     // staged (staging whole arrays would touch what lies between the columns).
     const bool     staged   = on_device && (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x));
-    const bool     one_call = solver_.lines().count1 == 1 && !staged && !is_packed();
+    const bool     one_call = solver.lines().count1 == 1 && !staged && !is_packed();
     const PetscInt calls    = one_call ? 1 : columns;
     for (PetscInt c = 0; c < calls && rows > 0 && columns > 0; ++c) {
-      const LineSet      in = one_call ? with_columns(solver_.lines(), columns, ldb) : solver_.lines(), out = one_call ? with_columns(solver_.lines(), columns, ldx) : solver_.lines();
+      const LineSet      in = one_call ? with_columns(solver.lines(), columns, ldb) : solver.lines(), out = one_call ? with_columns(solver.lines(), columns, ldx) : solver.lines();
       const PetscScalar *b = pb + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldb);
       PetscScalar       *x = px + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldx);
-      if constexpr (on_device) PetscCall(solve_arrays(exec, solver_, b, where_b, in, x, where_x, out));
-      else PetscCallCXX(solve_lines(exec, solver_, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
+      if constexpr (on_device) PetscCall(solve_arrays(exec, solver, b, where_b, in, x, where_x, out));
+      else PetscCallCXX(solve_lines(exec, solver, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
     }
     if constexpr (on_device) {
       PetscCall(RibbonDenseRestoreArrayWriteAndMemType(X, &px));

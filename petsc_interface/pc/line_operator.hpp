@@ -51,9 +51,10 @@ public:
   virtual PetscErrorCode preference(Mat block, const LineDirection &direction, const LineDirection &other, double factor, LinePreference *found) = 0;
   /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.
   virtual PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) = 0;
-  virtual PetscErrorCode solve(Vec b, Vec x, bool transposed)                                          = 0;
+  /// b == x is allowed.
+  virtual PetscErrorCode solve(Vec b, Vec x, bool transposed) = 0;
   /// Every column of B is a right-hand side.
-  virtual PetscErrorCode solve(Mat B, Mat X) = 0;
+  virtual PetscErrorCode solve(Mat B, Mat X, bool transposed) = 0;
 };
 
 /// Whether PETSc keeps this local block on a device that the kernels can use.

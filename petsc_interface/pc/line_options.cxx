@@ -148,6 +148,7 @@ PetscErrorCode ComposeLineOptions(PC pc, bool attach)
   PetscCall(Compose<&PC_Line::zero_pivot>(pc, "PCLineSetZeroPivot_C", "PCLineGetZeroPivot_C", attach));
   PetscCall(Compose<&PC_Line::shift_type>(pc, "PCLineSetShiftType_C", "PCLineGetShiftType_C", attach));
   PetscCall(Compose<&PC_Line::shift>(pc, "PCLineSetShiftAmount_C", "PCLineGetShiftAmount_C", attach));
+  PetscCall(Compose<&PC_Line::compare>(pc, "PCLineSetCompare_C", "PCLineGetCompare_C", attach));
   if (attach) {
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineSetDirections_C", SetDirections));
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetDirections_C", GetDirections));
@@ -163,7 +164,7 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   PetscEnum choice;
   PetscReal tol = line->zero_pivot, omega = line->omega, lhs_tol = line->lhs_tol, shift = line->shift;
   PetscInt  iterations = line->iterations;
-  PetscBool set;
+  PetscBool compare    = line->compare, set;
   char      list[128];
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "PC line options");
@@ -198,6 +199,8 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   if (set) PetscCall(PCLineSetShiftAmount(pc, shift));
   PetscCall(PetscViewerDestroy(&line->viewer));
   PetscCall(PetscOptionsViewer("-pc_line_view", "Every set-up says what lines it found, and what it made of them", "PCView", &line->viewer, &line->format, nullptr));
+  PetscCall(PetscOptionsBool("-pc_line_compare", "Run the serial reference beside each application and say where they part", "PCLineSetCompare", compare, &compare, &set));
+  if (set) PetscCall(PCLineSetCompare(pc, compare));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -232,6 +235,7 @@ RIBBON_OPTION(ZeroPivot, PetscReal, Real, value >= 0 && value < 1, "PCLineSetZer
 RIBBON_OPTION(LhsTol, PetscReal, Real, value >= 0 && value < 1, "PCLineSetLhsTol, -pc_line_lhs_tol: %g is not in [0, 1)", (double)value)
 RIBBON_OPTION(ShiftAmount, PetscReal, Real, value >= 0 && value < 1, "PCLineSetShiftAmount, -pc_line_shift_amount: %g is not in [0, 1)", (double)value)
 RIBBON_ENUM_OPTION(ShiftType, PCLineShiftType, PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_PIN)
+RIBBON_OPTION(Compare, PetscBool, Bool, value == PETSC_FALSE || value == PETSC_TRUE, "PCLineSetCompare: %d is no PetscBool", (int)value)
 RIBBON_ENUM_OPTION(Composition, PCLineComposition, PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_SYMMETRIC)
 RIBBON_ENUM_OPTION(Ordering, PCLineOrdering, PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA)
 RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)

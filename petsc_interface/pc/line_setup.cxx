@@ -232,6 +232,7 @@ PetscErrorCode Build(PC_Line *line, const LineSource &source, PetscInt rbegin, b
                     global_row(rbegin, request, facts.first, 0), global_row(rbegin, request, facts.different, 0));
   if (!facts.refusal.empty()) *error = format("PC line: -pc_line_algorithm %s: %s", PCLineAlgorithms[line->algorithm], facts.refusal.c_str());
   if (!facts.report.ok() && line->failure.empty()) line->failure = describe(rbegin, request, facts), line->status = facts.report.status;
+  if (line->compare) PetscCall(LineReference::create(source, rbegin, request, &batch->reference));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -341,6 +342,24 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
     PetscCall(PetscObjectStateGet((PetscObject)source.rows, &line->watched_state));
   }
   PetscCall(ReportFailure(pc, line));
+  PetscCall(SolvesExactly(pc, line, &line->exact));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &line->state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly)
+{
+  const bool whole   = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
+  bool       couples = false;
+  int        left_out;
+  PetscFunctionBegin;
+  *exactly = whole;
+  if (!whole) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
+  PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
+  left_out = couples || line->requests[0].coupled || line->lhs_tol > 0;
+  for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  *exactly = left_out == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

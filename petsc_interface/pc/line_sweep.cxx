@@ -6,7 +6,11 @@ namespace ribbon::petsc {
 PetscErrorCode LineGroup::solve(Vec b, Vec x, bool transposed)
 {
   PetscFunctionBegin;
-  for (LineBatch &batch : batches) PetscCall(batch.op->solve(b, x, transposed));
+  for (LineBatch &batch : batches) {
+    if (batch.reference) PetscCall(batch.reference->keep(b));
+    PetscCall(batch.op->solve(b, x, transposed));
+    if (batch.reference) PetscCall(batch.reference->compare(x, transposed));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -22,10 +26,12 @@ static PetscErrorCode Residual(Mat A, Vec b, Vec z, Vec r, bool transposed)
 
 PetscErrorCode LineSweep::allocate(Mat A)
 {
-  bool chained = sequences.size() == 1 && iterations > 1;
+  bool chained = sequences.size() == 1 && iterations > 1, some_rows = false;
   PetscFunctionBegin;
   for (const auto &sequence : sequences) chained = chained || sequence.size() > 1;
-  if (chained) PetscCall(MatCreateVecs(A, &correction_, &residual_));
+  for (const LineGroup &group : groups) some_rows = some_rows || !group.all_rows;
+  if (chained) PetscCall(MatCreateVecs(A, nullptr, &residual_));
+  if (some_rows) PetscCall(MatCreateVecs(A, &correction_, nullptr));
   if (sequences.size() > 1) PetscCall(MatCreateVecs(A, &part_, iterations > 1 ? &outer_ : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -38,38 +44,55 @@ PetscErrorCode LineSweep::reset()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LineSweep::run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero, bool transposed)
+PetscErrorCode LineSweep::run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero, bool transposed, Vec r)
 {
   PetscFunctionBegin;
   for (std::size_t k = 0; k < sequence.size(); ++k) {
     LineGroup &group = groups[static_cast<std::size_t>(sequence[transposed ? sequence.size() - 1 - k : k])];
     const bool fresh = z_is_zero && k == 0;
-    const Vec  to    = fresh ? z : correction_;
-    if (!fresh) PetscCall(Residual(A, b, z, residual_, transposed));
+    const Vec  to    = fresh ? z : group.all_rows ? r : correction_; // a solve may overwrite what it is given
+    if (!fresh) PetscCall(Residual(A, b, z, r, transposed));
     if (!group.all_rows) PetscCall(VecSet(to, 0));
-    PetscCall(group.solve(fresh ? b : residual_, to, transposed));
-    if (!fresh) PetscCall(VecAXPY(z, 1, correction_));
+    PetscCall(group.solve(fresh ? b : r, to, transposed));
+    if (!fresh) PetscCall(VecAXPY(z, 1, to));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LineSweep::iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt64 times, bool transposed, Vec work)
+{
+  const PetscReal weight   = PetscReal(1) / static_cast<PetscReal>(sequences.size());
+  const Vec       residual = residual_ ? residual_ : work, outer = outer_ ? outer_ : work;
+  PetscFunctionBegin;
+  for (PetscInt64 k = 0; k < times; ++k) {
+    const bool zero = x_is_zero && k == 0;
+    if (sequences.size() == 1) {
+      PetscCall(run(A, sequences[0], b, x, zero, transposed, residual));
+      continue;
+    }
+    if (!zero) PetscCall(Residual(A, b, x, outer, transposed));
+    for (std::size_t s = 0; s < sequences.size(); ++s) {
+      const bool first = zero && s == 0;
+      PetscCall(run(A, sequences[s], zero ? b : outer, first ? x : part_, true, transposed, residual));
+      if (first) PetscCall(VecScale(x, weight));
+      else PetscCall(VecAXPY(x, weight, part_));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode LineSweep::apply(Mat A, Vec b, Vec x, bool transposed)
 {
-  const PetscReal weight = PetscReal(1) / static_cast<PetscReal>(sequences.size());
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < iterations; ++k) {
-    if (sequences.size() == 1) {
-      PetscCall(run(A, sequences[0], b, x, k == 0, transposed));
-      continue;
-    }
-    if (k > 0) PetscCall(Residual(A, b, x, outer_, transposed));
-    for (std::size_t s = 0; s < sequences.size(); ++s) {
-      const bool first = k == 0 && s == 0;
-      PetscCall(run(A, sequences[s], k == 0 ? b : outer_, first ? x : part_, true, transposed));
-      if (first) PetscCall(VecScale(x, weight));
-      else PetscCall(VecAXPY(x, weight, part_));
-    }
-  }
+  PetscCall(iterate(A, b, x, true, iterations, transposed, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LineSweep::richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_zero, PetscInt times, bool exact)
+{
+  PetscFunctionBegin;
+  if (exact) PetscCall(iterate(A, b, x, true, PetscMin(times, 2), false, work));
+  else PetscCall(iterate(A, b, x, x_is_zero, PetscInt64(times) * iterations, false, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

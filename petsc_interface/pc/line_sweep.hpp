@@ -2,15 +2,16 @@
 /// @file line_sweep.hpp  Solves along lines, composed over directions and colours.
 #pragma once
 
-#include "line_operator.hpp"
+#include "line_compare.hpp"
 
 namespace ribbon::petsc {
 
 /// The lines of one LineSet, factored.
 struct LineBatch {
-  LineRequest                   request;
-  LineFacts                     facts;
-  std::unique_ptr<LineOperator> op;
+  LineRequest                    request;
+  LineFacts                      facts;
+  std::unique_ptr<LineOperator>  op;
+  std::unique_ptr<LineReference> reference; ///< what is beside its solves; nullptr: nothing
 };
 
 /// Lines that are solved together: all of one direction, or those of one colour. B = omega R^T A_lines^-1 R, with R picking their rows.
@@ -39,12 +40,18 @@ public:
   PetscErrorCode allocate(Mat A);
   /// x = M b, or M^T b: A^T, transposed solves, sequences backwards. Allocates nothing but the factors of the first transposed solve.
   PetscErrorCode apply(Mat A, Vec b, Vec x, bool transposed);
+  /// `times` times x += M (b - A x), without M's own vectors in between: every group acts on x. Allocates nothing.
+  /// @param work       a vector like b; overwritten
+  /// @param x_is_zero  what x holds is not read
+  /// @param exact      one solve is A^-1: x is solved for whatever it was, and refined once where there are more iterations
+  PetscErrorCode richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_zero, PetscInt times, bool exact);
   PetscErrorCode reset();
 
 private:
-  PetscErrorCode run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero, bool transposed);
+  PetscErrorCode run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero, bool transposed, Vec r);
+  PetscErrorCode iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt64 times, bool transposed, Vec work);
 
-  Vec residual_ = nullptr, correction_ = nullptr; ///< of a sequence
+  Vec residual_ = nullptr, correction_ = nullptr; ///< of a sequence; result of a group that does not hold all rows
   Vec outer_ = nullptr, part_ = nullptr;          ///< residual before all sequences, result of one
 };
 

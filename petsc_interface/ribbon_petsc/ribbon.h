@@ -20,15 +20,16 @@
 .  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
 .  -pc_line_shift_type <none,nonzero,pin> - what becomes of singular lines (default none: a failure, or pin where the null space of Pmat or Amat has the constants)
 .  -pc_line_shift_amount <amount> - first shift of nonzero, relative to the largest entry of a row (default 100 machine epsilon)
--  -pc_line_view <viewer> - every set-up says what lines it found, and what it made of them
+.  -pc_line_view <viewer> - every set-up says what lines it found, and what it made of them
+-  -pc_line_compare <bool> - run the serial reference beside each application and say where they part (default false)
 
    Notes:
    Lines come from the DMDA of the PC or of the matrix, or, where there is none that fits, from the pattern of the matrix: consecutive rows, or a grid
    in natural numbering; else along its largest couplings. A line may be periodic and has up to 8 entries on either side of the diagonal. Components of a grid point are lines of their
    own where they do not couple, blocks of up to 8 where they do. MATMAIJ and MATKAIJ are read without assembling them. With KSPPREONLY it solves batches of lines exactly; as a preconditioner or as a
    smoother of PCMG it is line Jacobi, in one direction or composed of several. With symmetric composition, and with additive composition in
-   jacobi ordering, it is symmetric where the matrix is. KSPCG needs it definite, too: see PCLineSetComposition(). Zero pivots, NaN and matrices that lose their digits without pivoting are reported by
-PCGetFailedReason().
+   jacobi ordering, it is symmetric where the matrix is. KSPRICHARDSON without norms (KSP_NORM_NONE, as PCMG sets it, or KSPConvergedSkip()) is done by the PC as a whole.
+   KSPCG needs it definite, too: see PCLineSetComposition(). Zero pivots, NaN and matrices that lose their digits without pivoting are reported by PCGetFailedReason().
 
    References:
 .  * - A. Gloster, L. O Naraigh, K. E. Pang, cuPentBatch, Computer Physics Communications 241 (2019)
@@ -196,6 +197,25 @@ PETSC_EXTERN PetscErrorCode PCLineGetShiftType(PC, PCLineShiftType *);
 /* amount in [0, 1), the first one of PC_LINE_SHIFT_NONZERO; 0 stands for 100 machine epsilon */
 PETSC_EXTERN PetscErrorCode PCLineSetShiftAmount(PC, PetscReal amount);
 PETSC_EXTERN PetscErrorCode PCLineGetShiftAmount(PC, PetscReal *amount);
+/*@
+   PCLineSetCompare - Runs a plain serial elimination with pivoting beside each solve along lines
+
+   Input Parameters:
++  pc - the preconditioner
+-  compare - PETSC_TRUE to compare
+
+   Options Database Key:
+.  -pc_line_compare <bool> - compare
+
+   Note:
+   Each application (with several columns: each call) prints one line: the largest difference of all its solves, relative to the largest number that the reference has on the same line,
+   with the row, the line and the rank where it is. Nothing is judged. The reference works on the host, in extended precision, from the entries that the matrix had at set-up; it is for
+   finding errors, not for production.
+
+.seealso: PCLINE
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetCompare(PC, PetscBool compare);
+PETSC_EXTERN PetscErrorCode PCLineGetCompare(PC, PetscBool *compare);
 
 /* What the last PCSetUp() found on this rank: names of the directions, lines, rows per line, distinct matrices, half-bandwidth, bytes held. Any pointer may be NULL.
    Lines, matrices and bytes are sums over directions and colours, rows are those of the first direction, the half-bandwidth is the largest.

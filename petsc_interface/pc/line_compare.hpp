@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file line_compare.hpp  -pc_line_compare: every solve along lines beside a plain serial one.
+#pragma once
+
+#include "line_operator.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace ribbon::petsc {
+
+/// Where a solve and the reference part most, over all solves since the last look.
+struct LineDifference {
+  double       size = -1;             ///< relative to the largest number of the line in the reference; infinity where either is not finite; -1: nothing was compared
+  std::int64_t row = -1, line = -1;   ///< global row, line of its set on this rank
+  double       value = 0, wanted = 0; ///< real parts there
+};
+
+/// The lines of one LineSet as the matrix had them at set-up, on the host. Its elimination pivots and shares nothing with the kernels.
+class LineReference {
+public:
+  /// Reads the entries along the lines that were asked for; those of a Kronecker product are multiplied out.
+  /// @param rbegin  global number of the first row of source.block
+  static PetscErrorCode create(const LineSource &source, PetscInt rbegin, const LineRequest &request, std::unique_ptr<LineReference> *reference);
+
+  /// Keeps the right-hand side of a solve that may overwrite it.
+  PetscErrorCode keep(Vec b);
+  /// Looks at the solution for what was kept.
+  PetscErrorCode compare(Vec x, bool transposed);
+  /// The same for one column: host arrays of the block's rows.
+  PetscErrorCode compare(const PetscScalar *b, const PetscScalar *x, bool transposed);
+
+  LineDifference worst; ///< of all compare() so far; whoever reads it resets it
+
+private:
+  using Row = std::vector<std::pair<std::int64_t, Scalar>>;
+  struct OneLine {
+    std::vector<std::size_t> at;   ///< where the unknowns lie in vectors
+    std::vector<Row>         rows; ///< of unknowns, with columns that are unknowns
+  };
+
+  void compare_line(std::size_t line, const PetscScalar *b, const PetscScalar *x, bool transposed);
+
+  std::vector<OneLine>     lines_;
+  std::vector<PetscScalar> kept_;
+  PetscReal                omega_ = 1;
+  std::int64_t             begin_ = 0; ///< global number of the first row of vectors
+};
+
+} // namespace ribbon::petsc

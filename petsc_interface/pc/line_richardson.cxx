@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Richardson's iteration with PC line as its preconditioner: PETSc hands over the whole of it where it needs no norms.
+#include "line.hpp"
+
+#include "../session.hpp"
+
+#include <petsc/private/kspimpl.h>
+
+#include <cstring>
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// Where PC line stands for its line solves exactly: one of them is the answer, unless the matrix has changed since.
+PetscErrorCode IsExactNow(PC pc, const PC_Line *line, bool *exact)
+{
+  PetscObjectState state, watched = line->watched_state;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
+  if (line->watched) PetscCall(PetscObjectStateGet((PetscObject)line->watched, &watched));
+  *exact = line->exact && state == line->state && watched == line->watched_state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// `its` times x += M (b - A x). Tolerances are not looked at: no norm is known. In place of KSPSolve() of KSPRICHARDSON.
+PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscReal, PetscReal, PetscInt its, PetscBool x_is_zero, PetscInt *done, PCRichardsonConvergedReason *reason)
+{
+  auto         *line = static_cast<PC_Line *>(pc->data);
+  const Events *events;
+  bool          exact = false;
+  PetscFunctionBegin;
+  PetscCall(CheckIsSetUp(pc));
+  PetscCall(GetEvents(&events));
+  PetscCall(IsExactNow(pc, line, &exact));
+  PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
+  if (line->failure.empty()) {
+    PetscCall(line->sweep.richardson(pc->pmat, b, x, work, x_is_zero == PETSC_TRUE, its, exact));
+    *reason = PCRICHARDSON_CONVERGED_ITS;
+  } else {
+    const KSPConvergedReason failed = KSP_DIVERGED_PC_FAILED; // what PETSc makes of the reason is a KSPConvergedReason
+    static_assert(sizeof failed == sizeof *reason);
+    std::memcpy(reason, &failed, sizeof failed);
+    PetscCall(VecSet(x, PETSC_INFINITY));
+  }
+  *done = its;
+  PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));
+  PetscCall(PrintComparison(pc, line));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether nobody asks a KSP for norms of residuals, and its iteration is x += M (b - A x) with the A and M of this PC. What is left (scale, monitors, null spaces, transposes) PETSc sees to.
+PetscErrorCode TakesNoNorms(PC pc, KSP ksp, bool *takes_none)
+{
+  PetscBool richardson;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
+  const bool unasked     = ksp->normtype == KSP_NORM_NONE || ksp->converged == KSPConvergedSkip;
+  const bool self_scaled = ksp->nwork > 2; // the flag itself is hidden; PETSc looks at the scale alone, which is 1
+  *takes_none            = richardson && unasked && !ksp->res_hist && !self_scaled && pc->mat == pc->pmat;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec, Vec)
+{
+  bool takes_none = false;
+  PetscFunctionBegin;
+  PetscCall(RibbonCallPreSolve(pc, ksp));
+  PetscCall(TakesNoNorms(pc, ksp, &takes_none));
+  pc->ops->applyrichardson = takes_none ? ApplyRichardson : nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PostSolveLine(PC pc, KSP, Vec, Vec)
+{
+  PetscFunctionBegin;
+  pc->ops->applyrichardson = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc
