@@ -96,22 +96,32 @@ template HostExec current_space<HostExec>();
 template DeviceExec current_space<DeviceExec>();
 #endif
 
-PetscErrorCode CollectiveError(MPI_Comm comm, PetscErrorCode code, const std::string &what)
+PetscErrorCode AgreeOnSentence(MPI_Comm comm, std::string *what, int *number)
 {
   PetscMPIInt rank, size;
   int         mine[2], lowest[2];
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  mine[0] = what.empty() ? size : rank;
-  mine[1] = static_cast<int>(code);
+  mine[0] = what->empty() ? size : rank;
+  mine[1] = *number;
   PetscCallMPI(MPI_Allreduce(mine, lowest, 1, MPI_2INT, MPI_MINLOC, comm));
-  if (lowest[0] < size) {
-    std::vector<char> text(1024, '\0');
-    if (rank == lowest[0]) what.copy(text.data(), text.size() - 1);
-    PetscCallMPI(MPI_Bcast(text.data(), static_cast<PetscMPIInt>(text.size()), MPI_CHAR, lowest[0], comm));
-    SETERRQ(comm, static_cast<PetscErrorCode>(lowest[1]), "%s", text.data());
-  }
+  if (lowest[0] == size) PetscFunctionReturn(PETSC_SUCCESS);
+  std::vector<char> text(1024, '\0');
+  if (rank == lowest[0]) what->copy(text.data(), text.size() - 1);
+  PetscCallMPI(MPI_Bcast(text.data(), static_cast<PetscMPIInt>(text.size()), MPI_CHAR, lowest[0], comm));
+  *what   = text.data();
+  *number = lowest[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CollectiveError(MPI_Comm comm, PetscErrorCode code, const std::string &what)
+{
+  std::string sentence = what;
+  int         number   = static_cast<int>(code);
+  PetscFunctionBegin;
+  PetscCall(AgreeOnSentence(comm, &sentence, &number));
+  PetscCheck(sentence.empty(), comm, static_cast<PetscErrorCode>(number), "%s", sentence.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

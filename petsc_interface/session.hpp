@@ -21,6 +21,9 @@ PetscErrorCode EnsureKokkos();
 template <class Exec>
 Exec current_space();
 
+/// Gives all ranks the sentence, and its number, of the lowest rank that has one; nothing changes where all are empty. Collective.
+PetscErrorCode AgreeOnSentence(MPI_Comm comm, std::string *what, int *number);
+
 /// Raises one error with one text on all ranks of comm when any rank has one. Collective. `what` is empty on ranks without an error;
 /// the text of the lowest rank that has one counts.
 PetscErrorCode CollectiveError(MPI_Comm comm, PetscErrorCode code, const std::string &what);

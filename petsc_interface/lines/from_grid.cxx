@@ -107,16 +107,15 @@ LineDirection Packed(const Grid &g, int d)
 }
 
 /// How many lines along d the borders of ranks cut, elements being numbered naturally. Collective.
-PetscErrorCode CountCutLines(MPI_Comm comm, const Grid &g, PetscInt first, PetscInt all, int d, PetscInt *cut)
+PetscErrorCode CountCutLines(MPI_Comm comm, const Grid &g, PetscInt first, int d, PetscInt *cut)
 {
-  const std::int64_t step = d == 0 ? g.box[0] : g.box[0] * g.box[1]; // lines along d end at its multiples
-  const std::int64_t away = first % step, mine = first == 0 || first >= all || away == 0 ? 0 : d == 0 ? 1 : std::min(away, std::min<std::int64_t>(step - away, g.box[0]));
-  PetscMPIInt        size;
-  PetscInt           sum = static_cast<PetscInt>(mine);
+  const bool         begins = g.count > 0 && first > 0, last = d == g.dimensions - 1;                  // a rank without elements has no border of its own
+  const std::int64_t step = d == 0 ? g.box[0] : g.box[0] * g.box[1], away = begins ? first % step : 0; // lines along d end at multiples of step
+  PetscInt           sum = 0;
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (begins) sum = last || (d == 0 && away > 0) ? 1 : static_cast<PetscInt>(std::min(away, std::min<std::int64_t>(step - away, g.box[0])));
   PetscCallMPI(MPI_Allreduce(&sum, cut, 1, MPIU_INT, MPI_SUM, comm));
-  if (d == g.dimensions - 1) *cut = size > 1 ? static_cast<PetscInt>(step / (d == 1 ? g.box[1] : 1)) : 0;
+  if (last) *cut = *cut == 0 ? 0 : static_cast<PetscInt>(d == 1 ? g.box[0] : step);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -201,15 +200,20 @@ PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map)
     direction.components      = static_cast<int>(components);
     direction.processes       = size;
     const std::int64_t length = d == 0 ? nx : d == 1 ? (planes > 1 ? ny : all / nx) : all / nx / PetscMax(ny, 1);
-    direction.lines_all       = static_cast<PetscInt>(all / PetscMax(length, 1));
     if (g.is_full()) {
       direction.lines = LineSet::box(g.box, d);
       direction.wrap  = size == 1 || d < g.dimensions - 1;
       for (int colour = 0; colour < 2; ++colour) direction.colours[colour] = every_second_line(g.box, begin, d, colour);
     }
+    if (natural) {
+      direction.lines_all = static_cast<PetscInt>(all / PetscMax(length, 1));
+      PetscCall(CountCutLines(comm, g, first, d, &direction.lines_cut));
+    } else { // the numbering does not say which
+      direction.lines_all = direction.element ? direction.lines_all : static_cast<PetscInt>(direction.lines.lines());
+      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));
+      direction.lines_cut = size > 1 ? direction.lines_all : 0;
+    }
     direction.two_colours = all_full && direction.lines_all > 1;
-    if (natural) PetscCall(CountCutLines(comm, g, first, all, d, &direction.lines_cut));
-    else direction.lines_cut = size > 1 ? direction.lines_all : 0; // the numbering does not say which
     map->directions.push_back(direction);
   }
   map->source = "matrix pattern, a grid of " + std::to_string(nx) + " x " + (planes > 1 ? std::to_string(ny) + " x " : "") + "... elements";

@@ -26,6 +26,7 @@ static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
   PetscCall(CheckIsSetUp(pc));
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
+  if (transposed && line->failure.empty()) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
   if (line->failure.empty()) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed));
   else PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
   PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));
@@ -57,6 +58,7 @@ static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events->solve, pc, B, X, 0));
   if (line->failure.empty()) {
+    if (transposed) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
     for (LineBatch &batch : line->sweep.groups[0].batches) PetscCall(batch.op->solve(B, X, transposed));
     PetscCall(CompareColumns(line, B, X, transposed));
   } else {

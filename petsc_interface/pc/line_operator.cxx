@@ -2,6 +2,7 @@
 #include "line_operator.hpp"
 
 #include "../session.hpp"
+#include "format.hpp"
 
 #include <ribbon/packing.hpp>
 #include <ribbon/scale.hpp>
@@ -156,13 +157,28 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PetscErrorCode transpose(std::string *failure) override
+  {
+    const Exec        exec    = current_space<Exec>();
+    LineSolverOptions options = request_;
+    PetscFunctionBegin;
+    if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
+    options.zero_pivot = 0; // the limit that was asked for is one for rows of A, which passed it, not for columns
+    PetscCallCXX(transposed_ = LineSolver<Scalar, Exec>(exec, solver_.lines(), ribbon::transpose<Scalar>(exec, bands_), options));
+    const FactorReport &report = transposed_.report();
+    has_transposed_            = report.ok();
+    if (!report.ok())
+      *failure = format("PC line: the transposed lines cannot be solved with -pc_line_algorithm %s: their smallest pivot is %.2g of its row, their backward error %.1e", request_.algorithm.c_str(), report.smallest_pivot,
+                        report.probe_error);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   PetscErrorCode solve(Vec b, Vec x, bool transposed) override
   {
     const PetscScalar *pb;
     PetscScalar       *px;
     const Exec         exec = current_space<Exec>();
     PetscFunctionBegin;
-    if (transposed) PetscCall(build_transposed(exec));
     const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
     const bool                      all    = are_all_rows(solver.lines());
     if constexpr (!on_device) {
@@ -192,7 +208,6 @@ public:
     PetscMemType       where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
     const Exec         exec = current_space<Exec>();
     PetscFunctionBegin;
-    if (transposed) PetscCall(build_transposed(exec));
     const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
     PetscCall(MatGetLocalSize(B, &rows, nullptr));
     PetscCall(MatGetSize(B, nullptr, &columns));
@@ -302,18 +317,6 @@ private:
     if (s.count0 == 1) s.count0 = columns, s.stride0 = lda;
     else s.count1 = columns, s.stride1 = lda;
     return s;
-  }
-
-  /// The first transposed solve factors the transposed bands.
-  PetscErrorCode build_transposed(const Exec &exec)
-  {
-    PetscFunctionBegin;
-    if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCallCXX(transposed_ = LineSolver<Scalar, Exec>(exec, solver_.lines(), transpose<Scalar>(exec, bands_), request_));
-    PetscCheck(transposed_.report().ok(), PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "PC line: the transposed lines cannot be factored (smallest relative pivot %g, probe error %g)", transposed_.report().smallest_pivot,
-               transposed_.report().probe_error);
-    has_transposed_ = true;
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /// Solves where the arrays are; arrays in host memory pass through buffers on the device.

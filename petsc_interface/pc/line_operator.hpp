@@ -51,6 +51,8 @@ public:
   virtual PetscErrorCode preference(Mat block, const LineDirection &direction, const LineDirection &other, double factor, LinePreference *found) = 0;
   /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.
   virtual PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) = 0;
+  /// Factors the transposed lines, once, for transposed solves. Where they cannot be, `failure` is the sentence that says so.
+  virtual PetscErrorCode transpose(std::string *failure) = 0;
   /// b == x is allowed.
   virtual PetscErrorCode solve(Vec b, Vec x, bool transposed) = 0;
   /// Every column of B is a right-hand side.

@@ -307,16 +307,16 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source, bool one = 
 /// Tells PETSc of a failed factorization, the same on all ranks.
 PetscErrorCode ReportFailure(PC pc, PC_Line *line)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  const bool     zero = line->status == FactorStatus::zero_pivot;
-  int            mine = line->failure.empty() ? 0 : zero ? 1 : 2, worst = 0;
+  const MPI_Comm comm   = PetscObjectComm((PetscObject)pc);
+  int            status = static_cast<int>(line->status);
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, comm));
-  PetscCall(PCSetFailedReason(pc, worst == 0 ? PC_NOERROR : worst == 1 ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_FACTOR_OTHER));
-  if (worst == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(pc, "%s\n", line->failure.empty() ? "PC line: another rank failed" : line->failure.c_str()));
-  if (pc->erroriffailure) PetscCall(CollectiveError(comm, zero ? PETSC_ERR_MAT_LU_ZRPVT : PETSC_ERR_FP, line->failure));
-  if (line->failure.empty()) line->failure = "PC line: another rank failed", line->status = FactorStatus::unsound;
+  PetscCall(AgreeOnSentence(comm, &line->failure, &status)); // rank 0 shows it, whichever rank has the lines
+  line->status    = static_cast<FactorStatus>(status);
+  const bool zero = line->status == FactorStatus::zero_pivot;
+  PetscCall(PCSetFailedReason(pc, line->failure.empty() ? PC_NOERROR : zero ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_FACTOR_OTHER));
+  if (line->failure.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(pc, "%s\n", line->failure.c_str()));
+  PetscCheck(!pc->erroriffailure, comm, zero ? PETSC_ERR_MAT_LU_ZRPVT : PETSC_ERR_FP, "%s", line->failure.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

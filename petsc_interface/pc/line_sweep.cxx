@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "line_sweep.hpp"
 
+#include "../session.hpp"
+
 namespace ribbon::petsc {
 
 PetscErrorCode LineGroup::solve(Vec b, Vec x, bool transposed)
@@ -36,9 +38,23 @@ PetscErrorCode LineSweep::allocate(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode LineSweep::transpose(MPI_Comm comm)
+{
+  std::string failure;
+  PetscFunctionBegin;
+  if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
+  for (LineGroup &group : groups)
+    for (LineBatch &batch : group.batches)
+      if (failure.empty()) PetscCall(batch.op->transpose(&failure));
+  PetscCall(CollectiveError(comm, PETSC_ERR_MAT_LU_ZRPVT, failure));
+  has_transposed_ = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode LineSweep::reset()
 {
   PetscFunctionBegin;
+  has_transposed_ = false;
   for (Vec *v : {&residual_, &correction_, &outer_, &part_}) PetscCall(VecDestroy(v));
   groups.clear(), sequences.clear();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -38,7 +38,9 @@ public:
   bool is_one_solve() const { return sequences.size() == 1 && sequences[0].size() == 1 && iterations == 1; }
   /// Makes the vectors that apply() needs. Collective.
   PetscErrorCode allocate(Mat A);
-  /// x = M b, or M^T b: A^T, transposed solves, sequences backwards. Allocates nothing but the factors of the first transposed solve.
+  /// Makes the factors of transposed solves, once. Collective: what cannot be factored on some rank is one error on all.
+  PetscErrorCode transpose(MPI_Comm comm);
+  /// x = M b, or, after transpose(), M^T b: A^T, transposed solves, sequences backwards. Allocates nothing.
   PetscErrorCode apply(Mat A, Vec b, Vec x, bool transposed);
   /// `times` times x += M (b - A x), without M's own vectors in between: every group acts on x. Allocates nothing.
   /// @param work       a vector like b; overwritten
@@ -51,8 +53,9 @@ private:
   PetscErrorCode run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero, bool transposed, Vec r);
   PetscErrorCode iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt64 times, bool transposed, Vec work);
 
-  Vec residual_ = nullptr, correction_ = nullptr; ///< of a sequence; result of a group that does not hold all rows
-  Vec outer_ = nullptr, part_ = nullptr;          ///< residual before all sequences, result of one
+  bool has_transposed_ = false;
+  Vec  residual_ = nullptr, correction_ = nullptr; ///< of a sequence; result of a group that does not hold all rows
+  Vec  outer_ = nullptr, part_ = nullptr;          ///< residual before all sequences, result of one
 };
 
 } // namespace ribbon::petsc

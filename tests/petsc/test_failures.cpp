@@ -295,6 +295,44 @@ TEST_F(PCLineFailures, ANaNOnOneRank)
   expect_failure(ranks, rank, std::numeric_limits<PetscReal>::quiet_NaN(), PC_FACTOR_OTHER, "has an entry that is not a finite number");
 }
 
+TEST_F(PCLineFailures, RankZeroShowsWhatAnotherRankFound)
+{
+  Grid     grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
+  Line     line(grid.A, grid.da);
+  PetscInt begin;
+  OK(PCLineSetAlgorithm(line.pc, PC_LINE_ALGORITHM_THOMAS));
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  if (rank == ranks - 1) {
+    OK(MatSetValue(grid.A, begin, begin, 0, INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(PCSetUp(line.pc));
+  EXPECT_TRUE(contains(line.view(), "failed: PC line: zero pivot in row ")) << line.view();
+}
+
+TEST_F(PCLineFailures, TransposedLinesOfOneRankThatCannotBeSolvedAreAnErrorOnAll)
+{
+  const PetscReal tiny = PETSC_MACHINE_EPSILON; // a pivot as large as its row, not as its column
+  Mat             A    = matrix(
+                   2 * ranks, [&](PetscInt r, PetscInt c) -> PetscScalar { return r < 2 * ranks - 2 ? (r == c ? 4 : -1)
+                                                                                  : r % 2 == 0      ? tiny
+                                                                                  : r == c          ? 5
+                                                                                                    : 1; }, [](PetscInt r, PetscInt c) { return r / 2 == c / 2; }, 2);
+  {
+    Line line(A);
+    OK(PCLineSetAlgorithm(line.pc, PC_LINE_ALGORITHM_THOMAS));
+    OK(PCApply(line.pc, line.b, line.x));
+    EXPECT_EQ(failed_reason(line.pc), PC_NOERROR);
+    EXPECT_NE(PCApplyTranspose(line.pc, line.b, line.x), 0) << "on every rank";
+    EXPECT_TRUE(contains(last_error(), "PC line: the transposed lines cannot be solved with -pc_line_algorithm thomas")) << last_error();
+    OK(MatShift(A, 1));
+    OK(PCLineSetZeroPivot(line.pc, 0.6)); // a limit that rows pass and columns do not
+    EXPECT_LT(line.residual(A, true), 1e-13);
+  }
+  OK(MatDestroy(&A));
+}
+
 TEST_F(PCLineFailures, OfABatchEveryEntryIsInfiniteAndNoKernelIsShown)
 {
   Grid               grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
