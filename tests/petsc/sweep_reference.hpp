@@ -54,7 +54,8 @@ struct Sweep {
   }
 };
 
-/// A matrix as dense rows on every rank, with the place of each row: grid indices x, y, z and the rank that owns it.
+/// A matrix as dense rows on every rank, with the place of each row: grid indices x, y, z and the rank that owns it. Rows are numbered as those of the DMDA;
+/// where there are more of them than grid points, so many components of each.
 class Dense {
 public:
   std::size_t                          n = 0;
@@ -70,8 +71,9 @@ public:
     DMDAGetCorners(da, &begin[0], &begin[1], &begin[2], &size[0], &size[1], &size[2]);
     MatGetOwnershipRange(A, &rbegin, &rend);
     MatGetSize(A, &all, nullptr);
-    n = static_cast<std::size_t>(all);
-    Numbers rows(static_cast<std::size_t>(rend - rbegin) * n, 0), places;
+    n                     = static_cast<std::size_t>(all);
+    const PetscInt points = size[0] * size[1] * size[2], dof = points > 0 ? (rend - rbegin) / points : 1;
+    Numbers        rows(static_cast<std::size_t>(rend - rbegin) * n, 0), places;
     for (PetscInt r = rbegin; r < rend; ++r) {
       const PetscInt    *columns, k = r - rbegin;
       const PetscScalar *values;
@@ -79,7 +81,8 @@ public:
       MatGetRow(A, r, &count, &columns, &values);
       for (PetscInt e = 0; e < count; ++e) rows[static_cast<std::size_t>(k) * n + static_cast<std::size_t>(columns[e])] = values[e];
       MatRestoreRow(A, r, &count, &columns, &values);
-      for (PetscInt i : {begin[0] + k % size[0], begin[1] + k / size[0] % size[1], begin[2] + k / (size[0] * size[1]), static_cast<PetscInt>(rank)}) places.push_back(static_cast<PetscReal>(i));
+      const PetscInt p = k / dof;
+      for (PetscInt i : {begin[0] + p % size[0], begin[1] + p / size[0] % size[1], begin[2] + p / (size[0] * size[1]), static_cast<PetscInt>(rank)}) places.push_back(static_cast<PetscReal>(i));
     }
     a      = gathered(comm, rows.data(), rows.size());
     places = gathered(comm, places.data(), places.size());
@@ -95,7 +98,8 @@ public:
     std::vector<std::vector<std::array<int, 2>>> sequences(1); // of direction and colour, -1: all lines
     for (int d : s.directions) {
       if (additive && !sequences.back().empty()) sequences.emplace_back();
-      for (int colour = 0; colour < (s.ordering == PC_LINE_ORDERING_ZEBRA ? 2 : 1); ++colour) sequences.back().push_back({d, s.ordering == PC_LINE_ORDERING_ZEBRA ? colour : -1});
+      const bool zebra = s.ordering == PC_LINE_ORDERING_ZEBRA && has_both_colours(d);
+      for (int colour = 0; colour < (zebra ? 2 : 1); ++colour) sequences.back().push_back({d, zebra ? colour : -1});
     }
     if (s.composition == PC_LINE_COMPOSITION_SYMMETRIC)
       for (auto k = sequences[0].size() - 1; k-- > 0;) sequences[0].push_back(std::array<int, 2>(sequences[0][k]));
@@ -115,6 +119,18 @@ public:
   }
 
 private:
+  static PetscInt colour_of(std::array<PetscInt, 4> line, int d)
+  {
+    line[static_cast<std::size_t>(d)] = 0;
+    return (line[0] + line[1] + line[2]) % 2;
+  }
+  bool has_both_colours(int d) const
+  {
+    bool has[2] = {false, false};
+    for (const auto &place : at) has[colour_of(place, d)] = true;
+    return has[0] && has[1];
+  }
+
   Numbers residual(const Numbers &b, const Numbers &x) const
   {
     Numbers r = b;
@@ -131,7 +147,7 @@ private:
     for (std::size_t r = 0; r < n; ++r) {
       auto line                         = at[r];
       line[static_cast<std::size_t>(d)] = 0;
-      if (colour < 0 || (line[0] + line[1] + line[2]) % 2 == colour) lines[line].push_back(r);
+      if (colour < 0 || colour_of(line, d) == colour) lines[line].push_back(r);
     }
     for (const auto &[line, rows] : lines) {
       const std::size_t m = rows.size();
@@ -140,13 +156,19 @@ private:
         y[i] = b[rows[i]];
         for (std::size_t j = 0; j < m; ++j) A[i * m + j] = a[rows[i] * n + rows[j]];
       }
-      for (std::size_t k = 0; k < m; ++k) // Gauss and Jordan, diagonally dominant
+      for (std::size_t k = 0; k < m; ++k) { // Gauss and Jordan, rows exchanged
+        std::size_t pivot = k;
+        for (std::size_t i = k + 1; i < m; ++i)
+          if (PetscAbsScalar(A[i * m + k]) > PetscAbsScalar(A[pivot * m + k])) pivot = i;
+        for (std::size_t j = 0; j < m; ++j) std::swap(A[k * m + j], A[pivot * m + j]);
+        std::swap(y[k], y[pivot]);
         for (std::size_t i = 0; i < m; ++i) {
           if (i == k) continue;
           const PetscScalar f = A[i * m + k] / A[k * m + k];
           for (std::size_t j = k; j < m; ++j) A[i * m + j] -= f * A[k * m + j];
           y[i] -= f * y[k];
         }
+      }
       for (std::size_t i = 0; i < m; ++i) x[rows[i]] = y[i] / A[i * m + i];
     }
     return x;

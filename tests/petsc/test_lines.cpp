@@ -265,23 +265,6 @@ TEST_F(PCLineLines, ZebraWithoutADM)
   OK(MatDestroy(&A));
 }
 
-TEST_F(PCLineLines, GridsWithoutADMOnRanksWithoutRows)
-{
-  const PetscInt n = 6;
-  Mat            A = matrix(
-               n * n, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; }, [&](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == n || (std::abs(r - c) == 1 && r / n == c / n); }, rank == ranks - 1 ? n * n : 0);
-  {
-    Line                  line(A);
-    const PCLineDirection both[] = {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y};
-    OK(PCLineSetDirections(line.pc, 2, both));
-    OK(PCLineSetCut(line.pc, PC_LINE_CUT_ERROR)); // nothing is cut
-    OK(PCSetUp(line.pc));
-    EXPECT_EQ(line.direction(), "x,y");
-    EXPECT_LT(line.residual(A), 0.5);
-  }
-  OK(MatDestroy(&A));
-}
-
 TEST_F(PCLineLines, BlockGridsWithoutADM)
 {
   Mat A = natural_grid({11, 12, 1}, 0, false, 2);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file fuzz_options.hpp  Options of PC line drawn at random, and which errors are theirs.
+#pragma once
+
+#include "fuzz_matrices.hpp"
+#include "sweep_reference.hpp"
+
+namespace test {
+
+/// A line of options, and what it means.
+struct Options {
+  std::string       text = "-pc_line_view ascii:/dev/null";
+  std::string       error; ///< an option that makes no sense; empty: none
+  std::string       direction = "auto", lhs = "auto", cut = "local", algorithm = "auto";
+  PCLineComposition composition = PC_LINE_COMPOSITION_AUTO;
+  PCLineOrdering    ordering    = PC_LINE_ORDERING_JACOBI;
+  double            omega = 0, zero_pivot = 0;
+  PetscInt          iterations = 1;
+
+  /// Every option by its name, so that nothing is left of others.
+  void say()
+  {
+    for (const auto &[name, value] : {std::pair<const char *, std::string>{"direction", direction},
+                                      {"composition", PCLineCompositions[composition]},
+                                      {"ordering", PCLineOrderings[ordering]},
+                                      {"omega", std::to_string(omega)},
+                                      {"iterations", std::to_string(iterations)},
+                                      {"lhs", lhs},
+                                      {"cut", cut},
+                                      {"algorithm", algorithm},
+                                      {"zeropivot", std::to_string(zero_pivot)}})
+      text += std::string(" -pc_line_") + name + " " + value;
+  }
+};
+
+inline Options draw_options(Draw *draw)
+{
+  Options    o;
+  const auto sometimes = [&] { return draw->one_in(3); };
+  if (draw->one_in(2)) o.direction = draw->of<const char *>({"x", "y", "z", "rows", "matrix", "x,y", "y,x", "x,y,z", "z,x"});
+  if (sometimes()) o.composition = draw->of({PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC});
+  if (sometimes()) o.ordering = PC_LINE_ORDERING_ZEBRA;
+  if (sometimes()) o.omega = draw->of({1.0, 0.5, 0.75, 1.5});
+  if (sometimes()) o.iterations = draw->between(1, 3);
+  if (sometimes()) o.lhs = draw->of<const char *>({"shared", "classes", "per_line"});
+  if (draw->one_in(6)) o.cut = "error";
+  if (sometimes()) o.algorithm = draw->of<const char *>({"one_pass", "thomas", "pivoted"});
+  if (draw->one_in(6)) o.zero_pivot = draw->of({1e-6, 0.5});
+  o.say();
+  if (draw->one_in(12)) {
+    const char *const bad[][2] = {
+      {"direction", "w"},  {"direction", "x,x"}, {"direction", "x,rows"}, {"direction", ","}, {"composition", "other"}, {"ordering", "rainbow"}, {"omega", "2"},     {"omega", "-1"},         {"omega", "nan"},
+      {"iterations", "0"}, {"iterations", "-7"}, {"lhs", "all"},          {"cut", "both"},    {"algorithm", "best"},    {"zeropivot", "-1"},     {"zeropivot", "1"}, {"direction", "auto,x"},
+    };
+    const auto &[name, value] = bad[draw->below(static_cast<PetscInt>(std::size(bad)))];
+    o.error                   = std::string("-pc_line_") + name;
+    o.text += " " + o.error + " " + value;
+  }
+  return o;
+}
+
+/// Whether this sentence speaks of something that is so: of an option, or of the matrix.
+inline bool is_to_the_point(const std::string &text, const Options &o, const Problem &p, PetscMPIInt ranks)
+{
+  if (!p.error.empty() && contains(text, p.error)) return true;
+  const bool named = o.direction == "x" || o.direction == "y" || o.direction == "z" || contains(o.direction, ",");
+  const struct {
+    const char *part;
+    bool        may_be;
+  } sentences[] = {
+    {"PC line: the partition cuts ", o.cut == "error" && ranks > 1},
+    {"PC line: -pc_line_lhs shared, but lines ", o.lhs == "shared"},
+    {"PC line: -pc_line_algorithm one_pass: ", o.algorithm == "one_pass"},
+    {" needs a grid, but ", named && !p.da},
+    {": the grid has ", named},
+    {"blocks reach up to 8", p.components > 8},
+    {"block lines reach the next element only", p.components > 1 && (p.width > 1 || o.direction == "rows")},
+    {"wider bands are not supported", named && !p.da},
+  };
+  for (const auto &s : sentences)
+    if (s.may_be && contains(text, s.part)) return true;
+  return false;
+}
+
+} // namespace test
