@@ -11,10 +11,10 @@ namespace test {
 struct Options {
   std::string       text = "-pc_line_view ascii:/dev/null";
   std::string       error; ///< an option that makes no sense; empty: none
-  std::string       direction = "auto", lhs = "auto", cut = "local", algorithm = "auto";
+  std::string       direction = "auto", lhs = "auto", cut = "local", algorithm = "auto", shift = "none";
   PCLineComposition composition = PC_LINE_COMPOSITION_AUTO;
   PCLineOrdering    ordering    = PC_LINE_ORDERING_JACOBI;
-  double            omega = 0, zero_pivot = 0;
+  double            omega = 0, zero_pivot = 0, lhs_tol = 0;
   PetscInt          iterations = 1;
 
   /// Every option by its name, so that nothing is left of others.
@@ -28,7 +28,9 @@ struct Options {
                                       {"lhs", lhs},
                                       {"cut", cut},
                                       {"algorithm", algorithm},
-                                      {"zeropivot", std::to_string(zero_pivot)}})
+                                      {"zeropivot", std::to_string(zero_pivot)},
+                                      {"shift_type", shift},
+                                      {"lhs_tol", lhs_tol == 0 ? "0" : "1e-15"}})
       text += std::string(" -pc_line_") + name + " " + value;
   }
 };
@@ -46,11 +48,14 @@ inline Options draw_options(Draw *draw)
   if (draw->one_in(6)) o.cut = "error";
   if (sometimes()) o.algorithm = draw->of<const char *>({"one_pass", "thomas", "pivoted"});
   if (draw->one_in(6)) o.zero_pivot = draw->of({1e-6, 0.5});
+  if (draw->one_in(6)) o.shift = draw->of<const char *>({"nonzero", "pin"});
+  if (draw->one_in(6)) o.lhs_tol = 1e-15;
   o.say();
   if (draw->one_in(12)) {
     const char *const bad[][2] = {
-      {"direction", "w"},  {"direction", "x,x"}, {"direction", "x,rows"}, {"direction", ","}, {"composition", "other"}, {"ordering", "rainbow"}, {"omega", "2"},     {"omega", "-1"},         {"omega", "nan"},
-      {"iterations", "0"}, {"iterations", "-7"}, {"lhs", "all"},          {"cut", "both"},    {"algorithm", "best"},    {"zeropivot", "-1"},     {"zeropivot", "1"}, {"direction", "auto,x"},
+      {"direction", "w"},  {"direction", "x,x"}, {"direction", "x,rows"}, {"direction", ","},     {"composition", "other"}, {"ordering", "rainbow"}, {"omega", "2"},
+      {"omega", "-1"},     {"omega", "nan"},     {"iterations", "0"},     {"iterations", "-7"},   {"lhs", "all"},           {"cut", "both"},         {"algorithm", "best"},
+      {"zeropivot", "-1"}, {"zeropivot", "1"},   {"direction", "auto,x"}, {"shift_type", "some"}, {"shift_amount", "1"},    {"lhs_tol", "-1"},
     };
     const auto &[name, value] = bad[draw->below(static_cast<PetscInt>(std::size(bad)))];
     o.error                   = std::string("-pc_line_") + name;

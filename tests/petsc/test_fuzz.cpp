@@ -145,7 +145,7 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
   const char *found;
   EXPECT_FALSE(fails("PCLineGetInfo", [&] { return PCLineGetInfo(pc, &found, nullptr, nullptr, nullptr, nullptr, nullptr); })) << text;
   const std::string names = found;
-  if (problem->da && mx.size() <= 300 && names.find_first_not_of("xyz,") == std::string::npos) {
+  if (problem->da && mx.size() <= 300 && (o.shift == "none" || sound(o)) && names.find_first_not_of("xyz,") == std::string::npos) {
     Sweep sweep;
     sweep.directions.clear();
     for (char c : names)
