@@ -9,6 +9,7 @@
 #include <ribbon/transpose.hpp>
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace ribbon::petsc {
@@ -163,7 +164,7 @@ public:
     LineSolverOptions options = request_;
     PetscFunctionBegin;
     if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
-    options.zero_pivot = 0; // the limit that was asked for is one for rows of A, which passed it, not for columns
+    options.zero_pivot = std::numeric_limits<double>::min(); // A passed its limit, shifted or not: columns are not asked, the probe judges digits
     PetscCallCXX(transposed_ = LineSolver<Scalar, Exec>(exec, solver_.lines(), ribbon::transpose<Scalar>(exec, bands_), options));
     const FactorReport &report = transposed_.report();
     has_transposed_            = report.ok();

@@ -158,7 +158,7 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
     EXPECT_LE(distance(Dense(problem->stored(), problem->da).apply(sweep, vx), mx), tolerance * largest(mx)) << "not the reference, along " << names;
     ++references;
   }
-  if (problem->whole && o.omega <= 1 && (o.omega == 0 || o.omega == 1) && o.direction == "auto") {
+  if (problem->whole && (o.shift == "none" || sound(o)) && (o.omega == 0 || o.omega == 1) && o.direction == "auto") {
     Vec z = vector(0);
     MatMult(problem->stored(), x, z);
     EXPECT_LE(distance(applied(z), vx), tolerance) << "not exact";
