@@ -57,18 +57,21 @@ static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
   PetscCall(CheckIsSetUp(pc));
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events->solve, pc, B, X, 0));
-  if (line->failure.empty()) {
-    if (transposed) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
+  if (line->failure.empty() && transposed) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
+  if (line->failure.empty() && line->sweep.is_one_solve()) {
     for (LineBatch &batch : line->sweep.groups[0].batches) PetscCall(batch.op->solve(B, X, transposed));
     PetscCall(CompareColumns(line, B, X, transposed));
-  } else {
+  } else { // failed, or set up anew just now, to be more than one solve
     PetscInt columns;
     PetscCall(MatGetSize(X, nullptr, &columns));
     for (PetscInt c = 0; c < columns; ++c) {
-      Vec x;
+      Vec b, x;
+      PetscCall(MatDenseGetColumnVecRead(B, c, &b));
       PetscCall(MatDenseGetColumnVecWrite(X, c, &x));
-      PetscCall(VecSet(x, PETSC_INFINITY));
+      if (line->failure.empty()) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed));
+      else PetscCall(VecSet(x, PETSC_INFINITY));
       PetscCall(MatDenseRestoreColumnVecWrite(X, c, &x));
+      PetscCall(MatDenseRestoreColumnVecRead(B, c, &b));
     }
   }
   PetscCall(PetscLogEventEnd(events->solve, pc, B, X, 0));

@@ -56,6 +56,7 @@ private:
   bool has_transposed_ = false;
   Vec  residual_ = nullptr, correction_ = nullptr; ///< of a sequence; result of a group that does not hold all rows
   Vec  outer_ = nullptr, part_ = nullptr;          ///< residual before all sequences, result of one
+  Vec  foreign_b_ = nullptr, foreign_x_ = nullptr; ///< for vectors of another type than Pmat's, made when some come
 };
 
 } // namespace ribbon::petsc

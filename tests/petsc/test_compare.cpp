@@ -233,7 +233,9 @@ TEST_F(PCLineComparison, ManyRightHandSidesOfTheTranspose)
 #if PETSC_VERSION_GE(3, 24, 0)
   OK(PCMatApplyTranspose(line.pc, B, X));
 #else
-  OK(static_cast<ribbon::petsc::PC_Line *>(line.pc->data)->sweep.groups[0].batches[0].op->solve(B, X, true));
+  auto &sweep = static_cast<ribbon::petsc::PC_Line *>(line.pc->data)->sweep;
+  OK(sweep.transpose(PETSC_COMM_WORLD));
+  OK(sweep.groups[0].batches[0].op->solve(B, X, true));
 #endif
   for (PetscInt c = 0; c < 3; ++c) {
     PetscReal difference;
