@@ -254,7 +254,11 @@ static PetscErrorCode Run(Problem *p, const char *solver, const char *amplitude_
   PetscCall(KSPSetOperators(ksp, A, A));
   if (da) {
     PetscCall(KSPSetDM(ksp, da));
+#if PETSC_VERSION_LT(3, 25, 0)
     PetscCall(KSPSetDMActive(ksp, PETSC_FALSE));
+#else
+    PetscCall(KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
+#endif
   }
   PetscCall(KSPSetType(ksp, KSPPREONLY));
   PetscCall(KSPSetFromOptions(ksp));

@@ -177,6 +177,30 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
 
 } // namespace
 
+/// Rows that lie side by side and do not couple: the smallest distance from the diagonal of a stored entry, where it divides all of them. 1 otherwise. Collective.
+static PetscErrorCode InterleavedRows(const LineSource &source, PetscInt *side_by_side)
+{
+  const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
+  const PetscInt *ia, *ja;
+  PetscInt        n, smallest = PETSC_MAX_INT;
+  PetscBool       done;
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)source.block)->type_name);
+  for (PetscInt r = 0; r < n; ++r)
+    for (PetscInt e = ia[r]; e < ia[r + 1]; ++e)
+      if (ja[e] != r) smallest = PetscMin(smallest, std::abs(ja[e] - r));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &smallest, 1, MPIU_INT, MPI_MIN, comm));
+  if (smallest == PETSC_MAX_INT) smallest = 1;
+  int fits = n % smallest == 0;
+  for (PetscInt r = 0; r < n && fits; ++r)
+    for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) fits = fits && (ja[e] - r) % smallest == 0;
+  PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_LAND, comm));
+  *side_by_side = fits ? smallest : 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ElementSize(const LineSource &source, PetscInt *components, bool *coupled)
 {
   const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
@@ -190,6 +214,7 @@ PetscErrorCode ElementSize(const LineSource &source, PetscInt *components, bool 
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_LAND, comm));
   PetscCall(MatGetSize(source.rows, &all, nullptr));
   if (!fits || *components == all) *components = 1;
+  if (*components == 1) PetscCall(InterleavedRows(source, components));
   if (!coupled) PetscFunctionReturn(PETSC_SUCCESS);
   if (*components > 1) {
     PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));

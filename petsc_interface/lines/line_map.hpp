@@ -57,7 +57,8 @@ struct LineMap {
 /// Directions of the DMDA of the PC, else of the matrix, whose sizes, dof and ownership fit on every rank. Collective.
 PetscErrorCode LinesFromDM(PC pc, const LineSource &source, LineMap *map);
 
-/// Rows of an element where no DM says it: the block size of the matrix, where that divides its local rows on every rank. `coupled`, unless null: whether components
+/// Rows of an element where no DM says it: the block size of the matrix, where that divides its local rows on every rank; else the lines that lie side by side, an element
+/// being a row of each. `coupled`, unless null: whether components
 /// couple with other ones in the stored pattern of some rank. Collective.
 PetscErrorCode ElementSize(const LineSource &source, PetscInt *components, bool *coupled);
 

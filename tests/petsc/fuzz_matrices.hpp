@@ -268,6 +268,13 @@ inline void draw_graph(Draw *draw, PetscMPIInt ranks, PetscMPIInt rank, Problem 
   p->what += "graph of " + std::to_string(n) + " rows of about " + std::to_string(degree) + " entries";
 }
 
+/// Of device matrices PETSc makes no Kronecker products, or assembled ones.
+inline void on_host(Problem *p)
+{
+  MatConvert(p->A, MATAIJ, MAT_INPLACE_MATRIX, &p->A);
+  if (p->da) MatSetDM(p->A, p->da);
+}
+
 /// Another type for a matrix that is there, or a Kronecker product of it.
 inline void draw_type(Draw *draw, Problem *p)
 {
@@ -295,7 +302,7 @@ inline void draw_type(Draw *draw, Problem *p)
     p->what += ", SBAIJ";
   } else if (kind == 2 && p->components == 1) {
     const PetscInt dof = draw->of<PetscInt>({1, 2, 5, 20});
-    MatConvert(p->A, MATAIJ, MAT_INPLACE_MATRIX, &p->A); // of device matrices PETSc makes none, or a copy
+    on_host(p);
     MatCreateMAIJ(p->A, dof, &B);
     p->inner = p->A, p->A = B;
     if (B == p->inner) p->inner = nullptr, MatDestroy(&B); // dof 1 is the matrix itself
@@ -312,7 +319,7 @@ inline void draw_type(Draw *draw, Problem *p)
       if (of_s > 0) s.push_back(of_s == 1 ? (on ? 2 : 0) : of_s == 2 ? (on ? 2 + some : 0) : (on ? 12 : some));
       t.push_back(of_t == 0 ? (on ? 1 : 0) : of_t == 1 ? (on ? 1 + some / 2 : 0) : (on ? 9 : some));
     }
-    MatConvert(p->A, MATAIJ, MAT_INPLACE_MATRIX, &p->A);
+    on_host(p);
     MatCreateKAIJ(p->A, size, size, s.empty() ? nullptr : s.data(), t.data(), &B);
     MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY);
     MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY);

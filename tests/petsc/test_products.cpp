@@ -54,7 +54,7 @@ TEST_F(PCLineProducts, OneMatrixForManyVectors)
 TEST_F(PCLineProducts, ComponentsWithoutADM)
 {
   for (PetscInt lines : {1, 3})
-    for (PetscInt dof : {2, 3}) {
+    for (PetscInt dof : {2, 3, 50}) {
       Mat A = lines_of(30, lines, ranks), M, B;
       OK(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
       OK(MatCreateMAIJ(A, dof, &M));
