@@ -2,7 +2,7 @@
 # Uses PETSC_DIR/PETSC_ARCH and Kokkos_ROOT/Kokkos_DIR from the environment when they are set. RIBBON_BUILD names another build folder.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${RIBBON_BUILD:-$root/build}
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 
 packages=(cmake g++ gfortran make pkg-config libgtest-dev libgmock-dev liblapack-dev libcli11-dev nlohmann-json3-dev libopenmpi-dev openmpi-bin python3-matplotlib valgrind)
 [ -n "${PETSC_DIR:-}" ] || packages+=(libpetsc-real-dev python3-petsc4py python3-petsc4py-real)

@@ -284,7 +284,7 @@ void PCLineFuzz::run_case(long number)
 
 TEST_F(PCLineFuzz, EndsInARightAnswerOrInOneClearError)
 {
-  const long one = environment("RIBBON_PETSC_FUZZ_CASE", -1), cases = environment("RIBBON_PETSC_FUZZ", ranks == 1 ? 400 : 300);
+  const long one = environment("RIBBON_PETSC_FUZZ_CASE", -1), cases = environment("RIBBON_PETSC_FUZZ", ranks == 1 ? 600 : ranks == 2 ? 300 : 100);
   PetscBool  traced;
   PetscMallocGetDebug(&traced, nullptr, nullptr);
   for (long k = one < 0 ? 0 : one; k < (one < 0 ? cases : one + 1) && !HasFailure(); ++k) {
