@@ -263,8 +263,8 @@ Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename
   smallest.val = 1e30f, smallest.loc = -1;
   for (std::int64_t first = 0; first < lines; first += workers) {
     typename Kernel::Smallest found;
-    Kokkos::parallel_reduce("ribbon::looped::factor", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, std::min(workers, lines - first)),
-                            Kernel{BandEntries<Scalar, Memory>(bands), shape, lines, table.data(), space.data(), first, workers}, typename Kernel::Watch::reducer(found));
+    Kokkos::parallel_reduce("ribbon::looped::factor", indices(exec, std::min(workers, lines - first)), Kernel{BandEntries<Scalar, Memory>(bands), shape, lines, table.data(), space.data(), first, workers},
+                            typename Kernel::Watch::reducer(found));
     if (found.val < smallest.val) smallest = found;
   }
   return Looped<Scalar, Exec>(shape, n, lines, table);
