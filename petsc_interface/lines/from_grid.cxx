@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A grid without a DM: in natural numbering every element hangs together with the next but where a grid line ends, and every grid line with the next but where a
 // plane ends. A rank holds a slab of whole lines, or begins and ends amid one; or it holds a box that is numbered by itself, as PETSc numbers grids.
+#include "host_rows.hpp"
 #include "line_map.hpp"
 
 #include "packed.hpp"
@@ -32,21 +33,22 @@ bool ends_at_multiples(const std::vector<char> &tied, bool tied_before, PetscInt
 /// Whether an entry joins the first thing of this rank to the one before it, of another rank; a thing is so many consecutive rows.
 PetscErrorCode TiedBefore(Mat rows, PetscInt size, bool *tied)
 {
-  PetscBool       is_mpiaij, done;
   Mat             off;
-  const PetscInt *columns, *ia, *ja;
-  PetscInt        rbegin, n;
+  const PetscInt *columns;
+  PetscInt        rbegin;
+  Pattern         pattern;
   PetscFunctionBegin;
   *tied = false;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)rows, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
-  if (!is_mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatMPIAIJGetSeqAIJ(rows, nullptr, &off, &columns));
+  PetscCall(GetOffProcessBlock(rows, &off, &columns));
+  if (!off) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(rows, &rbegin, nullptr));
-  PetscCall(MatGetRowIJ(off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)off)->type_name);
-  for (PetscInt r = 0; r < n && (rbegin + r) / size == rbegin / size; ++r)
-    for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) *tied = *tied || columns[ja[e]] / size == rbegin / size - 1;
-  PetscCall(MatRestoreRowIJ(off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  PetscCall(GetHostRows(off, false, &pattern.A));
+  pattern.each([&](PetscInt r, PetscInt c) {
+    const bool first = (rbegin + r) / size == rbegin / size;
+    *tied            = *tied || (first && columns[c] / size == rbegin / size - 1);
+    return *tied || !first;
+  });
+  PetscCall(RestoreHostRows(off, &pattern.A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,38 +123,33 @@ PetscErrorCode CountCutLines(MPI_Comm comm, const Grid &g, PetscInt first, int d
 
 } // namespace
 
-PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map)
+PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, LineMap *map)
 {
-  const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
-  const PetscInt *ia, *ja;
-  PetscInt        n, all, rbegin, components, nx, ny = 0;
-  bool            coupled;
-  PetscMPIInt     size;
-  PetscBool       done;
-  bool            natural, natural_planes = false;
+  const MPI_Comm comm       = PetscObjectComm((PetscObject)source.rows);
+  const PetscInt components = element.components;
+  Pattern        pattern{{}, components};
+  PetscInt       all, rbegin, nx, ny = 0;
+  PetscMPIInt    size;
+  bool           natural, natural_planes = false;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(ElementSize(source, &components, &coupled));
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCall(MatGetSize(source.rows, &all, nullptr));
-  PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)source.block)->type_name);
-  const PetscInt elements = n / components, first = rbegin / components, rows = n;
-  const auto     each = [&](const auto &f) {
-    for (PetscInt r = 0; r < rows; ++r)
-      for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) f(r / components, ja[e] / components);
-  };
+  PetscCall(GetHostRows(source.block, false, &pattern.A));
+  const PetscInt elements = pattern.elements(), first = rbegin / components;
   // ties of things of `length` elements that begin with element -x0, and how many couple with the one d away
   const auto look = [&](Things &t, PetscInt length, PetscInt x) {
     t.tied.assign(static_cast<std::size_t>(t.count) + 1, 0);
-    each([&](PetscInt r, PetscInt c) {
+    pattern.each([&](PetscInt r, PetscInt c) {
       const PetscInt l = (x + r) / length, m = (x + c) / length;
       if (std::abs(l - m) == 1) t.tied[static_cast<std::size_t>(std::min(l, m))] = 1;
+      return false;
     });
     return [&, length, x](PetscInt d) {
       std::vector<char> has(static_cast<std::size_t>(t.count) + 1, 0);
-      each([&](PetscInt r, PetscInt c) {
+      pattern.each([&](PetscInt r, PetscInt c) {
         if ((x + c) / length - (x + r) / length == d) has[static_cast<std::size_t>((x + r) / length)] = 1;
+        return false;
       });
       return static_cast<PetscInt>(std::count(has.begin(), has.end(), 1));
     };
@@ -168,7 +165,7 @@ PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map)
     PetscCall(TiedBefore(source.rows, components * nx, &grid_lines.tied_before));
     PetscCall(FindPeriod(comm, grid_lines, natural, look(grid_lines, nx, x0), &ny, &natural_planes));
   }
-  PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  PetscCall(RestoreHostRows(source.block, &pattern.A));
   // a grid has lines of more than one element, and more than one of them
   int is_grid = nx > 1 && lines != 1;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &is_grid, 1, MPI_INT, MPI_LOR, comm));

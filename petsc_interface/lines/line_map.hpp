@@ -57,20 +57,23 @@ struct LineMap {
 /// Directions of the DMDA of the PC, else of the matrix, whose sizes, dof and ownership fit on every rank. Collective.
 PetscErrorCode LinesFromDM(PC pc, const LineSource &source, LineMap *map);
 
-/// Rows of an element where no DM says it: the block size of the matrix, where that divides its local rows on every rank; else the lines that lie side by side, an element
-/// being a row of each. `coupled`, unless null: whether components
-/// couple with other ones in the stored pattern of some rank. Collective.
-PetscErrorCode ElementSize(const LineSource &source, PetscInt *components, bool *coupled);
+/// What an element is where no DM says it.
+struct Elements {
+  PetscInt components = 1;     ///< rows: the block size of the matrix, where that divides its local rows on every rank; else the lines that lie side by side, an element being a row of each
+  bool     coupled    = false; ///< components couple with other ones in the stored pattern of some rank
+};
+/// Reads the stored pattern once. Collective.
+PetscErrorCode GetElements(const LineSource &source, Elements *elements);
 
 /// Consecutive elements of the local block as lines, from its stored pattern. With `strict` every entry must lie along the lines, up to 8 elements from the
 /// diagonal (on all ranks); otherwise those further than 2 are left out. Collective.
-PetscErrorCode LinesFromPattern(const LineSource &source, bool strict, LineMap *map);
+PetscErrorCode LinesFromPattern(const LineSource &source, const Elements &elements, bool strict, LineMap *map);
 
 /// Directions of the grid whose natural numbering, or whose numbering box by box, the stored pattern shows. Collective.
-PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map);
+PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &elements, LineMap *map);
 
-/// Lines along the largest couplings, of any matrix (lines_from_graph.hpp). Not collective but for the counts.
-PetscErrorCode LinesFromCouplings(const LineSource &source, LineMap *map);
+/// Lines along the largest couplings, of any matrix (lines_from_graph.hpp). Collective for the counts alone.
+PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elements, LineMap *map);
 
 /// Elements in runs: each of a run is tied to the next.
 struct Runs {

@@ -1,7 +1,71 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "host_rows.hpp"
 #include "line_map.hpp"
 
+#include <numeric>
+
 namespace ribbon::petsc {
+
+PetscErrorCode GetHostRows(Mat block, bool values, HostRows *rows)
+{
+  PetscInt           n;
+  PetscBool          done;
+  const PetscScalar *a = nullptr;
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->row_begin, &rows->column, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the rows of a matrix of type %s", ((PetscObject)block)->type_name);
+  if (values) PetscCall(MatSeqAIJGetArrayRead(block, &a));
+  rows->rows = n, rows->value = reinterpret_cast<const Scalar *>(a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RestoreHostRows(Mat block, HostRows *rows)
+{
+  PetscInt  n;
+  PetscBool done;
+  auto     *a = reinterpret_cast<const PetscScalar *>(rows->value);
+  PetscFunctionBegin;
+  if (a) PetscCall(MatSeqAIJRestoreArrayRead(block, &a));
+  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->row_begin, &rows->column, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetOffProcessBlock(Mat rows, Mat *off, const PetscInt **columns)
+{
+  PetscBool is_mpiaij;
+  PetscFunctionBegin;
+  *off = nullptr;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)rows, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  if (is_mpiaij) PetscCall(MatMPIAIJGetSeqAIJ(rows, nullptr, off, columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetElements(const LineSource &source, Elements *elements)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)source.rows);
+  PetscInt       size, n, all, divisor = 0; // of the distances from the diagonal of all entries
+  Pattern        pattern;
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(source.rows, &size));
+  PetscCall(MatGetLocalSize(source.rows, &n, nullptr));
+  PetscCall(MatGetSize(source.rows, &all, nullptr));
+  PetscInt least[2] = {PETSC_MAX_INT, size > 0 && n % size == 0 && size != all && !source.kronecker}; // the smallest of these distances; whether the block size fits
+  PetscCall(GetHostRows(source.block, false, &pattern.A));
+  pattern.each([&](PetscInt r, PetscInt c) {
+    if (r == c) return false;
+    least[0] = PetscMin(least[0], std::abs(c - r)), divisor = std::gcd(divisor, c - r);
+    return least[0] == 1;
+  });
+  PetscCall(RestoreHostRows(source.block, &pattern.A));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, least, 2, MPIU_INT, MPI_MIN, comm));
+  const bool     blocks  = least[1] && size > 1;
+  const PetscInt between = blocks ? size : least[0] == PETSC_MAX_INT ? 1 : least[0];
+  int            apart   = n % between == 0 && divisor % between == 0; // no row couples with another one of its element
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &apart, 1, MPI_INT, MPI_LAND, comm));
+  elements->components = blocks || apart ? between : 1;
+  elements->coupled    = blocks && !apart;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 namespace {
 

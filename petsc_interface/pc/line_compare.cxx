@@ -2,6 +2,8 @@
 #include "format.hpp"
 #include "line.hpp"
 
+#include "../lines/host_rows.hpp"
+
 #include <ribbon/reference/sparse.hpp>
 
 #include <cmath>
@@ -49,22 +51,17 @@ PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, 
 {
   const LineDirection            &direction = request.direction;
   const KroneckerFactors<Scalar> &f         = source.factors;
-  const PetscInt                 *i, *j;
-  const PetscScalar              *a;
-  PetscInt                        n;
-  PetscBool                       done;
+  HostRows                        A;
   PetscFunctionBegin;
   PetscCallCXX(*reference = std::make_unique<LineReference>());
   LineReference &r = **reference;
   r.omega_ = request.omega, r.begin_ = static_cast<std::int64_t>(rbegin) * f.p;
-  PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: -pc_line_compare cannot read the rows of a matrix of type %s", ((PetscObject)source.block)->type_name);
-  PetscCall(MatSeqAIJGetArrayRead(source.block, &a));
+  PetscCall(GetHostRows(source.block, true, &A));
   std::vector<std::int64_t> lengths;
-  const std::vector<Place>  places = places_of(direction, n, &lengths);
+  const std::vector<Place>  places = places_of(direction, A.rows, &lengths);
   r.lines_.resize(lengths.size());
   for (std::size_t l = 0; l < lengths.size(); ++l) r.lines_[l].at.resize(static_cast<std::size_t>(lengths[l] * f.p)), r.lines_[l].rows.resize(r.lines_[l].at.size());
-  for (PetscInt row = 0; row < n; ++row) {
+  for (std::int64_t row = 0; row < A.rows; ++row) {
     const Place &own = places[static_cast<std::size_t>(row)];
     if (own.line < 0) continue;
     OneLine   &line = r.lines_[static_cast<std::size_t>(own.line)];
@@ -77,14 +74,13 @@ PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, 
     };
     for (int c = 0; c < f.p; ++c) line.at[static_cast<std::size_t>(own.number * f.p + c)] = static_cast<std::size_t>(row) * static_cast<std::size_t>(f.p) + static_cast<std::size_t>(c);
     if (source.kronecker) add(own, Scalar(1), f.S);
-    for (PetscInt e = i[row]; e < i[row + 1]; ++e) {
-      const Place       &column   = places[static_cast<std::size_t>(j[e])];
+    for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
+      const Place       &column   = places[static_cast<std::size_t>(A.column[e])];
       const std::int64_t straight = std::abs(own.along - column.along), distance = request.periodic ? std::min(straight, direction.lines.rows - straight) : straight;
-      if (column.line == own.line && distance <= request.half_bandwidth) add(column, reinterpret_cast<const Scalar &>(a[e]), f.T);
+      if (column.line == own.line && distance <= request.half_bandwidth) add(column, A.value[e], f.T);
     }
   }
-  PetscCall(MatSeqAIJRestoreArrayRead(source.block, &a));
-  PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(RestoreHostRows(source.block, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,15 +14,18 @@ constexpr double preferred_by_share  = 0.1; ///< a direction that so many of the
 /// The first of the places that has lines: the DM, consecutive rows that nothing else couples to, a grid, the largest couplings. Whatever matrix it is has the last.
 PetscErrorCode FindAnyLines(PC pc, const LineSource &source, LineMap *map)
 {
+  Elements    elements;
   std::string why_not;
   PetscFunctionBegin;
   PetscCall(LinesFromDM(pc, source, map));
-  if (map->directions.empty()) why_not = std::exchange(map->why_not, "");
-  if (map->directions.empty()) PetscCall(LinesFromPattern(source, true, map));
+  if (!map->directions.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  why_not = std::exchange(map->why_not, "");
+  PetscCall(GetElements(source, &elements));
+  PetscCall(LinesFromPattern(source, elements, true, map));
   if (map->directions.empty()) why_not += ", " + std::exchange(map->why_not, "");
-  if (map->directions.empty()) PetscCall(LinesFromGrid(source, map));
+  if (map->directions.empty()) PetscCall(LinesFromGrid(source, elements, map));
   if (map->directions.empty()) why_not += ", " + std::exchange(map->why_not, "");
-  if (map->directions.empty()) PetscCall(LinesFromCouplings(source, map));
+  if (map->directions.empty()) PetscCall(LinesFromCouplings(source, elements, map));
   map->why_not = why_not;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -32,24 +35,23 @@ PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, L
 {
   const MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
   const std::string name = names_of(line->directions);
+  Elements          elements;
   PetscFunctionBegin;
-  switch (line->directions[0]) {
-  case PC_LINE_DIRECTION_AUTO:
+  if (line->directions[0] == PC_LINE_DIRECTION_AUTO) {
     PetscCall(FindAnyLines(pc, source, map));
     PetscFunctionReturn(PETSC_SUCCESS);
-  case PC_LINE_DIRECTION_ROWS:
-    PetscCall(LinesFromPattern(source, false, map));
+  }
+  if (line->directions[0] == PC_LINE_DIRECTION_ROWS || line->directions[0] == PC_LINE_DIRECTION_MATRIX) {
+    PetscCall(GetElements(source, &elements));
+    if (line->directions[0] == PC_LINE_DIRECTION_ROWS) PetscCall(LinesFromPattern(source, elements, false, map));
+    else PetscCall(LinesFromCouplings(source, elements, map));
     PetscFunctionReturn(PETSC_SUCCESS);
-  case PC_LINE_DIRECTION_MATRIX:
-    PetscCall(LinesFromCouplings(source, map));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  default:
-    break;
   }
   PetscCall(LinesFromDM(pc, source, map));
   if (map->directions.empty()) {
     const std::string no_dm = std::exchange(map->why_not, "");
-    PetscCall(LinesFromGrid(source, map));
+    PetscCall(GetElements(source, &elements));
+    PetscCall(LinesFromGrid(source, elements, map));
     map->why_not = no_dm + ", and " + map->why_not;
   }
   PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP, "PC line: -pc_line_direction %s needs a grid, but %s; use auto, rows or matrix", name.c_str(), map->why_not.c_str());

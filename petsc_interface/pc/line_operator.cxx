@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "line_operator.hpp"
 
+#include "../lines/host_rows.hpp"
 #include "../session.hpp"
 #include "format.hpp"
 
@@ -10,6 +11,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <stdexcept>
 
 namespace ribbon::petsc {
@@ -32,17 +34,11 @@ namespace {
 template <class F>
 PetscErrorCode WithCsrOnHost(Mat block, const F &f)
 {
-  const PetscInt    *i, *j;
-  const PetscScalar *a;
-  PetscInt           n;
-  PetscBool          done;
+  HostRows rows;
   PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the rows of a matrix of type %s", ((PetscObject)block)->type_name);
-  PetscCall(MatSeqAIJGetArrayRead(block, &a));
-  PetscCallCXX(f(CsrMatrix<Scalar, PetscInt>{n, i, j, reinterpret_cast<const Scalar *>(a)}));
-  PetscCall(MatSeqAIJRestoreArrayRead(block, &a));
-  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(GetHostRows(block, true, &rows));
+  PetscCallCXX(f(rows));
+  PetscCall(RestoreHostRows(block, &rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,26 +89,19 @@ public:
   PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
   {
     return with_csr(block, [&](const auto &A) {
-      const Located located(current_space<Exec>(), direction, A.rows);
-      const auto    h = strength_histogram(current_space<Exec>(), A, located.places);
+      const auto h = strength_histogram(current_space<Exec>(), A, places_of(direction, A.rows));
       votes->assign(h.begin(), h.end());
     });
   }
 
   PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *found) override
   {
-    return with_csr(block, [&](const auto &A) {
-      const Located located(current_space<Exec>(), direction, A.rows);
-      *found = line_couplings(current_space<Exec>(), A, located.places);
-    });
+    return with_csr(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, places_of(direction, A.rows)); });
   }
 
   PetscErrorCode preference(Mat block, const LineDirection &direction, const LineDirection &other, double factor, LinePreference *found) override
   {
-    return with_csr(block, [&](const auto &A) {
-      const Located located(current_space<Exec>(), direction, A.rows), located_other(current_space<Exec>(), other, A.rows);
-      *found = line_preference(current_space<Exec>(), A, located.places, located_other.places, factor);
-    });
+    return with_csr(block, [&](const auto &A) { *found = line_preference(current_space<Exec>(), A, places_of(direction, A.rows), places_of(other, A.rows), factor); });
   }
 
   PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) override
@@ -128,14 +117,15 @@ public:
     request_     = request.solver;
     PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
     PetscCall(with_csr(block, [&](const auto &A) {
-      Located located(exec, request.direction, A.rows);
-      located.places.wrap = request.periodic;
-      bands_              = extract_bands(exec, A, located.places, request.half_bandwidth);
-      packing_            = located.packing;
+      LinePlaces places = places_of(request.direction, A.rows);
+      places.wrap       = request.periodic;
+      bands_            = extract_bands(exec, A, places, request.half_bandwidth);
+      if (request.direction.element) packing_ = tables_.at(request.direction.element).packing;
       if (packing_.element.extent(0) > 0) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
     }));
     PetscCall(ShareAndScale(exec, source, request, facts));
     PetscCallCXX(exec.fence());
+    tables_.clear();
     facts->lhs      = bands_.lhs;
     facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
     PetscCall(PetscLogEventEnd(events->extract, block, 0, 0, 0));
@@ -246,19 +236,24 @@ public:
   }
 
 private:
-  /// A direction whose tables are in the memory of Exec.
-  struct Located {
+  using Table = std::shared_ptr<const std::vector<std::int64_t>>;
+  /// The tables of packed lines in the memory of Exec.
+  struct Tables {
     Packing<Memory>                      packing;
     Kokkos::View<std::int64_t *, Memory> part;
-    LinePlaces                           places;
-    Located(const Exec &exec, const LineDirection &direction, std::int64_t rows) : places{direction.lines, direction.wrap, direction.components, direction.widest}
-    {
-      if (!direction.element) return;
-      packing      = make_packing(exec, *direction.element, rows / direction.components);
-      part         = upload(exec, "ribbon::part", *direction.part);
-      places.place = packing.place.data(), places.element = packing.element.data(), places.part = part.data();
-    }
   };
+
+  /// Where the rows of a block are on lines. Tables are uploaded once, however often their direction is looked at.
+  LinePlaces places_of(const LineDirection &direction, std::int64_t rows)
+  {
+    LinePlaces places{direction.lines, direction.wrap, direction.components, direction.widest};
+    if (!direction.element) return places;
+    const Exec exec  = current_space<Exec>();
+    auto       found = tables_.find(direction.element);
+    if (found == tables_.end()) found = tables_.emplace(direction.element, Tables{make_packing(exec, *direction.element, rows / direction.components), upload(exec, "ribbon::part", *direction.part)}).first;
+    places.place = found->second.packing.place.data(), places.element = found->second.packing.element.data(), places.part = found->second.part.data();
+    return places;
+  }
 
   bool is_packed() const { return packing_.element.extent(0) > 0; }
   /// Whether these lines are all rows of the block; otherwise x keeps what it holds elsewhere.
@@ -356,6 +351,7 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  std::map<Table, Tables>  tables_; ///< of directions that were looked at
   Bands<Scalar, Memory>    bands_;
   Packing<Memory>          packing_; ///< empty: lines lie in the vectors themselves
   Buffer                   packed_;

@@ -2,6 +2,7 @@
 #include "format.hpp"
 #include "line.hpp"
 
+#include "../lines/host_rows.hpp"
 #include "../session.hpp"
 
 #include <cstring>
@@ -117,16 +118,14 @@ bool is_zebra(const PC_Line *line, const LineDirection &direction)
 /// Whether an entry that is not zero couples the rows of this rank to those of others.
 PetscErrorCode CouplesToOtherRanks(Mat pmat, bool *couples)
 {
-  PetscBool   is_mpiaij;
   PetscMPIInt size;
   Mat         off;
   PetscReal   norm;
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pmat, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pmat), &size));
+  PetscCall(GetOffProcessBlock(pmat, &off, nullptr));
   *couples = size > 1; // other types cannot tell
-  if (!is_mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatMPIAIJGetSeqAIJ(pmat, nullptr, &off, nullptr));
+  if (!off) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatNorm(off, NORM_FROBENIUS, &norm));
   *couples = norm != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -320,6 +319,23 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether one solve is the inverse of the matrix, on all ranks. Collective.
+PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly)
+{
+  const bool whole   = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
+  bool       couples = false;
+  int        left_out;
+  PetscFunctionBegin;
+  *exactly = whole;
+  if (!whole) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
+  PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
+  left_out = couples || line->requests[0].coupled || line->lhs_tol > 0;
+  for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  *exactly = left_out == 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode SetUpLine(PC pc, PC_Line *line)
@@ -344,22 +360,6 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   PetscCall(ReportFailure(pc, line));
   PetscCall(SolvesExactly(pc, line, &line->exact));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &line->state));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly)
-{
-  const bool whole   = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
-  bool       couples = false;
-  int        left_out;
-  PetscFunctionBegin;
-  *exactly = whole;
-  if (!whole) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
-  PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
-  left_out = couples || line->requests[0].coupled || line->lhs_tol > 0;
-  for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  *exactly = left_out == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
