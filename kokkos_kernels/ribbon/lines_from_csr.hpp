@@ -28,7 +28,7 @@ struct LinePlaces {
   bool                wrap       = false;                  ///< entries may join the ends of a line
   int                 components = 1;                      ///< rows of an element
   int                 reach      = largest_half_bandwidth; ///< entries further along a line count as off it
-  const std::int64_t *place      = nullptr;                ///< in the memory of Exec: place of every element of the matrix
+  const std::int64_t *place      = nullptr;                ///< in the memory of Exec: place of every element of the matrix; extract_bands() takes -1 for one that is on no line
   const std::int64_t *element    = nullptr;                ///< the inverse, for every place of the lines; -1: a place that no element fills
   const std::int64_t *part       = nullptr;                ///< where several lines lie behind each other in one of `lines`: number of the line at every place
 

@@ -218,7 +218,7 @@ struct ExtractKernel {
       for (Index e = A.row_begin[element * B + a]; e < A.row_begin[element * B + a + 1]; ++e) {
         const std::int64_t c = A.column[e] / B, other = lines.place ? lines.place[c] : c;
         bool               wrapped;
-        const int          d = lines.same_line(k, other) ? distance(s, p, k, other, lines.wrap, h, wrapped) : 0;
+        const int          d = other >= 0 && lines.same_line(k, other) ? distance(s, p, k, other, lines.wrap, h, wrapped) : 0;
         if (d != 0 || other == k) values(p.line, p.row, ((d + h) * B + a) * B + static_cast<int>(A.column[e] % B)) += A.value[e];
       }
   }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A grid without a DM: in natural numbering every element hangs together with the next but where a grid line ends, and every grid line with the next but where a
 // plane ends. A rank holds a slab of whole lines, or begins and ends amid one; or it holds a box that is numbered by itself, as PETSc numbers grids.
-#include "host_rows.hpp"
 #include "line_map.hpp"
-
-#include "packed.hpp"
 
 #include <algorithm>
 
@@ -88,8 +85,8 @@ PetscErrorCode FindPeriod(MPI_Comm comm, const Things &t, bool may_be_natural, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Lines of a grid along dimension d, whose first and last planes may have holes, packed.
-LineDirection Packed(const Grid &g, int d)
+/// Lines of a grid along dimension d, whose first and last planes may have holes, in the order of their first elements.
+LinesOfGraph LinesAlong(const Grid &g, int d)
 {
   const std::int64_t nx = g.box[0], plane = nx * g.box[1];
   const auto         line_of = [&](std::int64_t e) {
@@ -105,7 +102,20 @@ LineDirection Packed(const Grid &g, int d)
   found.begin = at;
   for (std::int64_t e = 0; e < g.count; ++e) found.order[static_cast<std::size_t>(at[static_cast<std::size_t>(line_of(e))]++)] = e;
   found.begin.erase(std::unique(found.begin.begin(), found.begin.end()), found.begin.end()); // lines without elements
-  return packed(found);
+  return found;
+}
+
+/// Parity of the sum of the other two global indices of each of these lines; the box begins at `begin`.
+std::vector<int> Parities(const Grid &g, const LinesOfGraph &lines, const PetscInt (&begin)[3], int d)
+{
+  std::vector<int> parity;
+  for (std::int64_t l = 0; l < lines.lines(); ++l) {
+    const std::int64_t k = g.shift + lines.order[static_cast<std::size_t>(lines.begin[static_cast<std::size_t>(l)])], at[3] = {k % g.box[0], k / g.box[0] % g.box[1], k / (g.box[0] * g.box[1])};
+    std::int64_t       sum = 0;
+    for (int other = 0; other < 3; ++other) sum += other == d ? 0 : begin[other] + at[other];
+    parity.push_back(static_cast<int>(sum % 2));
+  }
+  return parity;
 }
 
 /// How many lines along d the borders of ranks cut, elements being numbered naturally. Collective.
@@ -187,12 +197,11 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
   g.box[2]              = planes > 1 ? (y0 + lines + ny - 1) / ny : 1;
   g.shift               = x0 + y0 * nx;
   g.count               = elements;
-  // colours by global numbers where they are known; packed lines have none
+  // colours by global numbers where they are known
   const PetscInt begin[3] = {0, static_cast<PetscInt>(!natural ? 0 : planes > 1 ? y0 : first / nx), natural && natural_planes && planes > 1 ? first / nx / ny : 0};
-  int            all_full = g.is_full();
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all_full, 1, MPI_INT, MPI_LAND, comm));
   for (int d = 0; d < g.dimensions; ++d) {
-    LineDirection direction   = g.is_full() ? LineDirection() : Packed(g, d);
+    LineDirection direction;
+    LinesOfGraph  lines_along;
     direction.name            = std::string(1, "xyz"[d]);
     direction.components      = static_cast<int>(components);
     direction.processes       = size;
@@ -200,17 +209,24 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
     if (g.is_full()) {
       direction.lines = LineSet::box(g.box, d);
       direction.wrap  = size == 1 || d < g.dimensions - 1;
-      for (int colour = 0; colour < 2; ++colour) direction.colours[colour] = every_second_line(g.box, begin, d, colour);
+    } else {
+      PetscCallCXX(lines_along = LinesAlong(g, d));
+      PetscCallCXX(static_cast<LineLayout &>(direction) = packed(lines_along));
+      direction.partial = true;
     }
     if (natural) {
       direction.lines_all = static_cast<PetscInt>(all / PetscMax(length, 1));
       PetscCall(CountCutLines(comm, g, first, d, &direction.lines_cut));
     } else { // the numbering does not say which
-      direction.lines_all = direction.element ? direction.lines_all : static_cast<PetscInt>(direction.lines.lines());
+      direction.lines_all = static_cast<PetscInt>(g.is_full() ? direction.lines.lines() : lines_along.lines());
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));
       direction.lines_cut = size > 1 ? direction.lines_all : 0;
     }
-    direction.two_colours = all_full && direction.lines_all > 1;
+    if (map->coloured && direction.lines_all > 1) {
+      if (!g.is_full()) PetscCallCXX(direction.colours = packed_by_colour(lines_along, Parities(g, lines_along, begin, d), 2, direction.lines.rows));
+      else
+        for (int colour = 0; colour < 2; ++colour) direction.colours.push_back(every_second_line(g.box, begin, d, colour));
+    }
     map->directions.push_back(direction);
   }
   map->source = "matrix pattern, a grid of " + std::to_string(nx) + " x " + (planes > 1 ? std::to_string(ny) + " x " : "") + "... elements";

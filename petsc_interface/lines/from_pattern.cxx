@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "host_rows.hpp"
 #include "line_map.hpp"
 
 #include <algorithm>
@@ -95,11 +94,11 @@ PetscErrorCode ColourRows(MPI_Comm comm, LineDirection *rows)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Scan(&mine, &upto, 1, MPIU_INT, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPIU_INT, MPI_SUM, comm));
-  rows->two_colours = all > 1;
-  for (int colour = 0; colour < 2; ++colour) {
+  for (int colour = 0; colour < 2 && all > 1; ++colour) {
     const std::int64_t first = (colour + upto - mine) % 2;
     const LineSet      every_second{s.rows, (s.count0 + 1 - first) / 2, 1, 1, 2 * s.stride0, 0, first * s.stride0};
-    if (every_second.unknowns() > 0) rows->colours[colour].push_back(every_second);
+    rows->colours.emplace_back();
+    if (every_second.unknowns() > 0) rows->colours.back().push_back({every_second, nullptr, nullptr});
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -146,7 +145,7 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   rows.wrap       = found.wraps && one;
   // runs of different lengths are one long line: the couplings between them are zero
   rows.lines = one ? LineSet::contiguous(length, lines) : LineSet::contiguous(pattern.elements(), 1);
-  PetscCall(ColourRows(comm, &rows));
+  if (map->coloured) PetscCall(ColourRows(comm, &rows));
   counts[0] = lines, counts[1] = opened ? lines : cut ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(counts, sums, 2, MPIU_INT, MPI_SUM, comm));
   rows.lines_cut = sums[1];

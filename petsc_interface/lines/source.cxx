@@ -183,36 +183,4 @@ PetscErrorCode RestoreLineSource(LineSource *source)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-std::vector<LineSet> every_second_line(const std::int64_t (&box)[3], const PetscInt (&begin)[3], int d, int colour)
-{
-  const std::int64_t   stride[3] = {1, box[0], box[0] * box[1]};
-  const int            d0 = d == 0 ? 1 : 0, d1 = d == 2 ? 1 : 2;
-  std::vector<LineSet> sets;
-  for (int odd = 0; odd < 2; ++odd) { // of the second free direction
-    const std::int64_t first = (colour + begin[d0] + begin[d1] + odd) % 2, count0 = (box[d0] + 1 - first) / 2, count1 = (box[d1] + 1 - odd) / 2, offset = first * stride[d0] + odd * stride[d1];
-    LineSet            s{box[d], count0, count1, stride[d], 2 * stride[d0], 2 * stride[d1], offset};
-    if (count0 == 1) s.count0 = count1, s.stride0 = s.stride1, s.count1 = 1;
-    if (s.unknowns() > 0) sets.push_back(s);
-  }
-  return sets;
-}
-
-std::vector<LineSet> split_components(const LineSet &elements, int components)
-{
-  LineSet s = elements;
-  s.row_stride *= components, s.stride0 *= components, s.stride1 *= components, s.offset *= components;
-  if (components == 1) return {s};
-  if (elements.stride0 == 1 || s.count0 == 1) { // components and lines lie side by side
-    s.count0 *= components, s.stride0 = 1;
-    return {s};
-  }
-  if (s.count1 == 1) {
-    s.count1 = s.count0, s.stride1 = s.stride0, s.count0 = components, s.stride0 = 1;
-    return {s};
-  }
-  std::vector<LineSet> sets(static_cast<std::size_t>(components), s);
-  for (int c = 0; c < components; ++c) sets[static_cast<std::size_t>(c)].offset += c;
-  return sets;
-}
-
 } // namespace ribbon::petsc

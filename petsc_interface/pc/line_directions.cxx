@@ -119,6 +119,7 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
   LineMap        map;
   int            strongest, preferred = -1;
   PetscFunctionBegin;
+  map.coloured = line->ordering == PC_LINE_ORDERING_ZEBRA;
   PetscCall(FindLines(pc, line, source, &map));
   line->source = map.source;
   if (line->directions[0] != PC_LINE_DIRECTION_AUTO || map.directions.size() == 1) {

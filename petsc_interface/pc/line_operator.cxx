@@ -9,6 +9,7 @@
 #include <ribbon/scale.hpp>
 #include <ribbon/transpose.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -121,7 +122,7 @@ public:
       places.wrap       = request.periodic;
       bands_            = extract_bands(exec, A, places, request.half_bandwidth);
       if (request.direction.element) packing_ = tables_.at(request.direction.element).packing;
-      if (packing_.element.extent(0) > 0) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
+      if (is_packed()) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
     }));
     PetscCall(ShareAndScale(exec, source, request, facts));
     PetscCallCXX(exec.fence());
@@ -142,9 +143,11 @@ public:
     }
     PetscCall(PetscLogEventEnd(events->factor, block, 0, 0, 0));
     if (!facts->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-    facts->report = solver_.report();
-    facts->bytes  = solver_.report().bytes + bands_.values.size() * sizeof(Scalar) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
-    flops_        = (6.0 * bands_.half_bandwidth() + 1) * bands_.block * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
+    const std::int64_t elements = !is_packed() ? request.direction.lines.unknowns() : std::count_if(request.direction.element->begin(), request.direction.element->end(), [](std::int64_t e) { return e >= 0; });
+    all_rows_                   = elements * request.direction.components * source.factors.p == rows_;
+    facts->report               = solver_.report();
+    facts->bytes                = solver_.report().bytes + bands_.values.size() * sizeof(Scalar) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
+    flops_                      = (6.0 * bands_.half_bandwidth() + 1) * bands_.block * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -171,21 +174,20 @@ public:
     const Exec         exec = current_space<Exec>();
     PetscFunctionBegin;
     const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
-    const bool                      all    = are_all_rows(solver.lines());
     if constexpr (!on_device) {
       PetscCall(VecGetArrayRead(b, &pb));
-      PetscCall(all ? VecGetArrayWrite(x, &px) : VecGetArray(x, &px));
+      PetscCall(all_rows_ ? VecGetArrayWrite(x, &px) : VecGetArray(x, &px));
       PetscCallCXX(solve_lines(exec, solver, reinterpret_cast<const Scalar *>(pb), solver.lines(), reinterpret_cast<Scalar *>(px), solver.lines()));
       PetscCallCXX(exec.fence());
-      PetscCall(all ? VecRestoreArrayWrite(x, &px) : VecRestoreArray(x, &px));
+      PetscCall(all_rows_ ? VecRestoreArrayWrite(x, &px) : VecRestoreArray(x, &px));
       PetscCall(VecRestoreArrayRead(b, &pb));
       PetscCall(PetscLogFlops(flops_ * static_cast<double>(solver.lines().unknowns())));
     } else {
       PetscMemType where_b, where_x;
       PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
-      PetscCall(all ? VecGetArrayWriteAndMemType(x, &px, &where_x) : VecGetArrayAndMemType(x, &px, &where_x));
+      PetscCall(all_rows_ ? VecGetArrayWriteAndMemType(x, &px, &where_x) : VecGetArrayAndMemType(x, &px, &where_x));
       PetscCall(solve_arrays(exec, solver, pb, where_b, solver.lines(), px, where_x, solver.lines()));
-      PetscCall(all ? VecRestoreArrayWriteAndMemType(x, &px) : VecRestoreArrayAndMemType(x, &px));
+      PetscCall(all_rows_ ? VecRestoreArrayWriteAndMemType(x, &px) : VecRestoreArrayAndMemType(x, &px));
       PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -236,7 +238,6 @@ public:
   }
 
 private:
-  using Table = std::shared_ptr<const std::vector<std::int64_t>>;
   /// The tables of packed lines in the memory of Exec.
   struct Tables {
     Packing<Memory>                      packing;
@@ -256,8 +257,6 @@ private:
   }
 
   bool is_packed() const { return packing_.element.extent(0) > 0; }
-  /// Whether these lines are all rows of the block; otherwise x keeps what it holds elsewhere.
-  bool are_all_rows(const LineSet &s) const { return is_packed() || s.unknowns() == rows_; }
 
   /// Keeps one matrix for lines that agree, or some; then makes the Kronecker product, and omega.
   PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request, LineFacts *facts)
@@ -320,7 +319,7 @@ private:
   {
     using HostBuffer     = Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     using HostInput      = Kokkos::View<const Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    const bool    host_b = PetscMemTypeHost(where_b), host_x = PetscMemTypeHost(where_x), keeps = !are_all_rows(in);
+    const bool    host_b = PetscMemTypeHost(where_b), host_x = PetscMemTypeHost(where_x), keeps = !all_rows_;
     const auto    n     = static_cast<std::size_t>(rows_);
     const Scalar *db    = reinterpret_cast<const Scalar *>(b);
     Scalar       *dx    = reinterpret_cast<Scalar *>(x);
@@ -358,7 +357,8 @@ private:
   LineSolver<Scalar, Exec> solver_, transposed_;
   LineSolverOptions        request_;
   bool                     has_transposed_ = false;
-  PetscInt                 rows_           = 0; ///< of the block
+  PetscInt                 rows_           = 0;    ///< of the block
+  bool                     all_rows_       = true; ///< they are on these lines; otherwise x keeps what it holds elsewhere
   double                   flops_          = 0;
   Buffer                   buffer_;
 };

@@ -14,25 +14,12 @@ namespace {
 /// Elements whose components do not couple are so many scalar lines.
 void SplitComponents(LineDirection *direction)
 {
-  const auto split = [direction](const std::vector<LineSet> &sets) {
-    std::vector<LineSet> all;
-    for (const LineSet &set : sets)
-      for (const LineSet &part : split_components(set, direction->components)) all.push_back(part);
-    return all;
-  };
-  direction->lines = split({direction->lines})[0]; // lines of a whole grid are one set
-  for (auto &colour : direction->colours) colour = split(colour);
-  if (direction->element) {
-    const std::int64_t        n = direction->components;
-    std::vector<std::int64_t> element(direction->element->size() * static_cast<std::size_t>(n)), part(element.size());
-    for (std::size_t k = 0; k < element.size(); ++k) {
-      const std::size_t  place = k / static_cast<std::size_t>(n);
-      const std::int64_t c = static_cast<std::int64_t>(k) % n, e = (*direction->element)[place];
-      element[k] = e < 0 ? -1 : e * n + c;
-      part[k]    = e < 0 ? -1 : (*direction->part)[place] * n + c;
-    }
-    direction->element = std::make_shared<const std::vector<std::int64_t>>(std::move(element));
-    direction->part    = std::make_shared<const std::vector<std::int64_t>>(std::move(part));
+  static_cast<LineLayout &>(*direction) = split_components(*direction, direction->components)[0]; // lines of a whole grid are one set
+  for (auto &colour : direction->colours) {
+    std::vector<LineLayout> all;
+    for (const LineLayout &layout : colour)
+      for (LineLayout &part : split_components(layout, direction->components)) all.push_back(std::move(part));
+    colour = std::move(all);
   }
   direction->components = 1;
 }
@@ -109,12 +96,6 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
   return "";
 }
 
-/// Whether the lines of a direction are solved in two groups.
-bool is_zebra(const PC_Line *line, const LineDirection &direction)
-{
-  return line->ordering == PC_LINE_ORDERING_ZEBRA && direction.two_colours;
-}
-
 /// Whether an entry that is not zero couples the rows of this rank to those of others.
 PetscErrorCode CouplesToOtherRanks(Mat pmat, bool *couples)
 {
@@ -142,7 +123,7 @@ PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
   if (!prefix || !std::strstr(prefix, "mg_levels_") || (line->composed == PC_LINE_COMPOSITION_ADDITIVE && line->requests.size() > 1)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
   for (const LineRequest &request : line->requests) {
-    if (!is_zebra(line, request.direction) && (couples || request.coupled)) found[0] = 1;
+    if (request.direction.colours.empty() && (couples || request.coupled)) found[0] = 1;
     found[1] = PetscMax(found[1], request.half_bandwidth);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
@@ -175,14 +156,11 @@ PetscErrorCode DecidePin(PC pc, PC_Line *line)
 }
 
 /// Lines of A whose components in I x S + A x T are one set of lines: these, or a set for each value of their second index.
-std::vector<LineSet> one_set_with_components(const LineSet &lines, const LineSource &source)
+std::vector<LineLayout> one_set_with_components(const LineLayout &layout, const LineSource &source)
 {
-  if (source.factors.coupled || split_components(lines, source.factors.p).size() == 1) return {lines};
-  std::vector<LineSet> sets;
-  for (std::int64_t k = 0; k < lines.count1; ++k) {
-    sets.push_back(lines);
-    sets.back().offset += k * lines.stride1, sets.back().count1 = 1;
-  }
+  if (source.factors.coupled || split_components(layout.lines, source.factors.p).size() == 1) return {layout};
+  std::vector<LineLayout> sets(static_cast<std::size_t>(layout.lines.count1), layout);
+  for (std::size_t k = 0; k < sets.size(); ++k) sets[k].lines.offset += static_cast<std::int64_t>(k) * layout.lines.stride1, sets[k].lines.count1 = 1;
   return sets;
 }
 
@@ -192,19 +170,18 @@ void Divide(PC_Line *line, const LineSource &source)
   LineSweep       &sweep = line->sweep;
   std::vector<int> each_once;
   for (std::size_t d = 0; d < line->requests.size(); ++d) {
-    const LineDirection              &direction = line->requests[d].direction;
-    const bool                        zebra     = is_zebra(line, direction);
-    std::vector<std::vector<LineSet>> sets      = {{direction.lines}};
-    if (zebra) sets = {direction.colours[0], direction.colours[1]};
-    std::vector<int> numbers;
-    for (const auto &lines : sets) {
+    const LineDirection                       &direction = line->requests[d].direction;
+    const std::vector<std::vector<LineLayout>> all       = {{direction}};
+    std::vector<int>                           numbers;
+    for (const auto &layouts : direction.colours.empty() ? all : direction.colours) {
       LineGroup group;
-      group.direction = d, group.all_rows = !zebra;
-      for (const LineSet &set : lines)
-        for (const LineSet &part : one_set_with_components(set, source)) {
+      group.direction = d, group.all_rows = direction.colours.empty();
+      for (const LineLayout &layout : layouts)
+        for (const LineLayout &part : one_set_with_components(layout, source)) {
           LineBatch batch;
-          batch.request                 = line->requests[d];
-          batch.request.direction.lines = part;
+          batch.request                                      = line->requests[d];
+          static_cast<LineLayout &>(batch.request.direction) = part;
+          batch.request.direction.colours.clear(); // every batch has its own lines
           group.batches.push_back(std::move(batch));
         }
       numbers.push_back(static_cast<int>(sweep.groups.size()));
