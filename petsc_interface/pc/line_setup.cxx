@@ -208,7 +208,7 @@ PetscErrorCode Build(PC_Line *line, const LineSource &source, PetscInt rbegin, b
                     global_row(rbegin, request, facts.first, 0), global_row(rbegin, request, facts.different, 0));
   if (!facts.refusal.empty()) *error = format("PC line: -pc_line_algorithm %s: %s", PCLineAlgorithms[line->algorithm], facts.refusal.c_str());
   if (!facts.report.ok() && line->failure.empty()) line->failure = describe(rbegin, request, facts), line->status = facts.report.status;
-  if (line->compare) PetscCall(LineReference::create(source, rbegin, request, &batch->reference));
+  if (line->compare) PetscCall(LineReference::create(source, rbegin, request, facts.shift, &batch->reference));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
