@@ -50,7 +50,12 @@ PetscErrorCode LinesFromDM(PC pc, const LineSource &source, LineMap *map)
     if (!dm && from == 1 && source.kronecker) PetscCall(MatGetDM(source.rows, &dm));
     if (!dm) continue;
     PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
-    if (!is_da) continue;
+    if (!is_da) {
+      DMType type;
+      PetscCall(DMGetType(dm, &type));
+      map->why_not = std::string("its DM of type ") + type + " is no DMDA";
+      continue;
+    }
     map->source = from == 0 ? "DMDA of the PC" : "DMDA of the matrix";
     PetscCall(FromDMDA(dm, source, map, &map->why_not));
   }
