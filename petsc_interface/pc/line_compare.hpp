@@ -47,7 +47,7 @@ private:
   std::vector<PetscScalar> kept_;
   PetscReal                omega_  = 1;
   bool                     pinned_ = false; ///< singular pieces of lines are solved for least squares and zero mean
-  std::int64_t             begin_ = 0; ///< global number of the first row of vectors
+  std::int64_t             begin_  = 0;     ///< global number of the first row of vectors
 };
 
 } // namespace ribbon::petsc

@@ -2,6 +2,7 @@
 #include "format.hpp"
 #include "line.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ribbon::petsc {
@@ -84,8 +85,8 @@ PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, Mat block, const LineM
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The direction that most rows prefer to `strongest`, -1 where too few do. Directions that could not be solved along do not stand.
-PetscErrorCode Preferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, Mat block, const LineMap &map, int strongest, int *preferred, std::string *why)
+/// The direction that most rows prefer to each of those that were chosen, -1 where too few do. Directions that could not be solved along do not stand.
+PetscErrorCode Preferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, Mat block, const LineMap &map, const std::vector<LineDirection> &chosen, int *preferred, std::string *why)
 {
   PetscInt most = 0, rows = 1;
   PetscFunctionBegin;
@@ -94,8 +95,9 @@ PetscErrorCode Preferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, Mat blo
     const LineDirection &other = map.directions[d];
     LinePreference       found;
     LineCouplings        couplings;
-    if (static_cast<int>(d) == strongest || (cut == PC_LINE_CUT_ERROR && other.lines_cut > 0)) continue;
-    PetscCall(op.preference(block, map.directions[static_cast<std::size_t>(strongest)], other, preferred_by_factor, &found));
+    const bool           is_chosen = std::any_of(chosen.begin(), chosen.end(), [&](const LineDirection &c) { return c.name == other.name; });
+    if (is_chosen || (cut == PC_LINE_CUT_ERROR && other.lines_cut > 0)) continue;
+    PetscCall(op.preference(block, chosen, other, preferred_by_factor, &found));
     PetscInt counts[2] = {static_cast<PetscInt>(found.rows), static_cast<PetscInt>(found.preferring)}, too_far;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPIU_INT, MPI_SUM, comm));
     if (counts[1] <= most || static_cast<double>(counts[1]) < preferred_by_share * static_cast<double>(counts[0])) continue;
@@ -117,7 +119,7 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
   const Mat      block = source.block;
   const MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
   LineMap        map;
-  int            strongest, preferred = -1;
+  int            best;
   PetscFunctionBegin;
   map.coloured = line->ordering == PC_LINE_ORDERING_ZEBRA;
   PetscCall(FindLines(pc, line, source, &map));
@@ -128,10 +130,12 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
     *chosen = map.directions;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(Strongest(comm, op, block, map, &strongest, &line->why));
-  if (strongest >= 0) PetscCall(Preferred(comm, line->cut, op, block, map, strongest, &preferred, &line->why));
-  chosen->assign(1, map.directions[static_cast<std::size_t>(PetscMax(strongest, 0))]);
-  if (preferred >= 0) chosen->push_back(map.directions[static_cast<std::size_t>(preferred)]);
+  PetscCall(Strongest(comm, op, block, map, &best, &line->why));
+  chosen->assign(1, map.directions[static_cast<std::size_t>(PetscMax(best, 0))]);
+  while (best >= 0 && chosen->size() < map.directions.size()) {
+    PetscCall(Preferred(comm, line->cut, op, block, map, *chosen, &best, &line->why));
+    if (best >= 0) chosen->push_back(map.directions[static_cast<std::size_t>(best)]);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -100,9 +100,13 @@ public:
     return with_csr(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, places_of(direction, A.rows)); });
   }
 
-  PetscErrorCode preference(Mat block, const LineDirection &direction, const LineDirection &other, double factor, LinePreference *found) override
+  PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) override
   {
-    return with_csr(block, [&](const auto &A) { *found = line_preference(current_space<Exec>(), A, places_of(direction, A.rows), places_of(other, A.rows), factor); });
+    return with_csr(block, [&](const auto &A) {
+      std::vector<LinePlaces> places;
+      for (const LineDirection &direction : directions) places.push_back(places_of(direction, A.rows));
+      *found = line_preference(current_space<Exec>(), A, places, places_of(other, A.rows), factor);
+    });
   }
 
   PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) override

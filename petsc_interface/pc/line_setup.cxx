@@ -207,7 +207,10 @@ PetscErrorCode Build(PC_Line *line, const LineSource &source, PetscInt rbegin, b
     *error = format("PC line: -pc_line_lhs shared, but lines %lld and %lld (first rows %lld and %lld) differ; use auto, classes or per_line", static_cast<long long>(facts.first), static_cast<long long>(facts.different),
                     global_row(rbegin, request, facts.first, 0), global_row(rbegin, request, facts.different, 0));
   if (!facts.refusal.empty()) *error = format("PC line: -pc_line_algorithm %s: %s", PCLineAlgorithms[line->algorithm], facts.refusal.c_str());
-  if (!facts.report.ok() && line->failure.empty()) line->failure = describe(rbegin, request, facts), line->status = facts.report.status;
+  if (!facts.report.ok() && line->failure.empty()) {
+    line->failure = describe(rbegin, request, facts), line->status = facts.report.status;
+    if (request.block > 1 && !line->pinned.empty()) line->failure += "; lines of blocks are not pinned";
+  }
   if (line->compare) PetscCall(LineReference::create(source, rbegin, request, facts.shift, &batch->reference));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -227,10 +230,27 @@ PetscErrorCode Fails(MPI_Comm comm, const LineSweep &sweep, std::size_t d, bool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// `one`: auto takes one direction, whatever else it finds.
-PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source, bool one = false)
+/// Takes away directions after the first one whose lines cannot be solved, and what was built. Collective.
+PetscErrorCode DropFailing(MPI_Comm comm, PC_Line *line, bool *dropped)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscFunctionBegin;
+  *dropped = false;
+  for (std::size_t d = line->requests.size() - 1; d > 0; --d) {
+    bool fails = false;
+    PetscCall(Fails(comm, line->sweep, d, &fails));
+    if (!fails) continue;
+    line->why += ", but lines along " + line->requests[d].direction.name + " cannot be solved";
+    line->requests.erase(line->requests.begin() + static_cast<std::ptrdiff_t>(d));
+    *dropped = true;
+  }
+  if (*dropped) PetscCall(line->sweep.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
+{
+  const MPI_Comm comm    = PetscObjectComm((PetscObject)pc);
+  const bool     is_auto = line->directions[0] == PC_LINE_DIRECTION_AUTO;
   bool           on_device;
   PetscInt       rbegin;
   PetscFunctionBegin;
@@ -240,8 +260,6 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source, bool one = 
   std::vector<LineDirection>    directions;
   PetscCallCXX(reader = LineOperator::create(on_device));
   PetscCall(ChooseDirections(pc, line, *reader, source, &directions));
-  const bool automatic = line->directions[0] == PC_LINE_DIRECTION_AUTO && directions.size() > 1 && !one;
-  if (one) line->why += ", but these lines cannot be solved", directions.resize(1);
   PetscCall(DecidePin(pc, line));
   for (const LineDirection &d : directions) {
     PetscCheck(line->cut == PC_LINE_CUT_LOCAL || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
@@ -256,25 +274,25 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source, bool one = 
     if (line->shift_type == PC_LINE_SHIFT_NONZERO) request.shift = static_cast<double>(line->shift > 0 ? line->shift : 100 * PETSC_MACHINE_EPSILON);
     if (!line->pinned.empty() && request.zero_sums && request.block == 1) request.solver.singular = "zero_mean"; // a look at every matrix, so not without need
     line->requests.push_back(request);
-    line->names += (line->names.empty() ? "" : ",") + d.name;
   }
-  line->composed  = line->composition != PC_LINE_COMPOSITION_AUTO ? line->composition : automatic ? PC_LINE_COMPOSITION_ADDITIVE : PC_LINE_COMPOSITION_MULTIPLICATIVE;
-  PetscReal omega = line->omega;
-  if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
-  for (LineRequest &request : line->requests) request.omega = omega;
-  PetscCallCXX(Divide(line, source));
-  std::string error;
-  if (!line->failure.empty()) line->status = FactorStatus::not_finite;
-  else
+  const std::string not_finite = line->failure;
+  std::string       error;
+  for (bool again = true; again;) {
+    const bool found = is_auto && line->requests.size() > 1;
+    PetscReal  omega = line->omega;
+    again            = false;
+    error.clear(), line->failure = not_finite;
+    line->composed = line->composition != PC_LINE_COMPOSITION_AUTO ? line->composition : found ? PC_LINE_COMPOSITION_ADDITIVE : PC_LINE_COMPOSITION_MULTIPLICATIVE;
+    if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
+    for (LineRequest &request : line->requests) request.omega = omega;
+    PetscCallCXX(Divide(line, source));
+    line->status = not_finite.empty() ? FactorStatus::ok : FactorStatus::not_finite;
     for (LineGroup &group : line->sweep.groups)
-      for (LineBatch &batch : group.batches) PetscCall(Build(line, source, rbegin, on_device, &batch, &error));
-  bool second_fails = false;
-  if (automatic) PetscCall(Fails(comm, line->sweep, 1, &second_fails));
-  if (second_fails) { // nobody asked for it
-    PetscUseTypeMethod(pc, reset);
-    PetscCall(SetUp(pc, line, source, true));
-    PetscFunctionReturn(PETSC_SUCCESS);
+      for (LineBatch &batch : group.batches)
+        if (not_finite.empty()) PetscCall(Build(line, source, rbegin, on_device, &batch, &error));
+    if (found) PetscCall(DropFailing(comm, line, &again)); // nobody asked for them
   }
+  for (const LineRequest &request : line->requests) line->names += (line->names.empty() ? "" : ",") + request.direction.name;
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
   PetscCall(line->sweep.allocate(pc->pmat));
   PetscFunctionReturn(PETSC_SUCCESS);
