@@ -198,7 +198,7 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
   g.shift               = x0 + y0 * nx;
   g.count               = elements;
   // colours by global numbers where they are known
-  const PetscInt begin[3] = {0, static_cast<PetscInt>(!natural ? 0 : planes > 1 ? y0 : first / nx), natural && natural_planes && planes > 1 ? first / nx / ny : 0};
+  const PetscInt begin[3] = {0, natural && planes == 1 ? first / nx : 0, natural && natural_planes && planes > 1 ? first / nx / ny : 0};
   for (int d = 0; d < g.dimensions; ++d) {
     LineDirection direction;
     LinesOfGraph  lines_along;

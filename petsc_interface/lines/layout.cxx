@@ -105,9 +105,10 @@ std::vector<LineSet> split_components(const LineSet &elements, int components)
 
 std::vector<LineLayout> split_components(const LineLayout &elements, int components)
 {
+  if (components == 1) return {elements};
   std::vector<LineLayout> all;
   for (const LineSet &set : split_components(elements.lines, components)) all.push_back({set, nullptr, nullptr});
-  if (!elements.element || components == 1) return components == 1 ? std::vector<LineLayout>{elements} : all;
+  if (!elements.element) return all;
   // packed lines lie side by side: components make them one set
   const auto                n = static_cast<std::int64_t>(components);
   std::vector<std::int64_t> element, part;

@@ -2,6 +2,8 @@
 // Zebra ordering of packed lines: of grids that the partition cuts, and of unstructured lines.
 #include "sweep_reference.hpp"
 
+#include <array>
+
 using namespace test;
 
 namespace {
@@ -36,31 +38,34 @@ TEST_F(PCLineColours, LinesOfAGraphAreColouredAsThoseOfTheGrid)
 TEST_F(PCLineColours, AGridThatRanksCutAmidALineIsColouredByGlobalNumbers)
 {
   // odd lines couple to even ones and not the other way round, and nothing over the ends of ranks: even lines first is exact
-  const PetscInt nx = 6, all = nx * 7;
-  PetscInt       begin, end;
-  Vec            layout;
-  OK(VecCreateMPI(PETSC_COMM_WORLD, PETSC_DECIDE, all, &layout));
-  OK(VecGetOwnershipRange(layout, &begin, &end));
-  OK(VecDestroy(&layout));
-  const auto line_of = [](PetscInt r) { return r / nx; };
-  Mat        A       = matrix(
-                 all,
-                 [&](PetscInt r, PetscInt c) {
-      if (r == c) return PetscScalar(3);
-      const bool mine = c >= begin && c < end, along = line_of(r) == line_of(c);
-      return mine && (along || line_of(r) % 2 == 1) ? -turned : PetscScalar(0);
-    },
-                 [&](PetscInt r, PetscInt c) { return (std::abs(r - c) <= 1 && line_of(r) == line_of(c)) || std::abs(r - c) == nx; });
-  {
-    Line line(A);
-    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
-    EXPECT_GT(line.residual(A), 0.01);
-    OK(PCLineSetOrdering(line.pc, PC_LINE_ORDERING_ZEBRA));
-    EXPECT_LT(line.residual(A), rounding) << line.view();
-    EXPECT_TRUE(contains(line.view(), "colours: 2\n")) << line.view();
-    EXPECT_EQ(contains(line.view(), "packed: "), ranks > 1) << line.view();
+  for (const auto &n : {std::array<PetscInt, 3>{6, 7, 1}, {3, 3, 5}}) {
+    const PetscInt all    = n[0] * n[1] * n[2];
+    const auto     line   = [&](PetscInt r) { return r / n[0]; };
+    const auto     is_odd = [&](PetscInt r) { return (r / n[0] % n[1] + r / (n[0] * n[1])) % 2 == 1; };
+    const auto     owner  = [&](PetscInt r) { // as PETSc splits rows
+      const PetscInt each = all / ranks, more = all % ranks;
+      return r < more * (each + 1) ? r / (each + 1) : more + (r - more * (each + 1)) / each;
+    };
+    const auto stored = [&](PetscInt r, PetscInt c) {
+      const PetscInt away = std::abs(r - c);
+      return away == 0 || (away == 1 && line(r) == line(c)) || (away == n[0] && line(r) / n[1] == line(c) / n[1]) || away == n[0] * n[1];
+    };
+    Mat A = matrix(
+      all, [&](PetscInt r, PetscInt c) { return r == c                                                      ? PetscScalar(5)
+                                                : owner(r) == owner(c) && (line(r) == line(c) || is_odd(r)) ? -turned
+                                                                                                            : PetscScalar(0); }, stored);
+    {
+      Line solver(A);
+      OK(PCLineSetDirection(solver.pc, PC_LINE_DIRECTION_X));
+      EXPECT_GT(solver.residual(A), 0.01);
+      OK(PCLineSetOrdering(solver.pc, PC_LINE_ORDERING_ZEBRA));
+      EXPECT_LT(solver.residual(A), rounding) << solver.view();
+      EXPECT_TRUE(contains(solver.view(), "colours: 2\n")) << solver.view();
+      EXPECT_EQ(contains(solver.view(), "packed: "), ranks > 1) << solver.view();
+      EXPECT_EQ(contains(solver.view(), "a grid of 3 x 3 x"), n[2] > 1) << solver.view();
+    }
+    OK(MatDestroy(&A));
   }
-  OK(MatDestroy(&A));
 }
 
 TEST_F(PCLineColours, LinesThatCoupleWithEachOtherHaveColoursOfTheirOwnUpToFour)

@@ -15,7 +15,7 @@ class PCLineStag : public Petsc { };
 struct Stag {
   DM  dm = nullptr;
   Mat A  = nullptr;
-  Stag(PetscInt n, PetscInt m, PetscInt vertices, PetscInt faces, PetscInt elements, double weak)
+  Stag(PetscInt n, PetscInt m, PetscInt vertices, PetscInt faces, PetscInt elements, PetscReal weak)
   {
     if (m == 0) DMStagCreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, n, vertices, elements, DMSTAG_STENCIL_BOX, 1, nullptr, &dm);
     else DMStagCreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, n, m, PETSC_DECIDE, PETSC_DECIDE, vertices, faces, elements, DMSTAG_STENCIL_BOX, 1, nullptr, nullptr, &dm);
