@@ -41,14 +41,14 @@ struct GalerkinKernel {
   int                                                 batch; // elements of a team
 
   // A row of the table belongs to one (element, point): values and derivatives of the p + 1 functions, then the factors of N_i' N_j', N_i N_j', N_i N_j and N_i.
-  int columns() const { return 2 * (d.space.degree + 1) + 4; }
+  KOKKOS_FUNCTION int columns() const { return 2 * (d.space.degree + 1) + 4; }
 
   KOKKOS_FUNCTION void operator()(const Member &team) const
   {
     const int   p = d.space.degree, n = p + 1, points = d.gauss.points;
     const Index first = static_cast<Index>(team.league_rank()) * batch;
     const int   mine  = static_cast<int>(count - first < batch ? count - first : batch);
-    const Table table(team.team_scratch(0), batch * points, 2 * n + 4);
+    const Table table(team.team_scratch(0), batch * points, columns());
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, mine * points), [&](int k) { tabulate(table, k, begin + first + k / points, k % points); });
     team.team_barrier();
     const int entries = matrix ? n * n : n;

@@ -216,8 +216,8 @@ static PetscErrorCode BackwardError(Mat A, PetscReal norm, Vec x, Vec b, Result 
 
 PetscErrorCode Measure(const Run &run, Result *result)
 {
-  using Host   = Kokkos::DefaultHostExecutionSpace;
-  using Device = Kokkos::DefaultExecutionSpace;
+  using Host              = Kokkos::DefaultHostExecutionSpace;
+  using Device            = Kokkos::DefaultExecutionSpace;
   Part               part = {};
   Objects            o;
   PetscScalar       *array;
