@@ -61,13 +61,12 @@ struct BandLuSolveKernel {
   BandLu<Scalar> lu;
   const Scalar  *b;
   Scalar        *x;
-  std::int64_t   ldb, ldx;
+  std::int64_t   ldb, ldx, columns;
   bool           transposed;
   void           operator()(const std::int64_t item) const
   {
-    const std::int64_t c = item % lu.chain.chains, column = item / lu.chain.chains;
-    if (transposed) lu.solve_transposed(c, b + column * ldb, x + column * ldx);
-    else lu.solve(c, b + column * ldb, x + column * ldx);
+    const std::int64_t c = item % lu.chain.chains, column = item / lu.chain.chains * lu.together;
+    lu.solve(c, static_cast<int>(std::min<std::int64_t>(lu.together, columns - column)), b + column * ldb, ldb, x + column * ldx, ldx, transposed);
   }
 };
 
@@ -109,9 +108,9 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   if (is_lu_) {
     lu_.chain        = chain;
     record_          = numbers("ribbon::band_lu", rows * lu_.width());
-    exchange_        = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::exchange", static_cast<std::size_t>(rows));
+    exchange_        = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::exchange", static_cast<std::size_t>(rows + chain.chains));
     leaf_statistics_ = watched("ribbon::pivots", chain.chains);
-    lu_.a = record_.data(), lu_.exchange = exchange_.data();
+    lu_.a = record_.data(), lu_.exchange = exchange_.data(), lu_.upper = exchange_.data() + rows;
     plan_ = {{0, 0}};
   } else {
     record_          = numbers("ribbon::qr", rows * Factors<Scalar>::record_size(W));
@@ -253,7 +252,8 @@ void ChainSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
   if (tree_.chain.rows == 0 || tree_.chain.chains == 0 || columns == 0) return;
   if (is_lu_) {
     if constexpr (!is_device_space<Exec>)
-      Kokkos::parallel_for("ribbon::band_lu_solve", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tree_.chain.chains * columns), BandLuSolveKernel<Scalar>{lu_, b, x, ldb, ldx, transposed});
+      Kokkos::parallel_for("ribbon::band_lu_solve", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tree_.chain.chains * ((columns + lu_.together - 1) / lu_.together)),
+                           BandLuSolveKernel<Scalar>{lu_, b, x, ldb, ldx, columns, transposed});
     return;
   }
   // in blocks, so that what nodes pass stays smaller than a few right-hand sides
