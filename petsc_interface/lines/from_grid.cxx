@@ -2,6 +2,7 @@
 // A grid without a DM: in natural numbering every element hangs together with the next but where a grid line ends, and every grid line with the next but where a
 // plane ends. A rank holds a slab of whole lines, or begins and ends amid one; or it holds a box that is numbered by itself, as PETSc numbers grids.
 #include "line_map.hpp"
+#include "pattern.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "line_map.hpp"
+#include "pattern.hpp"
 
 #include <algorithm>
 

@@ -1,44 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "host_rows.hpp"
 #include "line_map.hpp"
+#include "pattern.hpp"
 
 #include <numeric>
 
 namespace ribbon::petsc {
-
-PetscErrorCode GetHostRows(Mat block, bool values, HostRows *rows)
-{
-  PetscInt           n;
-  PetscBool          done;
-  const PetscScalar *a = nullptr;
-  PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->row_begin, &rows->column, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the rows of a matrix of type %s", ((PetscObject)block)->type_name);
-  if (values) PetscCall(MatSeqAIJGetArrayRead(block, &a));
-  rows->rows = n, rows->value = reinterpret_cast<const Scalar *>(a);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode RestoreHostRows(Mat block, HostRows *rows)
-{
-  PetscInt  n;
-  PetscBool done;
-  auto     *a = reinterpret_cast<const PetscScalar *>(rows->value);
-  PetscFunctionBegin;
-  if (a) PetscCall(MatSeqAIJRestoreArrayRead(block, &a));
-  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->row_begin, &rows->column, &done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode GetOffProcessBlock(Mat rows, Mat *off, const PetscInt **columns)
-{
-  PetscBool is_mpiaij;
-  PetscFunctionBegin;
-  *off = nullptr;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)rows, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
-  if (is_mpiaij) PetscCall(MatMPIAIJGetSeqAIJ(rows, nullptr, off, columns));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode GetElements(const LineSource &source, Elements *elements)
 {

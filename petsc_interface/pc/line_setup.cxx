@@ -2,7 +2,7 @@
 #include "format.hpp"
 #include "line.hpp"
 
-#include "../lines/host_rows.hpp"
+#include "../csr.hpp"
 #include "../session.hpp"
 
 #include <cstring>
