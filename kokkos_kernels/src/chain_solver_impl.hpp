@@ -285,8 +285,11 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
     const Levels &levels  = plan_[up ? k : plan_.size() - 1 - k];
     const int     block   = static_cast<int>(std::min<std::int64_t>(columns, 16));
     const int     threads = threads_for(tree_.chain.rows > 0 ? std::int64_t(block) * W << std::min(16, levels.top - levels.bottom) : 1, 256);
-    device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((columns + block - 1) / block), threads, bytes(threads)},
-                   QrJoinSolveKernel<Scalar>{solve, levels, direction, block});
+    const auto    start   = [&](auto K) {
+      device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((columns + block - 1) / block), threads, K > 0 ? 0 : bytes(threads)},
+                          QrJoinSolveKernel<Scalar, K()>{solve, levels, direction, block});
+    };
+    if (!in_registers_ || !with_registers<Scalar>(W, start)) start(std::integral_constant<int, 0>());
   }
   if (!up) at_leaves();
 }

@@ -36,12 +36,11 @@ struct QrLeafSolveRegistersKernel {
   KOKKOS_INLINE_FUNCTION void copy(const Team &team, Scalar *to, std::int64_t chain, std::int64_t base, int chunk, int v) const
   {
     const Tree   &tree = solve.tree;
-    const Scalar *from = Up ? solve.factors.reflection : solve.factors.upper;
-    for (int e = v; e < leaves * steps * numbers; e += team.size()) {
-      const int l = e / (steps * numbers), at = e % (steps * numbers), s = chunk * steps + at / numbers;
-      if (base + l >= tree.leaves) return;
-      const std::int64_t first = tree.start(base + l);
-      if (s < static_cast<int>(tree.start(base + l + 1) - first)) device::async_copy(to + l * pitch + at, from + (chain * tree.chain.rows + first + chunk * steps) * numbers + at);
+    const Scalar *from = (Up ? solve.factors.reflection : solve.factors.upper) + chain * tree.chain.rows * numbers;
+    for (int l = 0; l < leaves && base + l < tree.leaves; ++l) {
+      const std::int64_t first = tree.start(base + l), steps_left = tree.start(base + l + 1) - first - chunk * steps;
+      const int          count = steps_left < steps ? static_cast<int>(steps_left) * numbers : steps * numbers;
+      for (int e = v; e < count; e += team.size()) device::async_copy(to + l * pitch + e, from + (first + chunk * steps) * numbers + e);
     }
     device::async_commit();
   }
