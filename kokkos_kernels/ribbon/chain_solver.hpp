@@ -39,7 +39,7 @@ public:
   void factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A);
   /// Factors a tree whose leaves are the pieces of a longer chain: leaf l passes what passed() of its piece was. The rows of `chain` are (kl + ku) per leaf, those of the cuts between pieces.
   void factor_passed(const Exec &exec, const Scalar *passed);
-  /// (passed_size) what a piece passes on, in the memory of Exec: see multifrontal::Factors::leaf_front. A closed chain passes nothing.
+  /// (passed_size) what a piece passes on, in the memory of Exec: see multifrontal::Factors::Passed. A closed chain passes nothing.
   const Scalar *passed() const { return passed_.data(); }
   std::size_t   passed_size() const { return passed_.extent(0); }
 
@@ -48,7 +48,7 @@ public:
   /// "band LU" or "QR".
   const char *method() const { return is_lu_ ? "band LU" : "QR"; }
   /// Kernels of a factorization, and of a solve one way.
-  int launches() const { return static_cast<int>(plan_.size()); }
+  int launches() const { return static_cast<int>(plan_.size()) + 1; }
 
   /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.
   void solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed = false) const;
@@ -63,8 +63,7 @@ private:
   using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
   multifrontal::QrSolve<Scalar> columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const;
   void                          sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const;
-  template <class Index>
-  void launch_factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A, bool has_leaves);
+  void factor_joins(const Exec &exec);
   void finish_report(const Exec &exec);
 
   multifrontal::Tree                     tree_;
@@ -75,7 +74,7 @@ private:
   double                                 zero_pivot_ = 0;
   const std::int64_t                    *row_of_     = nullptr;
   FactorReport                           report_;
-  Kokkos::View<Scalar *, Memory>         record_, leaf_front_, join_front_, passed_;
+  Kokkos::View<Scalar *, Memory>         reflection_, upper_, leaf_passed_, join_, passed_;
   Kokkos::View<int *, Memory>            exchange_;
   Kokkos::View<Statistics *, Memory>     leaf_statistics_, join_statistics_;
   mutable Kokkos::View<Scalar *, Memory> workspace_; ///< what nodes pass in a solve

@@ -30,6 +30,37 @@ struct ChainMatrix {
   const std::int64_t      *outside_column = nullptr; ///< for every column of `outside`: its distance from row 0
   const std::int64_t      *row_of         = nullptr; ///< place i of the chains is row row_of[i] of the matrix and the vectors; null: i
   const std::int64_t      *place_of       = nullptr; ///< the inverse
+
+  /// The row of the matrix at place i of a chain.
+  KOKKOS_INLINE_FUNCTION std::int64_t row(const Chain &chain, std::int64_t number, std::int64_t i) const
+  {
+    const std::int64_t place = number * chain.rows + i;
+    return row_of ? row_of[place] : place;
+  }
+  KOKKOS_INLINE_FUNCTION int entries(std::int64_t row) const
+  {
+    const auto inside = local.row_begin[row + 1] - local.row_begin[row];
+    return static_cast<int>(outside.rows > 0 ? inside + outside.row_begin[row + 1] - outside.row_begin[row] : inside);
+  }
+  /// Value of entry e of the row at place i of a chain, and its distance from the diagonal.
+  KOKKOS_INLINE_FUNCTION Scalar entry(const Chain &chain, std::int64_t number, std::int64_t i, std::int64_t row, int e, int &distance) const
+  {
+    const Index  at = local.row_begin[row] + static_cast<Index>(e), end = local.row_begin[row + 1];
+    std::int64_t column;
+    Scalar       value;
+    if (at < end) {
+      column = (place_of ? place_of[local.column[at]] : static_cast<std::int64_t>(local.column[at])) - number * chain.rows;
+      value  = local.value[at];
+    } else {
+      const Index far = outside.row_begin[row] + (at - end);
+      column          = outside_column[outside.column[far]];
+      value           = outside.value[far];
+    }
+    std::int64_t d = column - i;
+    if (chain.ring) d += d > chain.ku ? -chain.rows : d < -chain.kl ? chain.rows : 0;
+    distance = static_cast<int>(d);
+    return value;
+  }
 };
 
 namespace multifrontal {
@@ -37,6 +68,11 @@ namespace multifrontal {
 /// What a node of the tree leaves over: `rows` equations in the `left` unknowns before and the `right` ones behind its part of the chain.
 struct NodeSize {
   int rows, left, right;
+};
+
+/// Neighbouring nodes of a level.
+struct NodeRange {
+  std::int64_t begin, end;
 };
 
 /// The elimination tree of a Chain, which depends on nothing but the shape. Leaves are runs of rows; a node of level k + 1 joins two neighbours of level k, and what is left over at the end of
@@ -85,6 +121,13 @@ struct Tree {
   }
   /// The row where a join cuts its part of the chain.
   KOKKOS_INLINE_FUNCTION std::int64_t cut(int level, std::int64_t node) const { return level > levels ? 0 : start((2 * node + 1) << (level - 1)); }
+  /// The nodes of a level that are below a node of a higher one, or that node itself.
+  KOKKOS_INLINE_FUNCTION NodeRange below(int high, std::int64_t node, int level) const
+  {
+    if (level > levels) return {0, 1};
+    const std::int64_t begin = node << (high - level), end = (node + 1) << (high - level);
+    return {begin, end < count[level] ? end : count[level]};
+  }
   KOKKOS_INLINE_FUNCTION std::int64_t join_number(std::int64_t in_chain, int level, std::int64_t node) const { return in_chain * joins + first[level] + node; }
 };
 
