@@ -63,7 +63,7 @@ struct QrSolve {
 
   KOKKOS_INLINE_FUNCTION void leaf_up(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &y) const
   {
-    const int  W    = tree.chain.width();
+    const int  W = tree.chain.width();
     const Leaf leaf(tree, chain, node, true);
     for (int k = 0; k < leaf.carried; ++k) y[k] = b(chain, leaf.first + k, column);
     const Scalar *record = factors.reflection + (chain * tree.chain.rows + leaf.first) * (W + 1);
@@ -82,7 +82,7 @@ struct QrSolve {
 
   KOKKOS_INLINE_FUNCTION void leaf_down(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &near) const
   {
-    const int      W    = tree.chain.width();
+    const int      W = tree.chain.width();
     const Leaf     leaf(tree, chain, node, true);
     const NodeSize size = tree.size(0, node);
     const Work     left{&near[W + 1], near.stride};
@@ -101,7 +101,7 @@ struct QrSolve {
       for (int k = 0; k < size.left; ++k) sum -= record[1 + W + k] * left[k];
       sum *= record[0];
       near[s % (W + 1)] = sum;
-      at                                  = sum;
+      at                = sum;
     }
   }
 
@@ -127,9 +127,9 @@ struct QrSolve {
   /// Takes what the unknowns of the cuts before and behind make out of row r.
   KOKKOS_INLINE_FUNCTION void join_down(std::int64_t chain, int level, std::int64_t node, int r, std::int64_t column) const
   {
-    const int          W    = tree.chain.width();
-    const NodeSize     size = tree.size(level, node);
-    const Scalar      *c    = factors.join_at(tree, chain, level, node).cut + r;
+    const int          W     = tree.chain.width();
+    const NodeSize     size  = tree.size(level, node);
+    const Scalar      *c     = factors.join_at(tree, chain, level, node).cut + r;
     const std::int64_t first = tree.start(tree.first_leaf(level, node)), end = tree.start(tree.end_leaf(level, node));
     Scalar            &at  = x(chain, tree.cut(level, node) - tree.chain.kl + r, column);
     Scalar             sum = at;
@@ -154,7 +154,7 @@ struct QrSolve {
   /// A^T x = b. Up: R^T z = b, while every node passes on what it has to subtract from b at the cuts before and behind it.
   KOKKOS_INLINE_FUNCTION void leaf_up_transposed(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &near) const
   {
-    const int      W    = tree.chain.width();
+    const int      W = tree.chain.width();
     const Leaf     leaf(tree, chain, node, true);
     const NodeSize size = tree.size(0, node);
     const Work     left{&near[W + 1], near.stride};
@@ -184,7 +184,7 @@ struct QrSolve {
     const int          left = tree.size(level - 1, before).left;
     for (int k = 0; k < W; ++k) {
       const std::int64_t place = first + k < 0 ? first + k + tree.chain.rows : first + k;
-      Scalar             sum = b(chain, place, column) - passed(chain, level - 1, before, left + k, column) - passed(chain, level - 1, behind, k, column);
+      Scalar             sum   = b(chain, place, column) - passed(chain, level - 1, before, left + k, column) - passed(chain, level - 1, behind, k, column);
       for (int i = 0; i < k; ++i) sum -= r[k * W + i] * z[i];
       z[k]                        = sum * r[k * W + k];
       x(chain, first + k, column) = z[k];
@@ -216,7 +216,7 @@ struct QrSolve {
   }
   KOKKOS_INLINE_FUNCTION void leaf_down_transposed(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &y) const
   {
-    const int      W    = tree.chain.width();
+    const int      W = tree.chain.width();
     const Leaf     leaf(tree, chain, node, true);
     const NodeSize size = tree.size(0, node);
     for (int k = 0; k < size.rows; ++k) y[k] = passed(chain, 0, node, k, column);
@@ -255,10 +255,18 @@ struct QrLeafSolveKernel {
       if (item >= items) return;
       const typename QrSolve<Scalar>::Work mine{work + (threads > 1 ? v : 0), threads};
       switch (sweep) {
-      case Sweep::up: solve.leaf_up(chain, leaf, column, mine); break;
-      case Sweep::down: solve.leaf_down(chain, leaf, column, mine); break;
-      case Sweep::up_transposed: solve.leaf_up_transposed(chain, leaf, column, mine); break;
-      case Sweep::down_transposed: solve.leaf_down_transposed(chain, leaf, column, mine); break;
+      case Sweep::up:
+        solve.leaf_up(chain, leaf, column, mine);
+        break;
+      case Sweep::down:
+        solve.leaf_down(chain, leaf, column, mine);
+        break;
+      case Sweep::up_transposed:
+        solve.leaf_up_transposed(chain, leaf, column, mine);
+        break;
+      case Sweep::down_transposed:
+        solve.leaf_down_transposed(chain, leaf, column, mine);
+        break;
       }
     };
     if constexpr (Team::is_virtual)
@@ -279,9 +287,9 @@ struct QrJoinSolveKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    const Tree        &tree    = solve.tree;
-    const int          W       = tree.chain.width();
-    const std::int64_t blocks  = (solve.v.columns + block - 1) / block, node_of_top = team.league_rank() / blocks, column0 = team.league_rank() % blocks * block;
+    const Tree        &tree   = solve.tree;
+    const int          W      = tree.chain.width();
+    const std::int64_t blocks = (solve.v.columns + block - 1) / block, node_of_top = team.league_rank() / blocks, column0 = team.league_rank() % blocks * block;
     const std::int64_t columns = solve.v.columns - column0 < block ? solve.v.columns - column0 : block;
     const std::int64_t chain = node_of_top / tree.count[levels.top], top = node_of_top % tree.count[levels.top];
     const int          threads = Team::is_virtual ? 1 : team.size();
@@ -294,16 +302,18 @@ struct QrJoinSolveKernel {
       const NodeRange    nodes = tree.below(levels.top, top, level);
       const std::int64_t items = (nodes.end - nodes.begin) * count * columns;
       for (std::int64_t item = thread; item < items; item += threads) {
-        const std::int64_t pair = item / columns, node = nodes.begin + pair / count;
-        if (tree.is_join(level, node)) body(node, static_cast<int>(pair % count), column0 + item % columns);
+                                  const std::int64_t pair = item / columns, node = nodes.begin + pair / count;
+                                  if (tree.is_join(level, node)) body(node, static_cast<int>(pair % count), column0 + item % columns);
       }
-      team.barrier();
+                                team.barrier();
     };
     const bool goes_up = sweep == Sweep::up || sweep == Sweep::up_transposed;
     for (int k = levels.bottom + 1; k <= levels.top; ++k) {
       const int level = goes_up ? k : levels.top + levels.bottom + 1 - k;
       switch (sweep) {
-      case Sweep::up: rows(level, 2 * W, [&](std::int64_t node, int r, std::int64_t column) { solve.join_up(chain, level, node, r, column); }); break;
+      case Sweep::up:
+        rows(level, 2 * W, [&](std::int64_t node, int r, std::int64_t column) { solve.join_up(chain, level, node, r, column); });
+        break;
       case Sweep::down:
         rows(level, W, [&](std::int64_t node, int r, std::int64_t column) { solve.join_down(chain, level, node, r, column); });
         rows(level, 1, [&](std::int64_t node, int, std::int64_t column) { solve.join_substitute(chain, level, node, column, work); });
@@ -312,7 +322,9 @@ struct QrJoinSolveKernel {
         rows(level, 1, [&](std::int64_t node, int, std::int64_t column) { solve.join_substitute_transposed(chain, level, node, column, work); });
         rows(level, 2 * W, [&](std::int64_t node, int r, std::int64_t column) { solve.join_up_transposed(chain, level, node, r, column); });
         break;
-      case Sweep::down_transposed: rows(level, 2 * W, [&](std::int64_t node, int r, std::int64_t column) { solve.join_down_transposed(chain, level, node, r, column); }); break;
+      case Sweep::down_transposed:
+        rows(level, 2 * W, [&](std::int64_t node, int r, std::int64_t column) { solve.join_down_transposed(chain, level, node, r, column); });
+        break;
       }
     }
   }
