@@ -141,14 +141,16 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     leaf_statistics_ = watched("ribbon::pivots", chain.chains);
     lu_.a = upper_.data(), lu_.exchange = exchange_.data(), lu_.upper = exchange_.data() + rows;
   } else {
-    reflection_      = numbers("ribbon::reflections", rows * (W + 1));
-    upper_           = numbers("ribbon::upper", rows * (2 * W + 1));
-    leaf_passed_     = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
-    join_            = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
-    leaf_statistics_ = watched("ribbon::pivots", chain.chains * tree_.leaves);
-    join_statistics_ = watched("ribbon::pivots", chain.chains * tree_.joins);
-    factors_         = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), leaf_statistics_.data(), join_statistics_.data()};
-    plan_            = plan_of(tree_);
+    const int          together = in_registers_ && with_registers<Scalar>(W, [](auto) {}) ? 32 : 1;
+    const std::int64_t steps    = Factors<Scalar>::padded(chain.chains * tree_.leaves, together) * tree_.most_rows();
+    reflection_                 = numbers("ribbon::reflections", steps * (W + 1));
+    upper_                      = numbers("ribbon::upper", steps * (2 * W + 1));
+    leaf_passed_                = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
+    join_                       = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
+    leaf_statistics_            = watched("ribbon::pivots", chain.chains * tree_.leaves);
+    join_statistics_            = watched("ribbon::pivots", chain.chains * tree_.joins);
+    factors_                    = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), leaf_statistics_.data(), join_statistics_.data(), together};
+    plan_                       = plan_of(tree_);
     if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }
   report_.bytes = (reflection_.span() + upper_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + exchange_.span() * sizeof(int) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(Statistics);
