@@ -3,7 +3,7 @@
 #pragma once
 
 #include <ribbon/chain_solver.hpp>
-#include <ribbon/multifrontal/qr_join.hpp>
+#include <ribbon/multifrontal/qr_join_registers.hpp>
 #include <ribbon/multifrontal/qr_leaf.hpp>
 #include <ribbon/multifrontal/qr_leaf_registers.hpp>
 #include <ribbon/multifrontal/qr_leaf_solve.hpp>
@@ -161,8 +161,19 @@ template <class Scalar, class Exec>
 void ChainSolver<Scalar, Exec>::factor_joins(const Exec &exec)
 {
   using namespace multifrontal;
-  const Groups shape = groups_for(exec, 5 * tree_.chain.width(), 0, 1024);
-  for (const Levels &levels : plan_) device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[levels.top], shape.lanes * shape.groups, 0}, QrJoinKernel<Scalar>{tree_, levels, shape, factors_});
+  const int W = tree_.chain.width();
+  for (const Levels &levels : plan_) {
+    const auto   teams  = tree_.chain.chains * tree_.count[levels.top];
+    const Groups any    = groups_for(exec, 5 * W, 0, 1024);
+    const auto   joins  = [&](const Groups &shape) { return QrJoinKernel<Scalar>{tree_, levels, shape, factors_}; };
+    const bool   narrow = in_registers_ && with_registers<Scalar>(W, [&](auto K) {
+                          using Kernel       = QrJoinRegistersKernel<Scalar, K()>;
+                          const int    lanes = power_of_two_from(Kernel::columns);
+                          const Groups shape{lanes, Kernel::max_threads / lanes};
+                          device::launch(exec, "ribbon::chain_joins", {teams, Kernel::max_threads, Kernel::scratch(shape, !is_device_space<Exec>)}, Kernel{joins(shape), shape});
+                        });
+    if (!narrow) device::launch(exec, "ribbon::chain_joins", {teams, any.lanes * any.groups, 0}, joins(any));
+  }
 }
 
 template <class Scalar, class Exec>
