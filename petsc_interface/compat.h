@@ -2,6 +2,7 @@
 /* compat.h  The only place that asks which PETSc this is (3.18 to 3.26). */
 #pragma once
 
+#include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 #include <petscdmda.h>
 #include <petscdevice.h>

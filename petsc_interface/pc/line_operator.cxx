@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "line_operator.hpp"
 
+#include "../csr.hpp"
 #include "../session.hpp"
 #include "format.hpp"
 
@@ -14,67 +15,7 @@
 
 namespace ribbon::petsc {
 
-PetscErrorCode BlockIsOnDevice(Mat block, bool *on_device)
-{
-  PetscBool is = PETSC_FALSE, bound = PETSC_FALSE;
-  PetscInt  n;
-  PetscFunctionBegin;
-  PetscCall(MatGetLocalSize(block, &n, nullptr));
-  if (has_device && n > 0) PetscCall(PetscObjectTypeCompareAny((PetscObject)block, &is, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, ""));
-  PetscCall(MatBoundToCPU(block, &bound));
-  *on_device = is && !bound;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 namespace {
-
-/// Calls f with the compressed rows of a sequential AIJ matrix in host memory.
-template <class F>
-PetscErrorCode WithCsrOnHost(Mat block, const F &f)
-{
-  const PetscInt    *i, *j;
-  const PetscScalar *a;
-  PetscInt           n;
-  PetscBool          done;
-  PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the rows of a matrix of type %s", ((PetscObject)block)->type_name);
-  PetscCall(MatSeqAIJGetArrayRead(block, &a));
-  PetscCallCXX(f(CsrMatrix<Scalar, PetscInt>{n, i, j, reinterpret_cast<const Scalar *>(a)}));
-  PetscCall(MatSeqAIJRestoreArrayRead(block, &a));
-  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// The same in device memory.
-template <class F>
-PetscErrorCode WithCsrOnDevice([[maybe_unused]] Mat block, [[maybe_unused]] const F &f)
-{
-  PetscFunctionBegin;
-#if defined(PETSC_HAVE_CUDA)
-  PetscBool is_cusparse;
-  PetscInt  n;
-  PetscCall(MatGetLocalSize(block, &n, nullptr));
-  PetscCall(PetscObjectTypeCompare((PetscObject)block, MATSEQAIJCUSPARSE, &is_cusparse));
-  if (is_cusparse) { // MatSeqAIJGetCSRAndMemType hands out shortened row offsets where rows are empty
-    const int         *i, *j;
-    const PetscScalar *a;
-    PetscCall(MatSeqAIJCUSPARSEGetIJ(block, PETSC_FALSE, &i, &j));
-    PetscCall(MatSeqAIJCUSPARSEGetArrayRead(block, &a));
-    PetscCallCXX(f(CsrMatrix<Scalar, std::int32_t>{n, i, j, reinterpret_cast<const Scalar *>(a)}));
-    PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(block, &a));
-    PetscCall(MatSeqAIJCUSPARSERestoreIJ(block, PETSC_FALSE, &i, &j));
-  } else {
-    const PetscInt *i, *j;
-    PetscScalar    *a;
-    PetscMemType    where;
-    PetscCall(MatSeqAIJGetCSRAndMemType(block, &i, &j, &a, &where));
-    PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "PC line: the rows of a matrix of type %s are not on the device", ((PetscObject)block)->type_name);
-    PetscCallCXX(f(CsrMatrix<Scalar, PetscInt>{n, i, j, reinterpret_cast<const Scalar *>(a)}));
-  }
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 template <class Exec>
 class LineOperatorOn final : public LineOperator {
@@ -82,17 +23,10 @@ class LineOperatorOn final : public LineOperator {
   using Memory                    = typename Exec::memory_space;
   using Buffer                    = Kokkos::View<Scalar *, Memory>;
 
-  template <class F>
-  static PetscErrorCode with_csr(Mat block, const F &f)
-  {
-    if constexpr (on_device) return WithCsrOnDevice(block, f);
-    else return WithCsrOnHost(block, f);
-  }
-
 public:
   PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
   {
-    return with_csr(block, [&](const auto &A) {
+    return WithCsr<Exec>(block, [&](const auto &A) {
       const Located located(current_space<Exec>(), direction, A.rows);
       const auto    h = strength_histogram(current_space<Exec>(), A, located.places);
       votes->assign(h.begin(), h.end());
@@ -101,7 +35,7 @@ public:
 
   PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *found) override
   {
-    return with_csr(block, [&](const auto &A) {
+    return WithCsr<Exec>(block, [&](const auto &A) {
       const Located located(current_space<Exec>(), direction, A.rows);
       *found = line_couplings(current_space<Exec>(), A, located.places);
     });
@@ -109,7 +43,7 @@ public:
 
   PetscErrorCode preference(Mat block, const LineDirection &direction, const LineDirection &other, double factor, LinePreference *found) override
   {
-    return with_csr(block, [&](const auto &A) {
+    return WithCsr<Exec>(block, [&](const auto &A) {
       const Located located(current_space<Exec>(), direction, A.rows), located_other(current_space<Exec>(), other, A.rows);
       *found = line_preference(current_space<Exec>(), A, located.places, located_other.places, factor);
     });
@@ -127,7 +61,7 @@ public:
     facts->space = Exec::name();
     request_     = request.solver;
     PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
-    PetscCall(with_csr(block, [&](const auto &A) {
+    PetscCall(WithCsr<Exec>(block, [&](const auto &A) {
       Located located(exec, request.direction, A.rows);
       located.places.wrap = request.periodic;
       bands_              = extract_bands(exec, A, located.places, request.half_bandwidth);

@@ -59,7 +59,4 @@ public:
   virtual PetscErrorCode solve(Mat B, Mat X, bool transposed) = 0;
 };
 
-/// Whether PETSc keeps this local block on a device that the kernels can use.
-PetscErrorCode BlockIsOnDevice(Mat block, bool *on_device);
-
 } // namespace ribbon::petsc

@@ -2,6 +2,7 @@
 #include "format.hpp"
 #include "line.hpp"
 
+#include "../csr.hpp"
 #include "../session.hpp"
 
 #include <cstring>

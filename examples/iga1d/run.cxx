@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run.hpp"
+
+#include <petscdt.h>
+
+#include <type_traits>
+#include <vector>
+
+using iga::Index;
+
+// What is this rank's: consecutive elements, the functions that begin in them, and the items that it assembles, which are one or the other.
+struct Part {
+  Index begin, end;  // elements
+  Index first, last; // functions, without the one that is no unknown
+  Index first_item, items;
+};
+
+struct Objects {
+  Mat A = NULL, B = NULL, X = NULL; // B, X: of several right-hand sides
+  Vec b = NULL, x = NULL;
+  KSP ksp = NULL;
+};
+
+static PetscErrorCode Distribute(const Run &run, Part *part)
+{
+  const iga::SplineSpace<PetscReal> &space = run.d.space;
+  PetscMPIInt                        size, rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  part->begin = space.elements * rank / size;
+  part->end   = space.elements * (rank + 1) / size;
+  part->first = space.first_function(part->begin);
+  part->last  = part->end < space.elements ? space.first_function(part->end) : space.size();
+  if (!space.periodic && part->first == 0 && part->last > 0) part->first = 1;
+  part->first_item = run.d.collocation ? part->first : part->begin;
+  part->items      = run.d.collocation ? part->last - part->first : part->end - part->begin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Objects, and the places of the values that assemble() computes, in its order.
+static PetscErrorCode Create(const Run &run, const Part &part, Objects *o)
+{
+  const iga::SplineSpace<PetscReal> &space = run.d.space;
+  const PetscInt                     mine  = static_cast<PetscInt>(part.last - part.first);
+  std::vector<PetscInt>              i, j, k;
+  PetscMPIInt                        size;
+  PC                                 pc;
+
+  PetscFunctionBeginUser;
+  for (Index item = part.first_item; item < part.first_item + part.items; item++) {
+    Index e = item;
+    if (run.d.collocation) (void)space.greville(item, &e);
+    const Index column = space.first_function(e), end = column + space.degree;
+    for (Index r = run.d.collocation ? item : column; r <= (run.d.collocation ? item : end); r++) {
+      k.push_back(run.unknown(r));
+      for (Index c = column; c <= end; c++) {
+        i.push_back(run.unknown(r));
+        j.push_back(run.unknown(c));
+      }
+    }
+  }
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &o->A));
+  PetscCall(MatSetSizes(o->A, mine, mine, run.unknowns(), run.unknowns()));
+  PetscCall(MatSetType(o->A, MATAIJ));
+  PetscCall(MatSetFromOptions(o->A));
+  PetscCall(MatSetPreallocationCOO(o->A, static_cast<PetscCount>(i.size()), i.data(), j.data()));
+  PetscCall(MatCreateVecs(o->A, &o->x, &o->b));
+  PetscCall(VecSetOption(o->b, VEC_IGNORE_NEGATIVE_INDICES, PETSC_TRUE));
+  PetscCall(VecSetPreallocationCOO(o->b, static_cast<PetscCount>(k.size()), k.data()));
+  if (run.rhs > 1) {
+#if PETSC_VERSION_LT(3, 21, 0)
+    PetscCall(MatCreateDense(PETSC_COMM_WORLD, mine, PETSC_DECIDE, run.unknowns(), run.rhs, NULL, &o->B));
+#else
+    VecType type;
+    PetscCall(VecGetType(o->x, &type));
+    PetscCall(MatCreateDenseFromVecType(PETSC_COMM_WORLD, type, mine, PETSC_DECIDE, run.unknowns(), run.rhs, PETSC_DECIDE, NULL, &o->B));
+#endif
+    PetscCall(MatDuplicate(o->B, MAT_DO_NOT_COPY_VALUES, &o->X));
+  }
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &o->ksp));
+  PetscCall(KSPSetType(o->ksp, KSPPREONLY));
+  PetscCall(KSPGetPC(o->ksp, &pc));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PCSetType(pc, size > 1 ? PCREDUNDANT : PCLU));
+  PetscCall(KSPSetOperators(o->ksp, o->A, o->A));
+  PetscCall(KSPSetFromOptions(o->ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy(Objects *o)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&o->ksp));
+  PetscCall(MatDestroy(&o->A));
+  PetscCall(MatDestroy(&o->B));
+  PetscCall(MatDestroy(&o->X));
+  PetscCall(VecDestroy(&o->b));
+  PetscCall(VecDestroy(&o->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Solutions differ in it from one right-hand side to the next.
+static PetscReal Phase(const Run &run, PetscInt k)
+{
+  return 2 * PETSC_PI * static_cast<PetscReal>(k) / static_cast<PetscReal>(run.rhs);
+}
+
+// Waits for all ranks and devices; *fastest becomes the seconds since *since where they are fewer, *since becomes now.
+static PetscErrorCode Lap(PetscLogDouble *since, PetscLogDouble *fastest)
+{
+  PetscLogDouble now;
+
+  PetscFunctionBeginUser;
+  PetscCallCXX(Kokkos::fence());
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  PetscCall(PetscTime(&now));
+  if (fastest) *fastest = PetscMin(*fastest, now - *since);
+  *since = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Assembles, sets up and solves in the memory of Exec, which is that of the matrix.
+template <class Exec>
+static PetscErrorCode Solve(const Run &run, const Part &part, const Objects &o, Result *result)
+{
+  using Values = Kokkos::View<PetscScalar *, typename Exec::memory_space>;
+  const Exec     exec;
+  Values         matrix, vector;
+  PetscLogDouble time = 0;
+
+  PetscFunctionBeginUser;
+  PetscCallCXX(matrix = Values("iga1d::matrix", static_cast<std::size_t>(part.items * run.d.matrix_entries())));
+  PetscCallCXX(vector = Values("iga1d::vector", static_cast<std::size_t>(part.items * run.d.vector_entries())));
+  for (PetscInt n = 0; n < run.repeat; n++) {
+    PetscCall(Lap(&time, NULL));
+    PetscCallCXX(iga::assemble(exec, run.d, part.first_item, part.items, true, PetscReal(0), matrix));
+    PetscCallCXX(exec.fence());
+    PetscCall(MatSetValuesCOO(o.A, matrix.data(), INSERT_VALUES));
+    for (PetscInt k = 0; k < run.rhs; k++) {
+      PetscCallCXX(iga::assemble(exec, run.d, part.first_item, part.items, false, Phase(run, k), vector));
+      PetscCallCXX(exec.fence());
+      PetscCall(VecSetValuesCOO(o.b, vector.data(), INSERT_VALUES));
+      if (o.B) {
+        Vec column;
+        PetscCall(MatDenseGetColumnVecWrite(o.B, k, &column));
+        PetscCall(VecCopy(o.b, column));
+        PetscCall(MatDenseRestoreColumnVecWrite(o.B, k, &column));
+      }
+    }
+    PetscCall(Lap(&time, &result->assembly));
+    PetscCall(KSPSetOperators(o.ksp, o.A, o.A));
+    PetscCall(KSPSetUp(o.ksp));
+    PetscCall(KSPSetUpOnBlocks(o.ksp));
+    PetscCall(Lap(&time, &result->setup));
+    if (o.B) PetscCall(KSPMatSolve(o.ksp, o.B, o.X));
+    else PetscCall(KSPSolve(o.ksp, o.b, o.x));
+    PetscCall(Lap(&time, &result->solve));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Relative errors of the spline with coefficients x, with one more point of quadrature than the matrix has.
+static PetscErrorCode Errors(const Run &run, const Part &part, Vec x, PetscReal phase, Result *result)
+{
+  const iga::SplineSpace<PetscReal> &space = run.d.space;
+  const Index                        first = space.first_function(part.begin), wanted = part.end > part.begin ? space.first_function(part.end - 1) + space.degree + 1 - first : 0;
+  std::vector<PetscInt>              from, to;
+  std::vector<PetscScalar>           coefficients(static_cast<std::size_t>(wanted)); // zero for what is no unknown
+  iga::Quadrature<PetscReal>         gauss;
+  Vec                                mine;
+  IS                                 unknowns, places;
+  VecScatter                         scatter;
+
+  PetscFunctionBeginUser;
+  for (Index k = 0; k < wanted; k++) {
+    if (run.unknown(first + k) < 0) continue;
+    from.push_back(run.unknown(first + k));
+    to.push_back(static_cast<PetscInt>(k));
+  }
+  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, static_cast<PetscInt>(wanted), coefficients.data(), &mine));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(from.size()), from.data(), PETSC_USE_POINTER, &unknowns));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(to.size()), to.data(), PETSC_USE_POINTER, &places));
+  PetscCall(VecScatterCreate(x, unknowns, mine, places, &scatter));
+  PetscCall(VecScatterBegin(scatter, x, mine, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, x, mine, INSERT_VALUES, SCATTER_FORWARD));
+  gauss.points = run.d.gauss.points + 1;
+  PetscCall(PetscDTGaussQuadrature(gauss.points, 0, 1, gauss.x, gauss.w));
+  const auto s       = iga::squares(run.d, gauss, part.begin, part.end - part.begin, phase, coefficients.data());
+  PetscReal  sums[4] = {s.error, s.slope_error, s.u, s.slope};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
+  result->l2 = PetscMax(result->l2, PetscSqrtReal(sums[0] / sums[2]));
+  result->h1 = PetscMax(result->h1, PetscSqrtReal((sums[0] + sums[1]) / (sums[2] + sums[3])));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(ISDestroy(&unknowns));
+  PetscCall(ISDestroy(&places));
+  PetscCall(VecDestroy(&mine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Destroys b.
+static PetscErrorCode BackwardError(Mat A, PetscReal norm, Vec x, Vec b, Result *result)
+{
+  PetscReal nb, nr, nx;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(b, NORM_INFINITY, &nb));
+  PetscCall(VecNorm(x, NORM_INFINITY, &nx));
+  PetscCall(VecScale(b, -1));
+  PetscCall(MatMultAdd(A, x, b, b));
+  PetscCall(VecNorm(b, NORM_INFINITY, &nr));
+  result->backward = PetscMax(result->backward, nr / (norm * nx + nb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Measure(const Run &run, Result *result)
+{
+  using Host              = Kokkos::DefaultHostExecutionSpace;
+  using Device            = Kokkos::DefaultExecutionSpace;
+  Part               part = {};
+  Objects            o;
+  PetscScalar       *array;
+  PetscMemType       memory;
+  PetscReal          norm;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(Distribute(run, &part));
+  PetscCall(Create(run, part, &o));
+  PetscCall(VecGetArrayWriteAndMemType(o.b, &array, &memory));
+  PetscCall(VecRestoreArrayWriteAndMemType(o.b, &array));
+  PetscCheck(PetscMemTypeHost(memory) || !(std::is_same<Host, Device>::value), PETSC_COMM_WORLD, PETSC_ERR_SUP, "-mat_type: this Kokkos has no device, where such matrices are");
+  if (PetscMemTypeHost(memory)) PetscCall(Solve<Host>(run, part, o, result));
+  else PetscCall(Solve<Device>(run, part, o, result));
+  PetscCall(KSPGetConvergedReason(o.ksp, &reason));
+  if (reason < 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s:\n", KSPConvergedReasons[reason]));
+  PetscCall(MatNorm(o.A, NORM_INFINITY, &norm));
+  for (PetscInt k = 0; k < run.rhs; k++) {
+    Vec b = o.b, x = o.x;
+    if (o.B) {
+      PetscCall(MatDenseGetColumnVec(o.B, k, &b));
+      PetscCall(MatDenseGetColumnVecRead(o.X, k, &x));
+    }
+    PetscCall(Errors(run, part, x, Phase(run, k), result));
+    PetscCall(BackwardError(o.A, norm, x, b, result));
+    if (o.B) {
+      PetscCall(MatDenseRestoreColumnVec(o.B, k, &b));
+      PetscCall(MatDenseRestoreColumnVecRead(o.X, k, &x));
+    }
+  }
+  PetscCall(Destroy(&o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

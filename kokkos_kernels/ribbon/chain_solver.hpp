@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file chain_solver.hpp  The public entry to the multifrontal kernels: factor long banded matrices once, solve as often as wanted.
+#pragma once
+
+#include <ribbon/factor_report.hpp>
+#include <ribbon/multifrontal/band_lu.hpp>
+#include <ribbon/multifrontal/qr_solve.hpp>
+
+#include <vector>
+
+namespace ribbon {
+
+struct ChainSolverOptions {
+  /// Rows of a leaf, at least; 0 leaves the choice to the solver: on a device max(64, 4 W, rows / 65536), on a host a leaf per thread.
+  std::int64_t leaf_size = 0;
+  /// A pivot this small relative to the largest entry of its column counts as zero; 0 stands for 100 units of roundoff.
+  double zero_pivot = 0;
+};
+
+/// Direct solver for banded matrices, one or several of equal shape, closed to rings or not, by orthogonal elimination on a tree over the chain of unknowns (docs/multifrontal.md). A chain that is one
+/// leaf, on a host, is eliminated by band LU with partial pivoting.
+///
+///     ribbon::ChainSolver<double> solver(exec, {n, 1, kl, ku});
+///     solver.factor(exec, ribbon::ChainMatrix<double, int>{{n, row_begin, column, value}});
+///     if (solver.report().ok()) solver.solve(exec, b, n, x, n, 1);
+///
+/// Scalars: float, double, Kokkos::complex<double>. Spaces: Kokkos' default execution space and default host execution space. Nothing is allocated after the first solve with as many columns.
+template <class Scalar, class Exec = Kokkos::DefaultExecutionSpace>
+class ChainSolver {
+public:
+  using Memory = typename Exec::memory_space;
+
+  ChainSolver() = default;
+  /// Makes the tree and allocates the factors. @throws std::invalid_argument where kl, ku or rows are negative, a ring has fewer than kl + ku + 1 rows or a piece fewer than kl + ku
+  ChainSolver(const Exec &exec, const Chain &chain, const ChainSolverOptions &options = {});
+
+  /// Factors; returns when the report is complete. Entries outside the band are undefined behaviour: the caller has seen the pattern.
+  template <class Index>
+  void factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A);
+  /// Factors a tree whose leaves are the pieces of a longer chain: leaf l passes what passed() of its piece was. The rows of `chain` are (kl + ku) per leaf, those of the cuts between pieces.
+  void factor_passed(const Exec &exec, const Scalar *passed);
+  /// (passed_size) what a piece passes on, in the memory of Exec: see multifrontal::Factors::Passed. A closed chain passes nothing.
+  const Scalar *passed() const { return passed_.data(); }
+  std::size_t   passed_size() const { return passed_.extent(0); }
+
+  const FactorReport       &report() const { return report_; }
+  const multifrontal::Tree &tree() const { return tree_; }
+  /// "band LU" or "QR".
+  const char *method() const { return is_lu_ ? "band LU" : "QR"; }
+  /// Kernels of a factorization, and of a solve one way.
+  int launches() const { return static_cast<int>(plan_.size()) + 1; }
+
+  /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.
+  void solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed = false) const;
+
+  /// The same for a piece, in two steps. up() leaves in `ends` (columns fastest) what the piece passes on: W numbers, transposed 2 W; down() takes what comes back: the unknowns of the cuts
+  /// before and behind (2 W), transposed W numbers. A tree of passed leaves takes in `ends` what all leaves pass, and solves at once; b is read by transposed solves alone and x holds the cuts.
+  void up(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed, Scalar *ends) const;
+  void down(const Exec &exec, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed, const Scalar *ends) const;
+  void solve_passed(const Exec &exec, const Scalar *b, Scalar *x, std::int64_t columns, bool transposed, Scalar *leaf_ends) const;
+
+private:
+  using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
+  multifrontal::QrSolve<Scalar> columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const;
+  void                          sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const;
+  void factor_joins(const Exec &exec);
+  void finish_report(const Exec &exec);
+
+  multifrontal::Tree                     tree_;
+  multifrontal::Factors<Scalar>          factors_;
+  multifrontal::BandLu<Scalar>           lu_;
+  std::vector<multifrontal::Levels>      plan_;
+  bool                                   is_lu_ = false, has_leaves_ = true;
+  double                                 zero_pivot_ = 0;
+  const std::int64_t                    *row_of_     = nullptr;
+  FactorReport                           report_;
+  Kokkos::View<Scalar *, Memory>         reflection_, upper_, leaf_passed_, join_, passed_;
+  Kokkos::View<int *, Memory>            exchange_;
+  Kokkos::View<Statistics *, Memory>     leaf_statistics_, join_statistics_;
+  mutable Kokkos::View<Scalar *, Memory> workspace_; ///< what nodes pass in a solve
+};
+
+} // namespace ribbon

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file reflector.hpp  Householder reflections, and what is watched while a chain is eliminated.
+#pragma once
+
+#include <ribbon/compat.hpp>
+
+namespace ribbon::multifrontal {
+
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION real_t<Scalar> squared(const Scalar &a)
+{
+  if constexpr (std::is_floating_point_v<Scalar>) return a * a;
+  else return a.real() * a.real() + a.imag() * a.imag();
+}
+
+/// H = 1 - tau v v^H with v = (1, factor x) and H^H (alpha, x) = (beta, 0), beta real (LAPACK's larfg).
+template <class Scalar>
+struct Reflector {
+  Scalar         tau_conjugate, factor;
+  real_t<Scalar> beta;
+};
+
+/// @param rest  squared norm of x
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Reflector<Scalar> make_reflector(const Scalar &alpha, real_t<Scalar> rest)
+{
+  using Real       = real_t<Scalar>;
+  const Real size2 = squared(alpha) + rest;
+  if constexpr (std::is_floating_point_v<Scalar>) {
+    if (rest == Real(0)) return {Scalar(0), Scalar(0), alpha};
+    const Real beta = alpha > 0 ? -square_root(size2) : square_root(size2);
+    return {(beta - alpha) / beta, Scalar(1) / (alpha - beta), beta};
+  } else {
+    if (rest == Real(0) && alpha.imag() == Real(0)) return {Scalar(0), Scalar(0), alpha.real()};
+    const Real beta = alpha.real() > 0 ? -square_root(size2) : square_root(size2);
+    return {conjugate((Scalar(beta) - alpha) / beta), Scalar(1) / (alpha - Scalar(beta)), beta};
+  }
+}
+
+/// The diagonal of R as far as it is known: smallest |R_jj| relative to the largest entry of column j of the matrix, that column, the sum of log |R_jj|.
+template <class Real>
+struct PivotStatistics {
+  Real         smallest   = Real(1e30);
+  std::int64_t column     = -1;
+  double       log_det    = 0;
+  double       product    = 1;
+  bool         not_finite = false;
+
+  KOKKOS_INLINE_FUNCTION void take(Real pivot, Real scale, std::int64_t j)
+  {
+    const Real size = pivot < 0 ? -pivot : pivot;
+    if (!is_finite(size) || !is_finite(scale)) {
+      if (!not_finite) column = j;
+      not_finite = true;
+      return;
+    }
+    const Real ratio = scale > 0 ? size / scale : Real(0);
+    if (!not_finite && ratio < smallest) smallest = ratio, column = j;
+    product *= static_cast<double>(size);
+    if (!(product > 1e-200 && product < 1e200)) settle();
+  }
+  KOKKOS_INLINE_FUNCTION void settle()
+  {
+    log_det += log(product);
+    product = 1;
+  }
+  KOKKOS_INLINE_FUNCTION void join(const PivotStatistics &other)
+  {
+    if ((other.not_finite && !not_finite) || (other.not_finite == not_finite && other.smallest < smallest)) smallest = other.smallest, column = other.column;
+    not_finite = not_finite || other.not_finite;
+    settle();
+    log_det += other.log_det + log(other.product);
+  }
+};
+
+} // namespace ribbon::multifrontal

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file chain_solver_impl.hpp  ChainSolver: tree, launches, report.
+#pragma once
+
+#include <ribbon/chain_solver.hpp>
+#include <ribbon/multifrontal/qr_join.hpp>
+#include <ribbon/multifrontal/qr_leaf.hpp>
+
+#include "algorithms.hpp"
+
+#include <algorithm>
+
+namespace ribbon {
+
+namespace multifrontal {
+
+/// Cuts the joining levels of a tree into launches: one for trees that a team works off, else two.
+inline std::vector<Levels> plan_of(const Tree &tree)
+{
+  const int top = tree.top(), middle = (top + 1) / 2;
+  if (top == 0) return {};
+  if (tree.leaves <= 256) return {{0, top}};
+  return {{0, middle}, {middle, top}};
+}
+
+inline int power_of_two_from(int n)
+{
+  int p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
+inline int log2_of(int n)
+{
+  int k = 0;
+  while (2 << k <= n) ++k;
+  return k;
+}
+
+/// Lanes for so many columns, and groups of them for so much scratch each.
+template <class Exec>
+Groups groups_for(const Exec &exec, int columns, std::size_t bytes, int threads)
+{
+  if constexpr (!is_device_space<Exec>) return {1, 1};
+  const int lanes = std::min(256, power_of_two_from(columns));
+  const int fit   = static_cast<int>(std::min<std::size_t>(device::scratch_limit(exec) / std::max<std::size_t>(bytes, 1), 1 << 20));
+  if (fit < 1) throw std::invalid_argument("ribbon::ChainSolver: a window of " + std::to_string(bytes) + " bytes does not fit the scratch of a team");
+  return {lanes, std::max(1, std::min(threads / lanes, 1 << log2_of(fit)))};
+}
+
+template <class Scalar, class Index>
+struct BandLuKernel {
+  BandLu<Scalar>                   lu;
+  ChainMatrix<Scalar, Index>       A;
+  PivotStatistics<real_t<Scalar>> *statistics;
+  void                             operator()(const std::int64_t c) const { statistics[c] = lu.factor(A, c); }
+};
+template <class Scalar>
+struct BandLuSolveKernel {
+  BandLu<Scalar> lu;
+  const Scalar  *b;
+  Scalar        *x;
+  std::int64_t   ldb, ldx, columns;
+  bool           transposed;
+  void           operator()(const std::int64_t item) const
+  {
+    const std::int64_t c = item % lu.chain.chains, column = item / lu.chain.chains * lu.together;
+    lu.solve(c, static_cast<int>(std::min<std::int64_t>(lu.together, columns - column)), b + column * ldb, ldb, x + column * ldx, ldx, transposed);
+  }
+};
+
+/// Puts the unknowns of the cuts at the ends of a piece that belong to it into x.
+template <class Scalar>
+struct PlaceCuts {
+  QrSolve<Scalar>      solve;
+  KOKKOS_FUNCTION void operator()(const std::int64_t column) const
+  {
+    const Chain &c = solve.tree.chain;
+    for (int k = c.kl; c.open_left && k < c.width(); ++k) solve.x(0, k - c.kl, column) = solve.v.before[k * solve.v.columns + column];
+    for (int k = 0; c.open_right && k < c.kl; ++k) solve.x(0, c.rows - c.kl + k, column) = solve.v.behind[k * solve.v.columns + column];
+  }
+};
+
+} // namespace multifrontal
+
+template <class Scalar, class Exec>
+ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, const ChainSolverOptions &options) : zero_pivot_(options.zero_pivot)
+{
+  using namespace multifrontal;
+  const int  W      = chain.width();
+  const auto refuse = [](const std::string &what) { throw std::invalid_argument("ribbon::ChainSolver: " + what); };
+  if (chain.kl < 0 || chain.ku < 0 || chain.rows < 0 || chain.chains < 0) refuse("negative kl, ku, rows or number of chains");
+  if (chain.ring && chain.rows < W + 1) refuse("a ring of " + std::to_string(chain.rows) + " rows, fewer than kl + ku + 1 = " + std::to_string(W + 1));
+  if ((chain.open_left || chain.open_right) && (chain.ring || chain.chains != 1 || chain.rows < W)) refuse("a piece of a chain has at least kl + ku rows and is neither a ring nor one of several");
+  if (options.leaf_size < 0) refuse("leaf_size " + std::to_string(options.leaf_size));
+  if (options.zero_pivot < 0 || !is_finite(options.zero_pivot)) refuse("zero_pivot " + std::to_string(options.zero_pivot));
+  std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, std::max(W, 1));
+  if (options.leaf_size == 0) {
+    if (is_device_space<Exec>) leaf = std::max({leaf, std::int64_t(64), std::int64_t(4) * W, chain.rows / 65536});
+    else leaf = std::max<std::int64_t>({leaf, 64, 4 * W, chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
+  }
+  tree_                      = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
+  is_lu_                     = !is_device_space<Exec> && options.leaf_size == 0 && tree_.leaves == 1 && !chain.is_open_left() && !chain.is_open_right();
+  const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
+  const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Statistics *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
+  const std::int64_t rows    = chain.rows * chain.chains;
+  if (is_lu_) {
+    lu_.chain        = chain;
+    upper_           = numbers("ribbon::band_lu", rows * lu_.width());
+    exchange_        = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::exchange", static_cast<std::size_t>(rows + chain.chains));
+    leaf_statistics_ = watched("ribbon::pivots", chain.chains);
+    lu_.a = upper_.data(), lu_.exchange = exchange_.data(), lu_.upper = exchange_.data() + rows;
+  } else {
+    reflection_      = numbers("ribbon::reflections", rows * (W + 1));
+    upper_           = numbers("ribbon::upper", rows * (2 * W + 1));
+    leaf_passed_     = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
+    join_            = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
+    leaf_statistics_ = watched("ribbon::pivots", chain.chains * tree_.leaves);
+    join_statistics_ = watched("ribbon::pivots", chain.chains * tree_.joins);
+    factors_         = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), leaf_statistics_.data(), join_statistics_.data()};
+    plan_            = plan_of(tree_);
+    if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
+  }
+  report_.bytes = (reflection_.span() + upper_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + exchange_.span() * sizeof(int) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(Statistics);
+  exec.fence();
+}
+
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::factor_joins(const Exec &exec)
+{
+  using namespace multifrontal;
+  const Groups shape = groups_for(exec, 5 * tree_.chain.width(), 0, 1024);
+  for (const Levels &levels : plan_) device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[levels.top], shape.lanes * shape.groups, 0}, QrJoinKernel<Scalar>{tree_, levels, shape, factors_});
+}
+
+template <class Scalar, class Exec>
+template <class Index>
+void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
+{
+  row_of_ = A.row_of;
+  if (is_lu_) {
+    if constexpr (!is_device_space<Exec>) {
+      lu_.row_of = A.row_of;
+      Kokkos::parallel_for("ribbon::band_lu", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tree_.chain.chains), multifrontal::BandLuKernel<Scalar, Index>{lu_, A, leaf_statistics_.data()});
+    }
+  } else {
+    using Kernel     = multifrontal::QrLeafKernel<Scalar, Index>;
+    const int  W     = tree_.chain.width();
+    const auto bytes = Kernel::Window::bytes(W);
+    const auto shape = multifrontal::groups_for(exec, 2 * W + 1, bytes, 128);
+    const auto teams = tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups);
+    device::launch(exec, "ribbon::chain_leaves", {teams, shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * bytes}, Kernel{tree_, shape, A, factors_, bytes});
+    has_leaves_ = true;
+    factor_joins(exec);
+  }
+  finish_report(exec);
+}
+
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::factor_passed(const Exec &exec, const Scalar *passed)
+{
+  const Kokkos::View<const Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> given(passed, leaf_passed_.extent(0));
+  Kokkos::deep_copy(exec, leaf_passed_, given);
+  Kokkos::deep_copy(exec, leaf_statistics_, Statistics());
+  has_leaves_ = false;
+  factor_joins(exec);
+  finish_report(exec);
+}
+
+/// Copies what the node at the top passes, and says what the pivots were.
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
+{
+  using namespace multifrontal;
+  using Unmanaged    = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  int          level = tree_.top();
+  std::int64_t node  = 0;
+  tree_.resolve(level, node);
+  const Chain      &chain = tree_.chain;
+  const std::size_t tops  = static_cast<std::size_t>(chain.chains);
+  Statistics        all;
+  const auto       &watched = level == 0 ? leaf_statistics_ : join_statistics_;
+  const auto        host    = Kokkos::create_mirror_view(watched);
+  Kokkos::deep_copy(exec, host, watched);
+  exec.fence();
+  for (std::size_t c = 0; c < tops; ++c) all.join(host(level == 0 ? c : static_cast<std::size_t>(tree_.join_number(static_cast<std::int64_t>(c), level, node))));
+  const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
+  const auto   bytes     = report_.bytes;
+  report_                = {};
+  report_.bytes          = bytes;
+  report_.algorithm      = method();
+  report_.log_abs_det    = all.log_det;
+  report_.line = report_.row = all.column;
+  report_.smallest_pivot     = all.column < 0 ? 1 : static_cast<double>(all.smallest);
+  if (all.not_finite) report_.status = FactorStatus::not_finite;
+  else if (report_.smallest_pivot <= tolerance) report_.status = FactorStatus::zero_pivot;
+  if (passed_.extent(0) > 0) {
+    const Kokkos::View<const Scalar *, Memory, Unmanaged> from(factors_.passed(tree_, 0, level, node).at, passed_.extent(0));
+    Kokkos::deep_copy(exec, passed_, from);
+    exec.fence();
+  }
+}
+
+template <class Scalar, class Exec>
+multifrontal::QrSolve<Scalar> ChainSolver<Scalar, Exec>::columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
+{
+  using namespace multifrontal;
+  const int         rows = (transposed ? 2 : 1) * tree_.chain.width();
+  const std::size_t need = static_cast<std::size_t>(tree_.chain.chains * (tree_.leaves + tree_.joins) * rows * columns);
+  if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::chain_workspace", need);
+  return {tree_, factors_, {b, x, ldb, ldx, columns, row_of_, workspace_.data(), rows}};
+}
+
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const
+{
+  using namespace multifrontal;
+  const int          W       = tree_.chain.width();
+  const std::int64_t columns = solve.v.columns, leaves = tree_.chain.chains * tree_.leaves;
+  const bool         up          = direction == Sweep::up || direction == Sweep::up_transposed;
+  const auto         threads_for = [&](std::int64_t items, int most) { // whose numbers fit the scratch of a team
+    int threads = is_device_space<Exec> ? static_cast<int>(std::min<std::int64_t>(most, (items + 31) / 32 * 32)) : 1;
+    while (threads > 1 && static_cast<std::size_t>(threads * QrSolve<Scalar>::work(W)) * sizeof(Scalar) > device::scratch_limit(exec)) threads /= 2;
+    return threads;
+  };
+  const auto bytes     = [&](int threads) { return device::align16(static_cast<std::size_t>(threads * QrSolve<Scalar>::work(W)) * sizeof(Scalar)); };
+  const auto at_leaves = [&] {
+    const int threads = threads_for(leaves * columns, 64);
+    if (has_leaves_) device::launch(exec, "ribbon::chain_solve_leaves", {(leaves * columns + threads - 1) / threads, threads, bytes(threads)}, QrLeafSolveKernel<Scalar>{solve, direction});
+  };
+  if (up) at_leaves();
+  for (std::size_t k = 0; k < plan_.size(); ++k) {
+    const Levels &levels  = plan_[up ? k : plan_.size() - 1 - k];
+    const int     block   = static_cast<int>(std::min<std::int64_t>(columns, 16));
+    const int     threads = threads_for(tree_.chain.rows > 0 ? std::int64_t(block) * W << std::min(16, levels.top - levels.bottom) : 1, 256);
+    device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((columns + block - 1) / block), threads, bytes(threads)},
+                   QrJoinSolveKernel<Scalar>{solve, levels, direction, block});
+  }
+  if (!up) at_leaves();
+}
+
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
+{
+  using namespace multifrontal;
+  if (tree_.chain.rows == 0 || tree_.chain.chains == 0 || columns == 0) return;
+  if (is_lu_) {
+    if constexpr (!is_device_space<Exec>)
+      Kokkos::parallel_for("ribbon::band_lu_solve", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tree_.chain.chains * ((columns + lu_.together - 1) / lu_.together)),
+                           BandLuSolveKernel<Scalar>{lu_, b, x, ldb, ldx, columns, transposed});
+    return;
+  }
+  // in blocks, so that what nodes pass stays smaller than a few right-hand sides
+  const std::int64_t most = 64;
+  for (std::int64_t c = 0; c < columns; c += most) {
+    const auto part = columns_at(exec, b + c * ldb, ldb, x + c * ldx, ldx, std::min(most, columns - c), transposed);
+    sweep(exec, part, transposed ? Sweep::up_transposed : Sweep::up);
+    sweep(exec, part, transposed ? Sweep::down_transposed : Sweep::down);
+  }
+}
+
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::up(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed, Scalar *ends) const
+{
+  using namespace multifrontal;
+  using Unmanaged  = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  const auto solve = columns_at(exec, b, ldb, x, ldx, columns, transposed);
+  sweep(exec, solve, transposed ? Sweep::up_transposed : Sweep::up);
+  const NodeSize    size = tree_.size(tree_.top(), 0);
+  const std::size_t n    = static_cast<std::size_t>((transposed ? size.left + size.right : size.rows) * columns);
+  if (n > 0) Kokkos::deep_copy(exec, Kokkos::View<Scalar *, Memory, Unmanaged>(ends, n), Kokkos::View<const Scalar *, Memory, Unmanaged>(&solve.passed(0, tree_.top(), 0, 0, 0), n));
+}
+
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::down(const Exec &exec, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed, const Scalar *ends) const
+{
+  using namespace multifrontal;
+  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  auto solve      = columns_at(exec, nullptr, 0, x, ldx, columns, transposed);
+  if (transposed) {
+    const std::size_t n = static_cast<std::size_t>(tree_.size(tree_.top(), 0).rows * columns);
+    if (n > 0) Kokkos::deep_copy(exec, Kokkos::View<Scalar *, Memory, Unmanaged>(&solve.passed(0, tree_.top(), 0, 0, 0), n), Kokkos::View<const Scalar *, Memory, Unmanaged>(ends, n));
+  } else {
+    solve.v.before = ends, solve.v.behind = ends + tree_.chain.width() * columns;
+    Kokkos::parallel_for("ribbon::place_cuts", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, columns), PlaceCuts<Scalar>{solve});
+  }
+  sweep(exec, solve, transposed ? Sweep::down_transposed : Sweep::down);
+}
+
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::solve_passed(const Exec &exec, const Scalar *b, Scalar *x, std::int64_t columns, bool transposed, Scalar *leaf_ends) const
+{
+  using namespace multifrontal;
+  using Passed     = Kokkos::View<Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  const auto solve = columns_at(exec, b, tree_.chain.rows, x, tree_.chain.rows, columns, transposed);
+  const auto n     = static_cast<std::size_t>(tree_.leaves * solve.v.passed_rows * columns);
+  Kokkos::deep_copy(exec, Passed(solve.v.passed, n), Passed(leaf_ends, n));
+  sweep(exec, solve, transposed ? Sweep::up_transposed : Sweep::up);
+  sweep(exec, solve, transposed ? Sweep::down_transposed : Sweep::down);
+  if (transposed) Kokkos::deep_copy(exec, Passed(leaf_ends, n), Passed(solve.v.passed, n));
+}
+
+} // namespace ribbon

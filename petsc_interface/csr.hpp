@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file csr.hpp  The compressed rows of a sequential AIJ matrix, in the memory where they are.
+#pragma once
+
+#include "compat.h"
+
+#include <ribbon/lines_from_csr.hpp>
+
+namespace ribbon::petsc {
+
+/// Whether PETSc keeps this local block on a device that the kernels can use.
+inline PetscErrorCode BlockIsOnDevice(Mat block, bool *on_device)
+{
+  PetscBool is = PETSC_FALSE, bound = PETSC_FALSE;
+  PetscInt  n;
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(block, &n, nullptr));
+  if (has_device && n > 0) PetscCall(PetscObjectTypeCompareAny((PetscObject)block, &is, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, ""));
+  PetscCall(MatBoundToCPU(block, &bound));
+  *on_device = is && !bound;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Calls f with the compressed rows of a sequential AIJ matrix in host memory.
+template <class F>
+PetscErrorCode WithCsrOnHost(Mat block, const F &f)
+{
+  const PetscInt    *i, *j;
+  const PetscScalar *a;
+  PetscInt           n;
+  PetscBool          done;
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Ribbon: cannot read the rows of a matrix of type %s", ((PetscObject)block)->type_name);
+  PetscCall(MatSeqAIJGetArrayRead(block, &a));
+  PetscCallCXX(f(CsrMatrix<Scalar, PetscInt>{n, i, j, reinterpret_cast<const Scalar *>(a)}));
+  PetscCall(MatSeqAIJRestoreArrayRead(block, &a));
+  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The same in device memory.
+template <class F>
+PetscErrorCode WithCsrOnDevice([[maybe_unused]] Mat block, [[maybe_unused]] const F &f)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  PetscBool is_cusparse;
+  PetscInt  n;
+  PetscCall(MatGetLocalSize(block, &n, nullptr));
+  PetscCall(PetscObjectTypeCompare((PetscObject)block, MATSEQAIJCUSPARSE, &is_cusparse));
+  if (is_cusparse) { // MatSeqAIJGetCSRAndMemType hands out shortened row offsets where rows are empty
+    const int         *i, *j;
+    const PetscScalar *a;
+    PetscCall(MatSeqAIJCUSPARSEGetIJ(block, PETSC_FALSE, &i, &j));
+    PetscCall(MatSeqAIJCUSPARSEGetArrayRead(block, &a));
+    PetscCallCXX(f(CsrMatrix<Scalar, std::int32_t>{n, i, j, reinterpret_cast<const Scalar *>(a)}));
+    PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(block, &a));
+    PetscCall(MatSeqAIJCUSPARSERestoreIJ(block, PETSC_FALSE, &i, &j));
+  } else {
+    const PetscInt *i, *j;
+    PetscScalar    *a;
+    PetscMemType    where;
+    PetscCall(MatSeqAIJGetCSRAndMemType(block, &i, &j, &a, &where));
+    PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Ribbon: the rows of a matrix of type %s are not on the device", ((PetscObject)block)->type_name);
+    PetscCallCXX(f(CsrMatrix<Scalar, PetscInt>{n, i, j, reinterpret_cast<const Scalar *>(a)}));
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Exec, class F>
+PetscErrorCode WithCsr(Mat block, const F &f)
+{
+  if constexpr (is_device_space<Exec>) return WithCsrOnDevice(block, f);
+  else return WithCsrOnHost(block, f);
+}
+
+} // namespace ribbon::petsc

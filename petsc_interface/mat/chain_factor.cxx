@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "chain_factor.hpp"
+
+#include "../csr.hpp"
+#include "../session.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace ribbon::petsc {
+
+namespace {
+
+constexpr PetscInt most_columns = 64; ///< that cross the ranks at once
+
+/// to(k, column) = row k of b for the ku first rows, then the kl last ones.
+struct EdgeRows {
+  const Scalar        *b;
+  Scalar              *to;
+  std::int64_t         ldb, rows, columns;
+  int                  kl, ku;
+  KOKKOS_FUNCTION void operator()(const std::int64_t column) const
+  {
+    for (int k = 0; k < kl + ku; ++k) to[k * columns + column] = b[(k < ku ? k : rows - kl + k - ku) + column * ldb];
+  }
+};
+
+template <class Exec>
+class ChainFactorOn final : public ChainFactor {
+  using Memory    = typename Exec::memory_space;
+  using Buffer    = Kokkos::View<Scalar *, Memory>;
+  using Indices   = Kokkos::View<std::int64_t *, Memory>;
+  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  using HostView  = Kokkos::View<Scalar *, Kokkos::HostSpace, Unmanaged>;
+  using HostInput = Kokkos::View<const Scalar *, Kokkos::HostSpace, Unmanaged>;
+
+public:
+  PetscErrorCode symbolic(MPI_Comm active, const ChainPattern &pattern, PetscInt first, PetscInt rows, const ChainSolverOptions &options) override
+  {
+    const Exec exec = current_space<Exec>();
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Comm_size(active, &size_));
+    PetscCallMPI(MPI_Comm_rank(active, &rank_));
+    comm_ = active, whole_ = pattern.chain, first_ = first, rows_ = rows;
+    starts_.assign(static_cast<std::size_t>(size_) + 1, 0);
+    PetscCallMPI(MPI_Allgather(&first, 1, MPIU_INT, starts_.data(), 1, MPIU_INT, active));
+    Chain piece = whole_;
+    if (size_ > 1) {
+      piece.rows = rows, piece.ring = false;
+      if (piece.width() > 0) piece.open_left = whole_.ring || rank_ > 0, piece.open_right = whole_.ring || rank_ + 1 < size_;
+    }
+    PetscCallCXX(solver_ = ChainSolver<Scalar, Exec>(exec, piece, options));
+    if (is_cut()) {
+      ChainSolverOptions cuts = options;
+      Chain              root = whole_;
+      root.rows = size_ * whole_.width(), cuts.leaf_size = whole_.width();
+      PetscCallCXX(root_ = ChainSolver<Scalar, HostExec>(HostExec(), root, cuts));
+    }
+    if (!pattern.row_of.empty()) {
+      PetscCallCXX(row_of_ = upload(exec, "ribbon::row_of", pattern.row_of));
+      PetscCallCXX(place_of_ = upload(exec, "ribbon::place_of", pattern.place_of));
+      order_ = pattern.row_of;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode numeric(Mat local, Mat outside, const PetscInt *columns, ChainReport *report) override
+  {
+    const Exec exec = current_space<Exec>();
+    PetscFunctionBegin;
+    if (is_cut() && outside_column_.extent(0) == 0) { // the pattern stays that of the symbolic factorization
+      PetscInt n;
+      PetscCall(MatGetSize(outside, nullptr, &n));
+      std::vector<std::int64_t> distance;
+      for (PetscInt k = 0; k < n; ++k) {
+        std::int64_t d = columns[k] - first_;
+        if (whole_.ring) d += d < -whole_.kl ? whole_.rows : d >= rows_ + whole_.ku ? -whole_.rows : 0;
+        distance.push_back(d);
+      }
+      PetscCallCXX(outside_column_ = upload(exec, "ribbon::outside_column", distance));
+    }
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(WithCsr<Exec>(local, [&](const auto &csr) {
+      using Index = std::decay_t<decltype(*csr.column)>;
+      ChainMatrix<Scalar, std::remove_const_t<Index>> A{csr};
+      if (row_of_.extent(0) > 0) A.row_of = row_of_.data(), A.place_of = place_of_.data();
+      if (!is_cut()) {
+        solver_.factor(exec, A);
+        return;
+      }
+      A.outside_column           = outside_column_.data();
+      const PetscErrorCode error = WithCsr<Exec>(outside, [&](const auto &far) {
+        if constexpr (std::is_same_v<decltype(far), decltype(csr)>) {
+          A.outside      = far;
+          A.outside.rows = 1;
+          solver_.factor(exec, A);
+        }
+      });
+      if (error != PETSC_SUCCESS) throw std::runtime_error("the columns of other ranks cannot be read");
+    }));
+    if (is_cut()) {
+      const std::size_t   n = solver_.passed_size();
+      std::vector<Scalar> mine(n), all(n * static_cast<std::size_t>(size_));
+      PetscCallCXX(Kokkos::deep_copy(HostView(mine.data(), n), Kokkos::View<const Scalar *, Memory, Unmanaged>(solver_.passed(), n)));
+      PetscCallMPI(MPI_Allgather(mine.data(), static_cast<PetscMPIInt>(n), MPIU_SCALAR, all.data(), static_cast<PetscMPIInt>(n), MPIU_SCALAR, comm_));
+      PetscCallCXX(root_.factor_passed(HostExec(), all.data()));
+    }
+    PetscCall(PetscLogGpuTimeEnd());
+    Combine(report);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode solve(const PetscScalar *b, PetscMemType where_b, PetscInt ldb, PetscScalar *x, PetscMemType where_x, PetscInt ldx, PetscInt columns, bool transposed) override
+  {
+    const Exec    exec = current_space<Exec>();
+    const auto    n    = static_cast<std::size_t>(rows_);
+    const Scalar *db   = reinterpret_cast<const Scalar *>(b);
+    Scalar       *dx   = reinterpret_cast<Scalar *>(x);
+    PetscFunctionBegin;
+    if constexpr (!is_device_space<Exec>) {
+      PetscCall(solve_here(exec, db, ldb, dx, ldx, columns, transposed));
+    } else {
+      const std::size_t numbers = n * static_cast<std::size_t>(columns);
+      const bool        host_b = PetscMemTypeHost(where_b), host_x = PetscMemTypeHost(where_x);
+      if (host_b && b_.extent(0) < numbers) PetscCallCXX(b_ = allocate<Buffer>(exec, "ribbon::staging", numbers));
+      if (host_x && x_.extent(0) < numbers) PetscCallCXX(x_ = allocate<Buffer>(exec, "ribbon::staging", numbers));
+      const auto column = [n](std::size_t c) { return std::make_pair(c * n, (c + 1) * n); };
+      for (std::size_t c = 0; host_b && c < static_cast<std::size_t>(columns); ++c) PetscCallCXX(Kokkos::deep_copy(exec, Kokkos::subview(b_, column(c)), HostInput(db + c * static_cast<std::size_t>(ldb), n)));
+      if (host_b) PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(numbers * sizeof(Scalar))));
+      PetscCall(PetscLogGpuTimeBegin());
+      PetscCall(solve_here(exec, host_b ? b_.data() : db, host_b ? rows_ : ldb, host_x ? x_.data() : dx, host_x ? rows_ : ldx, columns, transposed));
+      PetscCall(PetscLogGpuTimeEnd());
+      for (std::size_t c = 0; host_x && c < static_cast<std::size_t>(columns); ++c) PetscCallCXX(Kokkos::deep_copy(exec, HostView(dx + c * static_cast<std::size_t>(ldx), n), Kokkos::subview(x_, column(c))));
+      if (host_x) PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(numbers * sizeof(Scalar))));
+      if (host_x) PetscCallCXX(exec.fence());
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  /// Whether the chain lies on several ranks that couple.
+  bool is_cut() const { return size_ > 1 && whole_.width() > 0; }
+
+  void Combine(ChainReport *report) const
+  {
+    FactorReport r = solver_.report();
+    report->bytes  = static_cast<double>(r.bytes);
+    report->column = r.row < 0 ? -1 : static_cast<PetscInt>(order_.empty() ? first_ + r.row : order_[static_cast<std::size_t>(r.row)]);
+    if (is_cut()) {
+      const FactorReport &top = root_.report();
+      const auto          W   = static_cast<std::int64_t>(whole_.width());
+      if (rank_ == 0) r.log_abs_det += top.log_abs_det;
+      report->bytes += static_cast<double>(top.bytes);
+      if (top.status > r.status || (top.status == r.status && top.smallest_pivot < r.smallest_pivot)) { // place j of the cuts: unknown k of the cut before rank (j + kl) / W
+        const std::int64_t j = top.row + whole_.kl, at = starts_[static_cast<std::size_t>(j / W % size_)] - whole_.kl + j % W;
+        r.status = top.status, r.smallest_pivot = top.smallest_pivot;
+        report->column = static_cast<PetscInt>((at + whole_.rows) % whole_.rows);
+      }
+    }
+    report->status = r.status, report->smallest_pivot = static_cast<PetscReal>(r.smallest_pivot), report->log_abs_det = static_cast<PetscReal>(r.log_abs_det);
+    report->leaves = static_cast<PetscInt>(solver_.tree().leaves), report->levels = solver_.tree().top(), report->launches = solver_.launches();
+    report->method = solver_.method(), report->space = is_device_space<Exec> ? "device" : "host";
+  }
+
+  PetscErrorCode solve_here(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, PetscInt columns, bool transposed)
+  {
+    PetscFunctionBegin;
+    if (!is_cut()) {
+      PetscCallCXX(solver_.solve(exec, b, ldb, x, ldx, columns, transposed));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    for (PetscInt c = 0; c < columns; c += most_columns) PetscCall(solve_piece(exec, b + c * ldb, ldb, x + c * ldx, ldx, std::min(most_columns, columns - c), transposed));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// One exchange: what all pieces pass, and for transposed solves the rows of b at their ends.
+  PetscErrorCode solve_piece(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, PetscInt columns, bool transposed)
+  {
+    const std::int64_t W = whole_.width(), pass = (transposed ? 3 : 1) * W * columns, ends = (transposed ? 2 : 1) * W * columns, cuts = size_ * W;
+    const auto         n = static_cast<std::size_t>(std::max(pass, 2 * W * columns));
+    PetscFunctionBegin;
+    if (ends_.extent(0) < n) PetscCallCXX(ends_ = allocate<Buffer>(exec, "ribbon::ends", n));
+    mine_.resize(n), all_.resize(static_cast<std::size_t>(pass * size_)), passed_.resize(static_cast<std::size_t>(ends * size_)), cut_b_.resize(static_cast<std::size_t>(cuts * columns)), cut_x_.resize(cut_b_.size());
+    PetscCallCXX(solver_.up(exec, b, ldb, x, ldx, columns, transposed, ends_.data()));
+    if (transposed)
+      PetscCallCXX(Kokkos::parallel_for("ribbon::edge_rows", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, columns), EdgeRows{b, ends_.data() + ends, ldb, rows_, columns, whole_.kl, whole_.ku}));
+    PetscCallCXX(Kokkos::deep_copy(exec, HostView(mine_.data(), static_cast<std::size_t>(pass)), Kokkos::subview(ends_, std::make_pair(std::size_t(0), static_cast<std::size_t>(pass)))));
+    PetscCallCXX(exec.fence());
+    PetscCallMPI(MPI_Allgather(mine_.data(), static_cast<PetscMPIInt>(pass), MPIU_SCALAR, all_.data(), static_cast<PetscMPIInt>(pass), MPIU_SCALAR, comm_));
+    for (std::int64_t r = 0; r < size_; ++r) {
+      const Scalar *from = all_.data() + r * pass;
+      std::copy(from, from + ends, passed_.data() + r * ends);
+      for (std::int64_t k = 0; transposed && k < W; ++k)
+        for (std::int64_t c = 0; c < columns; ++c) cut_b_[static_cast<std::size_t>(r * W + k + c * cuts)] = from[ends + k * columns + c];
+    }
+    PetscCallCXX(root_.solve_passed(HostExec(), cut_b_.data(), cut_x_.data(), columns, transposed, passed_.data()));
+    if (transposed) std::copy(passed_.data() + rank_ * ends, passed_.data() + (rank_ + 1) * ends, mine_.data());
+    else
+      for (std::int64_t side = 0; side < 2; ++side)
+        for (std::int64_t k = 0; k < W; ++k)
+          for (std::int64_t c = 0; c < columns; ++c) mine_[static_cast<std::size_t>((side * W + k) * columns + c)] = cut_x_[static_cast<std::size_t>(((rank_ + side) * W - whole_.kl + k + cuts) % cuts + c * cuts)];
+    PetscCallCXX(Kokkos::deep_copy(exec, Kokkos::subview(ends_, std::make_pair(std::size_t(0), n)), HostView(mine_.data(), n)));
+    PetscCallCXX(solver_.down(exec, x, ldx, columns, transposed, ends_.data()));
+    PetscCallCXX(exec.fence()); // what was copied may be written to again
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  MPI_Comm                      comm_ = MPI_COMM_NULL;
+  PetscMPIInt                   size_ = 1, rank_ = 0;
+  Chain                         whole_;
+  PetscInt                      first_ = 0, rows_ = 0;
+  std::vector<PetscInt>         starts_; ///< first rows of the ranks
+  std::vector<std::int64_t>     order_;
+  ChainSolver<Scalar, Exec>     solver_;
+  ChainSolver<Scalar, HostExec> root_;
+  Indices                       row_of_, place_of_, outside_column_;
+  Buffer                        ends_, b_, x_;
+  std::vector<Scalar>           mine_, all_, passed_, cut_b_, cut_x_;
+};
+
+} // namespace
+
+std::unique_ptr<ChainFactor> ChainFactor::create([[maybe_unused]] bool on_device)
+{
+#if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA)
+  if (on_device) return std::make_unique<ChainFactorOn<DeviceExec>>();
+#endif
+  return std::make_unique<ChainFactorOn<HostExec>>();
+}
+
+} // namespace ribbon::petsc

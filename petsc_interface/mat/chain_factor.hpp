@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file chain_factor.hpp  The factors of a chain on the ranks that have its rows, in the memory where the matrix lives.
+#pragma once
+
+#include "chain_pattern.hpp"
+
+#include <ribbon/chain_solver.hpp>
+
+#include <memory>
+
+namespace ribbon::petsc {
+
+/// What all ranks found out together.
+struct ChainReport {
+  FactorStatus status         = FactorStatus::ok;
+  PetscReal    smallest_pivot = 1;  ///< |R_jj| over the largest entry of column j
+  PetscInt     column         = -1; ///< of the matrix, j, or where NaN was met
+  PetscReal    log_abs_det    = 0;
+  double       bytes          = 0;                   ///< of all ranks
+  PetscInt     leaves = 0, levels = 0, launches = 0; ///< of the first rank that has rows
+  const char  *method = "", *space = "";
+};
+
+/// Interface to the factors; ChainFactorOn<Exec> does the work on a host or a device. All functions are collective over the ranks that have rows (`active`).
+class ChainFactor {
+public:
+  virtual ~ChainFactor() = default;
+  static std::unique_ptr<ChainFactor> create(bool on_device);
+
+  /// Makes the tree. @param pattern  gathered: the rows are those of this rank alone @param first  first row of this rank @param rows  rows of this rank
+  virtual PetscErrorCode symbolic(MPI_Comm active, const ChainPattern &pattern, PetscInt first, PetscInt rows, const ChainSolverOptions &options) = 0;
+  /// @param local  sequential AIJ @param outside  columns of other ranks, or null @param columns  their global numbers
+  virtual PetscErrorCode numeric(Mat local, Mat outside, const PetscInt *columns, ChainReport *report) = 0;
+  /// Arrays in host or device memory, by columns.
+  virtual PetscErrorCode solve(const PetscScalar *b, PetscMemType where_b, PetscInt ldb, PetscScalar *x, PetscMemType where_x, PetscInt ldx, PetscInt columns, bool transposed) = 0;
+};
+
+} // namespace ribbon::petsc

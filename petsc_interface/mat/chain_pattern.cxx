@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "chain_pattern.hpp"
+
+#include "../session.hpp"
+
+#include <algorithm>
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// Largest distances of entries from the diagonal, along the chain and with its ends joined.
+struct Reach {
+  PetscInt kl = 0, ku = 0, ring_kl = 0, ring_ku = 0;
+
+  void take(PetscInt i, PetscInt j, PetscInt n)
+  {
+    const PetscInt d = j - i, wrapped = 2 * d > n ? d - n : 2 * d < -n ? d + n : d;
+    kl = std::max(kl, -d), ku = std::max(ku, d);
+    ring_kl = std::max(ring_kl, -wrapped), ring_ku = std::max(ring_ku, wrapped);
+  }
+  bool is_chain() const { return std::max(kl, ku) <= most_chain_bandwidth && !is_ring_of(0); }
+  /// Whether the ends are better joined than not; n: rows, 0: only whether that would be narrower.
+  bool is_ring_of(PetscInt n) const
+  {
+    const bool narrower = ring_kl + ring_ku < kl + ku && std::max(ring_kl, ring_ku) <= most_chain_bandwidth;
+    return narrower && (n == 0 || n >= ring_kl + ring_ku + 1);
+  }
+};
+
+/// Calls f(i, j) for all entries of a sequential matrix.
+template <class F>
+PetscErrorCode ForEachEntry(Mat aij, const F &f)
+{
+  const PetscInt *i, *j;
+  PetscInt        n;
+  PetscBool       done;
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(aij, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "multifrontal: cannot read the rows of a matrix of type %s", ((PetscObject)aij)->type_name);
+  for (PetscInt r = 0; r < n; ++r)
+    for (PetscInt e = i[r]; e < i[r + 1]; ++e) f(r, j[e]);
+  PetscCall(MatRestoreRowIJ(aij, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Rows of the blocks of a block-diagonal matrix where all have as many, else n.
+PetscErrorCode EqualBlocks(Mat aij, PetscInt n, PetscInt *rows)
+{
+  std::vector<PetscInt> last(static_cast<std::size_t>(n)), starts{0};
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; ++i) last[static_cast<std::size_t>(i)] = i;
+  PetscCall(ForEachEntry(aij, [&](PetscInt i, PetscInt j) {
+    auto &reach = last[static_cast<std::size_t>(std::min(i, j))];
+    reach       = std::max({reach, i, j});
+  }));
+  PetscInt reach = 0;
+  for (PetscInt i = 0; i < n; ++i) {
+    reach = std::max(reach, last[static_cast<std::size_t>(i)]);
+    if (reach == i) starts.push_back(i + 1);
+  }
+  *rows = starts.size() > 1 ? starts[1] : n;
+  for (std::size_t k = 1; k < starts.size(); ++k)
+    if (starts[k] - starts[k - 1] != *rows) *rows = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FindSequentialChain(Mat aij, ChainPattern *p)
+{
+  PetscInt n, block;
+  Reach    natural, of_blocks, reordered;
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(aij, &n, nullptr));
+  PetscCall(ForEachEntry(aij, [&](PetscInt i, PetscInt j) { natural.take(i, j, n); }));
+  const auto accept = [&](const Reach &r, PetscInt rows) {
+    const bool ring = r.is_ring_of(rows);
+    p->chain        = {rows, rows > 0 ? n / rows : 1, static_cast<int>(ring ? r.ring_kl : r.kl), static_cast<int>(ring ? r.ring_ku : r.ku), ring};
+  };
+  if (natural.is_chain() || natural.is_ring_of(n)) {
+    accept(natural, n);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(EqualBlocks(aij, n, &block));
+  if (block < n) {
+    PetscCall(ForEachEntry(aij, [&](PetscInt i, PetscInt j) { of_blocks.take(i % block, j % block, block); }));
+    if (of_blocks.is_ring_of(block)) {
+      accept(of_blocks, block);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  if (std::max(natural.kl, natural.ku) <= most_chain_bandwidth) { // a ring too short to be one
+    p->chain = {n, 1, static_cast<int>(natural.kl), static_cast<int>(natural.ku)};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  IS              rows, columns;
+  const PetscInt *order;
+  PetscCall(MatGetOrdering(aij, MATORDERINGRCM, &rows, &columns));
+  PetscCall(ISGetIndices(rows, &order));
+  p->row_of.assign(order, order + n);
+  p->place_of.resize(static_cast<std::size_t>(n));
+  for (PetscInt i = 0; i < n; ++i) p->place_of[static_cast<std::size_t>(order[i])] = i;
+  PetscCall(ISRestoreIndices(rows, &order));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&columns));
+  PetscCall(ForEachEntry(aij, [&](PetscInt i, PetscInt j) { reordered.take(static_cast<PetscInt>(p->place_of[static_cast<std::size_t>(i)]), static_cast<PetscInt>(p->place_of[static_cast<std::size_t>(j)]), n); }));
+  p->chain = {n, 1, static_cast<int>(reordered.kl), static_cast<int>(reordered.ku)};
+  if (std::max(reordered.kl, reordered.ku) > most_chain_bandwidth)
+    p->refusal = "multifrontal: the matrix is no chain: half-bandwidth " + std::to_string(std::max(natural.kl, natural.ku)) + " in its own order, " + std::to_string(std::max(reordered.kl, reordered.ku)) +
+                 " after reverse Cuthill-McKee, at most " + std::to_string(most_chain_bandwidth) + "; problems of two and three dimensions are for -pc_factor_mat_solver_type petsc, mumps or superlu_dist";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode GatherOnFirstRank(Mat aij, MatReuse reuse, Mat *gathered)
+{
+  PetscMPIInt rank;
+  PetscInt    n;
+  IS          all;
+  Mat        *block = gathered;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)aij), &rank));
+  PetscCall(MatGetSize(aij, &n, nullptr));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, rank == 0 ? n : 0, 0, 1, &all));
+  PetscCall(MatCreateSubMatrices(aij, 1, &all, &all, reuse, &block));
+  if (reuse == MAT_INITIAL_MATRIX) {
+    *gathered = block[0];
+    PetscCall(PetscObjectReference((PetscObject)*gathered));
+    PetscCall(MatDestroySubMatrices(1, &block));
+  }
+  PetscCall(ISDestroy(&all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FindChain(Mat aij, ChainPattern *p)
+{
+  const MPI_Comm  comm = PetscObjectComm((PetscObject)aij);
+  PetscMPIInt     size, rank;
+  PetscInt        n, first, end, most[5], found[4];
+  int             number = 0;
+  Mat             local, outside, gathered;
+  const PetscInt *column;
+  Reach           reach;
+  PetscFunctionBegin;
+  *p = {};
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(MatGetSize(aij, &n, nullptr));
+  PetscCall(MatGetOwnershipRange(aij, &first, &end));
+  if (size == 1) {
+    PetscBool is_mpi;
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)aij, MATMPIAIJ, &is_mpi));
+    local = aij;
+    if (is_mpi) PetscCall(MatMPIAIJGetSeqAIJ(aij, &local, nullptr, nullptr));
+    PetscCall(FindSequentialChain(local, p));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatMPIAIJGetSeqAIJ(aij, &local, &outside, &column));
+  PetscCall(ForEachEntry(local, [&](PetscInt i, PetscInt j) { reach.take(first + i, first + j, n); }));
+  PetscCall(ForEachEntry(outside, [&](PetscInt i, PetscInt j) { reach.take(first + i, column[j], n); }));
+  most[0] = reach.kl, most[1] = reach.ku, most[2] = reach.ring_kl, most[3] = reach.ring_ku, most[4] = first == end ? -n : first - end;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 5, MPIU_INT, MPI_MAX, comm));
+  reach.kl = most[0], reach.ku = most[1], reach.ring_kl = most[2], reach.ring_ku = most[3];
+  const bool ring = reach.is_ring_of(n);
+  if (reach.is_chain() || ring) {
+    p->chain    = {n, 1, static_cast<int>(ring ? reach.ring_kl : reach.kl), static_cast<int>(ring ? reach.ring_ku : reach.ku), ring};
+    p->gathered = -most[4] < p->chain.width(); // fewest rows of a rank that has some
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  p->gathered = true;
+  PetscCall(GatherOnFirstRank(aij, MAT_INITIAL_MATRIX, &gathered));
+  if (rank == 0) PetscCall(FindSequentialChain(gathered, p));
+  PetscCall(MatDestroy(&gathered));
+  PetscCall(AgreeOnSentence(comm, &p->refusal, &number));
+  found[0] = static_cast<PetscInt>(p->chain.rows), found[1] = p->chain.kl, found[2] = p->chain.ku, found[3] = p->chain.ring ? 1 : 0;
+  PetscCallMPI(MPI_Bcast(found, 4, MPIU_INT, 0, comm));
+  p->chain = {found[0], found[0] > 0 ? n / found[0] : 1, static_cast<int>(found[1]), static_cast<int>(found[2]), found[3] == 1};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file chain_pattern.hpp  Whether the pattern of a matrix is a chain, a ring, or several of them, in its own order or another.
+#pragma once
+
+#include "../compat.h"
+
+#include <ribbon/multifrontal/chain.hpp>
+
+#include <string>
+#include <vector>
+
+namespace ribbon::petsc {
+
+/// Largest kl and ku that the multifrontal solver takes.
+inline constexpr PetscInt most_chain_bandwidth = 32;
+
+struct ChainPattern {
+  Chain                     chain;            ///< the whole matrix; chain.rows > 0 counts all ranks
+  bool                      gathered = false; ///< rank 0 has it all: rows in another order, several rings, or ranks with fewer rows than a cut has unknowns
+  std::vector<std::int64_t> row_of, place_of; ///< on the rank that has the rows; empty: rows in their own order
+  std::string               refusal;          ///< why it is no chain; empty when it is
+};
+
+/// Reads the pattern of a square AIJ matrix. Collective; all ranks get the same but for the order of rows.
+PetscErrorCode FindChain(Mat aij, ChainPattern *pattern);
+
+/// The rows of all ranks in one sequential AIJ matrix on rank 0, none elsewhere. Collective.
+PetscErrorCode GatherOnFirstRank(Mat aij, MatReuse reuse, Mat *gathered);
+
+} // namespace ribbon::petsc

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Multifrontal elimination of chains: every shape of tree against the residual, whatever the values.
+#include "chains.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace test;
+
+namespace {
+
+enum class Values { dominant, random, wave, graded };
+
+template <class Scalar>
+void fill(ChainSystem<Scalar> &s, std::mt19937_64 &g, Values values)
+{
+  using Real         = ribbon::real_t<Scalar>;
+  std::int64_t row   = -1;
+  Real         scale = 1;
+  s.fill([&](std::int64_t i, int d) {
+    if (i != row) row = i, scale = values == Values::graded ? static_cast<Real>(std::pow(10.0, std::uniform_int_distribution<int>(-4, 4)(g))) : Real(1);
+    if (values == Values::wave) return Scalar(d == 0 ? static_cast<Real>(2 - 0.81) : d == 1 || d == -1 ? Real(-1) : Real(0)); // -u'' - k^2 u
+    const Scalar a = random_scalar<Scalar>(g) * scale;
+    return values == Values::dominant && d == 0 ? a + Scalar(static_cast<Real>(s.chain.width() + 1)) : a;
+  });
+}
+
+template <class Scalar>
+double limit()
+{
+  return std::is_same_v<ribbon::real_t<Scalar>, float> ? 5e-6 : 1e-14;
+}
+
+template <class Scalar>
+void check(const ribbon::Chain &chain, std::int64_t leaf_size, std::int64_t columns, Values values, bool permuted, std::uint64_t seed)
+{
+  std::mt19937_64     g(seed);
+  ChainSystem<Scalar> s{chain};
+  if (permuted) s.shuffle(g);
+  fill(s, g, values);
+  const ChainOnDevice<Scalar> device(s);
+  ribbon::ChainSolverOptions  options;
+  options.leaf_size = leaf_size;
+  if (values != Values::dominant) options.zero_pivot = 1e-300; // what is asked is the backward error
+  ribbon::ChainSolver<Scalar, Exec> solver(Exec(), chain, options);
+  std::vector<Scalar>               b(static_cast<std::size_t>(s.rows() * columns));
+  for (auto &a : b) a = random_scalar<Scalar>(g);
+  for (int again = 0; again < 2; ++again) { // factors are made anew in the same memory
+    solver.factor(Exec(), device.matrix());
+    ASSERT_TRUE(solver.report().ok()) << solver.report().smallest_pivot;
+    for (bool transposed : {false, true}) {
+      const auto x = solve(solver, b, columns, transposed);
+      EXPECT_LE(backward_error(s, x, b, columns, transposed), limit<Scalar>()) << (transposed ? "transposed" : "");
+      if (!permuted) {
+        EXPECT_EQ(x, solve(solver, b, columns, transposed, true)) << "in place";
+      }
+    }
+  }
+}
+
+template <class Scalar>
+class Chains : public testing::Test {
+};
+using Scalars = testing::Types<double, float, Kokkos::complex<double>>;
+TYPED_TEST_SUITE(Chains, Scalars, );
+
+TYPED_TEST(Chains, BandsOfAllWidths)
+{
+  for (int kl = 0; kl <= 5; ++kl)
+    for (int ku = 0; ku <= 5; ++ku)
+      for (std::int64_t leaf : {0, 1, 17}) {
+        SCOPED_TRACE(testing::Message() << "kl " << kl << " ku " << ku << " leaf " << leaf);
+        check<TypeParam>({201, 1, kl, ku}, leaf, 1, Values::dominant, false, 1);
+        if (kl + ku > 0) check<TypeParam>({201, 1, kl, ku, true}, leaf, 1, Values::dominant, false, 2);
+      }
+  check<TypeParam>({1500, 1, 32, 32}, 0, 2, Values::dominant, false, 3);
+  check<TypeParam>({1500, 1, 32, 32}, 100, 2, Values::dominant, false, 3);
+  check<TypeParam>({1500, 1, 7, 12, true}, 20, 2, Values::dominant, false, 3);
+}
+
+TYPED_TEST(Chains, SizesThatDegenerate)
+{
+  for (int kl = 0; kl <= 3; ++kl)
+    for (int ku = 0; ku <= 3; ++ku)
+      for (std::int64_t n = 0; n <= 24; ++n)
+        for (std::int64_t leaf : {0, 1, 5}) {
+          SCOPED_TRACE(testing::Message() << "n " << n << " kl " << kl << " ku " << ku << " leaf " << leaf);
+          check<TypeParam>({n, 1, kl, ku}, leaf, 1, Values::dominant, false, 1);
+          if (n > kl + ku && kl + ku > 0) check<TypeParam>({n, 1, kl, ku, true}, leaf, 1, Values::dominant, false, 2);
+        }
+}
+
+TYPED_TEST(Chains, ManyRightHandSidesAndChains)
+{
+  for (std::int64_t columns : {1, 7, 33, 150}) check<TypeParam>({700, 1, 2, 2}, 20, columns, Values::random, false, 1);
+  for (bool ring : {false, true}) {
+    check<TypeParam>({90, 13, 1, 2, ring}, 0, 3, Values::dominant, false, 2);
+    check<TypeParam>({90, 13, 1, 2, ring}, 9, 3, Values::dominant, false, 2);
+    check<TypeParam>({90, 1, 1, 2, ring}, 9, 3, Values::dominant, true, 2);
+    check<TypeParam>({90, 3, 1, 2, ring}, 0, 3, Values::dominant, true, 2);
+  }
+}
+
+// What elimination without pivoting loses: random rows, resonance, rows of all sizes.
+TYPED_TEST(Chains, ValuesThatNeedPivots)
+{
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    for (Values values : {Values::random, Values::wave, Values::graded})
+      for (bool ring : {false, true})
+        for (std::int64_t leaf : {0, 1, 40}) {
+          SCOPED_TRACE(testing::Message() << "seed " << seed << " values " << static_cast<int>(values) << " ring " << ring << " leaf " << leaf);
+          const int half = 1 + static_cast<int>(seed) % 3; // random rows with kl != ku are singular to all digits
+          check<TypeParam>({997, 1, half, half, ring}, leaf, 1, values, false, seed);
+        }
+}
+
+// Elements 2^n grow in Gaussian elimination of two-point boundary value problems whatever the order of rows (Wright 1993); here they do not.
+TEST(ChainKillers, BoundaryValueProblemOfWright)
+{
+  const std::int64_t  n = 4000;
+  ChainSystem<double> s{{n, 1, 2, 2}};
+  const double        h = 0.3, c = std::exp(-h) * 0.5, q = std::exp(h) * 0.5;
+  s.fill([&](std::int64_t i, int d) { return d == 0 ? 1.0 : d == -2 ? -(c + q) : d == -1 ? (i % 2 ? c - q : 0.0) : d == 1 ? (i % 2 ? 0.0 : c - q) : 0.0; });
+  for (std::int64_t leaf : {1, 16, 300}) {
+    ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 1e-300});
+    const ChainOnDevice<double>       device(s);
+    solver.factor(Exec(), device.matrix());
+    std::vector<double> b(static_cast<std::size_t>(n), 1);
+    EXPECT_LE(backward_error(s, solve(solver, b, 1, false), b, 1, false), 1e-14);
+  }
+}
+
+TEST(ChainReport, SingularMatricesNameTheirColumn)
+{
+  for (std::int64_t leaf : {0, 10}) {
+    ChainSystem<double> s{{300, 1, 1, 1}};
+    s.fill([&](std::int64_t i, int d) { return i == 123 || (d != 0 && i + d == 123) ? 0.0 : d == 0 ? 4.0 : 1.0; }); // a row and a column of zeros
+    ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
+    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+    EXPECT_EQ(solver.report().status, ribbon::FactorStatus::zero_pivot);
+    EXPECT_EQ(solver.report().row, 123);
+    s.value[500] = std::nan("");
+    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+    EXPECT_EQ(solver.report().status, ribbon::FactorStatus::not_finite);
+  }
+}
+
+TEST(ChainReport, NeumannAndRingOfDifferencesAreSingular)
+{
+  for (std::int64_t leaf : {0, 10})
+    for (bool ring : {false, true}) {
+      const std::int64_t  n = 5000;
+      ChainSystem<double> s{{n, 1, 1, 1, ring}};
+      s.fill([&](std::int64_t i, int d) { return d != 0 ? -1.0 : !ring && (i == 0 || i == n - 1) ? 1.0 : 2.0; });
+      ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
+      solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+      EXPECT_EQ(solver.report().status, ribbon::FactorStatus::zero_pivot) << leaf << ring << solver.report().smallest_pivot;
+    }
+}
+
+TEST(ChainReport, Determinant)
+{
+  for (std::int64_t leaf : {0, 10}) { // (-1, 2, -1) of n rows: n + 1
+    ChainSystem<double> s{{4000, 3, 1, 1}};
+    s.fill([&](std::int64_t, int d) { return d == 0 ? 2.0 : -1.0; });
+    ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
+    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+    EXPECT_NEAR(solver.report().log_abs_det, 3 * std::log(4001.0), 1e-8);
+  }
+}
+
+TEST(ChainErrors, ShapesThatAreNone)
+{
+  using Solver = ribbon::ChainSolver<double, Exec>;
+  EXPECT_THROW(Solver(Exec(), {-1, 1, 1, 1}), std::invalid_argument);
+  EXPECT_THROW(Solver(Exec(), {10, 1, -1, 1}), std::invalid_argument);
+  EXPECT_THROW(Solver(Exec(), {4, 1, 2, 2, true}), std::invalid_argument);
+  EXPECT_THROW(Solver(Exec(), {3, 1, 2, 2, false, true}), std::invalid_argument);
+  EXPECT_THROW(Solver(Exec(), {10, 1, 1, 1}, {-1}), std::invalid_argument);
+}
+
+// Pieces on several ranks, here one after another: what they pass makes a tree of its own.
+template <class Scalar>
+void check_pieces(int kl, int ku, bool ring, const std::vector<std::int64_t> &sizes, std::int64_t leaf)
+{
+  SCOPED_TRACE(testing::Message() << "kl " << kl << " ku " << ku << " ring " << ring << " pieces " << sizes.size() << " leaf " << leaf);
+  using Solver          = ribbon::ChainSolver<Scalar, Exec>;
+  const std::int64_t  n = std::accumulate(sizes.begin(), sizes.end(), std::int64_t(0)), columns = 3, W = kl + ku, P = static_cast<std::int64_t>(sizes.size());
+  std::mt19937_64     g(7);
+  ChainSystem<Scalar> s{{n, 1, kl, ku, ring}};
+  fill(s, g, Values::dominant);
+  std::vector<Solver>            pieces;
+  const auto                     front = static_cast<std::size_t>(2 * W * (W + 1));
+  Kokkos::View<Scalar *, Memory> passed("test::passed", front * sizes.size());
+  std::vector<std::int64_t>      starts{0};
+  for (std::size_t p = 0; p < sizes.size(); ++p) {
+    const std::int64_t start = starts.back(), end = start + sizes[p];
+    starts.push_back(end);
+    std::vector<int>          row_begin{0}, column, far_begin{0}, far;
+    std::vector<Scalar>       value, far_value;
+    std::vector<std::int64_t> distance;
+    for (std::int64_t i = start; i < end; ++i) {
+      for (int e = s.row_begin[static_cast<std::size_t>(i)]; e < s.row_begin[static_cast<std::size_t>(i) + 1]; ++e) {
+        std::int64_t j = s.column[static_cast<std::size_t>(e)];
+        if (j - i > ku) j -= n; // around the ring
+        if (j - i < -kl) j += n;
+        if (j >= start && j < end) column.push_back(static_cast<int>(j - start)), value.push_back(s.value[static_cast<std::size_t>(e)]);
+        else far.push_back(static_cast<int>(distance.size())), distance.push_back(j - start), far_value.push_back(s.value[static_cast<std::size_t>(e)]);
+      }
+      row_begin.push_back(static_cast<int>(column.size())), far_begin.push_back(static_cast<int>(far.size()));
+    }
+    const auto                       up      = [](const auto &v) { return ribbon::upload(Exec(), "test::piece", v); };
+    const auto                       d_begin = up(row_begin), d_column = up(column), d_far_begin = up(far_begin), d_far = up(far);
+    const auto                       d_value = up(value), d_far_value = up(far_value);
+    const auto                       d_distance = up(distance);
+    ribbon::ChainMatrix<Scalar, int> A{{end - start, d_begin.data(), d_column.data(), d_value.data()}};
+    A.outside        = {end - start, d_far_begin.data(), d_far.data(), d_far_value.data()};
+    A.outside_column = d_distance.data();
+    pieces.emplace_back(Exec(), ribbon::Chain{end - start, 1, kl, ku, false, ring || p > 0, ring || p + 1 < sizes.size()}, ribbon::ChainSolverOptions{leaf, 0});
+    pieces.back().factor(Exec(), A);
+    ASSERT_EQ(pieces.back().passed_size(), front);
+    Kokkos::deep_copy(Kokkos::subview(passed, std::make_pair(p * front, (p + 1) * front)), Kokkos::View<const Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(pieces.back().passed(), front));
+  }
+  Solver root(Exec(), {P * W, 1, kl, ku, ring}, {W, 0});
+  root.factor_passed(Exec(), passed.data());
+  ASSERT_TRUE(root.report().ok());
+  std::vector<Scalar> b(static_cast<std::size_t>(n * columns));
+  for (auto &a : b) a = random_scalar<Scalar>(g);
+  for (bool transposed : {false, true}) {
+    const std::int64_t             pass = transposed ? 2 * W : W;
+    const auto                     db   = ribbon::upload(Exec(), "test::b", b);
+    Kokkos::View<Scalar *, Memory> dx("test::x", b.size()), ends("test::ends", static_cast<std::size_t>(pass * columns * P)), cuts("test::cuts", static_cast<std::size_t>(P * W * columns)),
+      both("test::both", static_cast<std::size_t>(2 * W * columns));
+    Kokkos::View<Scalar *, Memory> cut_b("test::cut_b", cuts.extent(0));
+    for (std::size_t p = 0; p < sizes.size(); ++p) pieces[p].up(Exec(), db.data() + starts[p], n, dx.data() + starts[p], n, columns, transposed, ends.data() + static_cast<std::int64_t>(p) * pass * columns);
+    const auto h_cut_b = Kokkos::create_mirror_view(cut_b);
+    for (std::int64_t p = 0; p < P; ++p)
+      for (std::int64_t k = 0; k < W; ++k)
+        for (std::int64_t c = 0; c < columns; ++c) { // unknown k of the cut before piece p
+          const std::int64_t in_cuts = (p * W - kl + k + P * W) % (P * W), in_b = (starts[static_cast<std::size_t>(p)] - kl + k + n) % n;
+          h_cut_b(static_cast<std::size_t>(in_cuts + c * P * W)) = b[static_cast<std::size_t>(in_b + c * n)];
+        }
+    Kokkos::deep_copy(cut_b, h_cut_b);
+    root.solve_passed(Exec(), cut_b.data(), cuts.data(), columns, transposed, ends.data());
+    const auto h_cuts = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), cuts);
+    for (std::int64_t p = 0; p < P; ++p) {
+      const auto to = static_cast<std::size_t>(p);
+      if (transposed) {
+        pieces[to].down(Exec(), dx.data() + starts[to], n, columns, true, ends.data() + p * pass * columns);
+        continue;
+      }
+      const auto h_both = Kokkos::create_mirror_view(both);
+      for (std::int64_t side = 0; side < 2; ++side)
+        for (std::int64_t k = 0; k < W; ++k)
+          for (std::int64_t c = 0; c < columns; ++c) h_both(static_cast<std::size_t>((side * W + k) * columns + c)) = h_cuts(static_cast<std::size_t>(((p + side) * W - kl + k + P * W) % (P * W) + c * P * W));
+      Kokkos::deep_copy(both, h_both);
+      pieces[to].down(Exec(), dx.data() + starts[to], n, columns, false, both.data());
+      Kokkos::fence();
+    }
+    const auto          result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, dx);
+    std::vector<Scalar> x(result.data(), result.data() + b.size());
+    EXPECT_LE(backward_error(s, x, b, columns, transposed), limit<Scalar>()) << (transposed ? "transposed" : "");
+  }
+}
+
+TYPED_TEST(Chains, InPieces)
+{
+  for (bool ring : {false, true})
+    for (std::int64_t leaf : {0, 4}) {
+      check_pieces<TypeParam>(1, 1, ring, {40, 3, 17}, leaf);
+      check_pieces<TypeParam>(2, 1, ring, {40, 3, 17, 90, 4}, leaf);
+      check_pieces<TypeParam>(0, 2, ring, {20, 30}, leaf);
+      check_pieces<TypeParam>(5, 3, ring, {8, 100, 33}, leaf);
+    }
+}
+
+} // namespace
