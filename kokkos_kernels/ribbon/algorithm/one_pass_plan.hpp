@@ -161,8 +161,7 @@ private:
       while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > room.scratch / static_cast<std::size_t>(teams()))) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
       s.gap   = (s.slots - s.split.last * B) % packed;
-      s.pitch = (unknowns + s.gap + packed - 1) / packed * packed;
-      if (s.pitch / packed % 2 == 0) s.pitch += packed;
+      s.pitch = ((unknowns + s.gap + packed - 1) / packed | 1) * packed; // an odd number of packs
     } else {
       s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes, in complex double of 512
       choose_blocks(s, regular + 2 >= s.split.chunks);
@@ -354,13 +353,13 @@ private:
     return static_cast<int>(word % static_cast<std::uintptr_t>(s.lanes()));
   }
 
-  /// The shape for so many lines: few are spread over the device, in tiles of fewer lanes. A last chunk that is not regular has a warp of its
-  /// own, so that the others do not wait for it.
+  /// The shape for so many lines: few are spread over the device. A last chunk that is not regular has a warp of its own: the others need not wait.
   OnePassShape spread(const Exec &exec, std::int64_t lines) const
   {
-    OnePassShape       s    = shape_;
-    const std::int64_t room = device::multiprocessors(exec);
-    while (s.lane_bits > (s.staged ? 0 : 3) && lines * s.blocks <= room << (s.lane_bits - 1)) --s.lane_bits;
+    OnePassShape       s          = shape_;
+    const std::int64_t room       = device::multiprocessors(exec);
+    const int          least_bits = s.staged && regular_end_ - regular_begin_ == s.split.chunks ? 0 : 3; // lanes bring the numbers of a chunk together
+    while (s.lane_bits > least_bits && lines * s.blocks <= room << (s.lane_bits - 1)) --s.lane_bits;
     const int before = (s.split.chunks - 1) << s.lane_bits;
     if (room > 0 && s.staged && regular_end_ > 0 && regular_end_ == s.split.chunks - 1 && before % 32 != 0 && s.threads() <= 480) s.idle = 32 - before % 32;
     return s;
