@@ -4,7 +4,8 @@
 ///     machine  NVIDIA H200
 ///     date     2026-11-21
 ///     command  ribbon-bench --make-table auto_table.hpp --rows 64,128,192,256,512,1024,2048,4096,16384 --unknowns 67108864 --repeat 3
-///              (contiguous blocks of 4 but for one stencil of up to 512 rows: as blocks of 2, the run had ended)
+///              (contiguous blocks of 4 but for one stencil of up to 512 rows: as blocks of 2, the run had ended;
+///              contiguous lines with few matrices have had one shape since, 32 rows a thread)
 #pragma once
 
 #include <ribbon/choice.hpp>
