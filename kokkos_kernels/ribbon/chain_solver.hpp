@@ -11,7 +11,7 @@
 namespace ribbon {
 
 struct ChainSolverOptions {
-  /// Rows of a leaf, at least; 0 leaves the choice to the solver: on a device max(64, 4 W, rows / 65536), on a host a leaf per thread.
+  /// Rows of a leaf, at least; 0 leaves the choice to the solver: on a device max(64, 4 W, rows / 65536), on a host a leaf per thread. Where it is given hosts run the kernels of a device.
   std::int64_t leaf_size = 0;
   /// A pivot this small relative to the largest entry of its column counts as zero; 0 stands for 100 units of roundoff.
   double zero_pivot = 0;
@@ -63,14 +63,14 @@ private:
   using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
   multifrontal::QrSolve<Scalar> columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const;
   void                          sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const;
-  void factor_joins(const Exec &exec);
-  void finish_report(const Exec &exec);
+  void                          factor_joins(const Exec &exec);
+  void                          finish_report(const Exec &exec);
 
   multifrontal::Tree                     tree_;
   multifrontal::Factors<Scalar>          factors_;
   multifrontal::BandLu<Scalar>           lu_;
   std::vector<multifrontal::Levels>      plan_;
-  bool                                   is_lu_ = false, has_leaves_ = true;
+  bool                                   is_lu_ = false, has_leaves_ = true, in_registers_ = false;
   double                                 zero_pivot_ = 0;
   const std::int64_t                    *row_of_     = nullptr;
   FactorReport                           report_;

@@ -5,6 +5,8 @@
 #include <ribbon/chain_solver.hpp>
 #include <ribbon/multifrontal/qr_join.hpp>
 #include <ribbon/multifrontal/qr_leaf.hpp>
+#include <ribbon/multifrontal/qr_leaf_registers.hpp>
+#include <ribbon/multifrontal/qr_leaf_solve.hpp>
 
 #include "algorithms.hpp"
 
@@ -45,6 +47,34 @@ Groups groups_for(const Exec &exec, int columns, std::size_t bytes, int threads)
   const int fit   = static_cast<int>(std::min<std::size_t>(device::scratch_limit(exec) / std::max<std::size_t>(bytes, 1), 1 << 20));
   if (fit < 1) throw std::invalid_argument("ribbon::ChainSolver: a window of " + std::to_string(bytes) + " bytes does not fit the scratch of a team");
   return {lanes, std::max(1, std::min(threads / lanes, 1 << log2_of(fit)))};
+}
+
+/// Calls f(integral_constant W) for the widths that have kernels of their own; false for others.
+template <class Scalar, class F>
+bool with_registers(int W, const F &f)
+{
+  if constexpr (std::is_same_v<Scalar, double>) {
+    switch (W) {
+    case 2:
+      f(std::integral_constant<int, 2>());
+      return true;
+    case 4:
+      f(std::integral_constant<int, 4>());
+      return true;
+    case 6:
+      f(std::integral_constant<int, 6>());
+      return true;
+    case 8:
+      f(std::integral_constant<int, 8>());
+      return true;
+    case 10:
+      f(std::integral_constant<int, 10>());
+      return true;
+    default:
+      break;
+    }
+  }
+  return false;
 }
 
 template <class Scalar, class Index>
@@ -99,6 +129,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     else leaf = std::max<std::int64_t>({leaf, 64, 4 * W, chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
   }
   tree_                      = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
+  in_registers_              = is_device_space<Exec> || options.leaf_size > 0; // a host runs their code one virtual thread after another, for tests
   is_lu_                     = !is_device_space<Exec> && options.leaf_size == 0 && tree_.leaves == 1 && !chain.is_open_left() && !chain.is_open_right();
   const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
   const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Statistics *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
@@ -143,12 +174,21 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
       Kokkos::parallel_for("ribbon::band_lu", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tree_.chain.chains), multifrontal::BandLuKernel<Scalar, Index>{lu_, A, leaf_statistics_.data()});
     }
   } else {
-    using Kernel     = multifrontal::QrLeafKernel<Scalar, Index>;
-    const int  W     = tree_.chain.width();
-    const auto bytes = Kernel::Window::bytes(W);
-    const auto shape = multifrontal::groups_for(exec, 2 * W + 1, bytes, 128);
-    const auto teams = tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups);
-    device::launch(exec, "ribbon::chain_leaves", {teams, shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * bytes}, Kernel{tree_, shape, A, factors_, bytes});
+    using namespace multifrontal;
+    const int  W        = tree_.chain.width();
+    const auto teams_of = [&](const Groups &shape) { return tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups); };
+    const bool narrow   = in_registers_ && with_registers<Scalar>(W, [&](auto K) {
+                          using Kernel       = QrLeafRegistersKernel<Scalar, Index, K()>;
+                          const int    lanes = std::max(8, power_of_two_from(2 * W + 1));
+                          const Groups shape{lanes, Kernel::max_threads / lanes};
+                          device::launch(exec, "ribbon::chain_leaves", {teams_of(shape), Kernel::max_threads, Kernel::scratch(shape, !is_device_space<Exec>)}, Kernel{tree_, shape, A, factors_});
+                        });
+    if (!narrow) {
+      using Kernel     = QrLeafKernel<Scalar, Index>;
+      const auto bytes = Kernel::Window::bytes(W);
+      const auto shape = groups_for(exec, 2 * W + 1, bytes, 128);
+      device::launch(exec, "ribbon::chain_leaves", {teams_of(shape), shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * bytes}, Kernel{tree_, shape, A, factors_, bytes});
+    }
     has_leaves_ = true;
     factor_joins(exec);
   }
@@ -224,16 +264,32 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
   };
   const auto bytes     = [&](int threads) { return device::align16(static_cast<std::size_t>(threads * QrSolve<Scalar>::work(W)) * sizeof(Scalar)); };
   const auto at_leaves = [&] {
+    if (!has_leaves_) return;
+    const auto narrow = [&](auto K, auto C, auto Up) {
+      using Kernel              = QrLeafSolveRegistersKernel<Scalar, K(), C(), Up()>;
+      const int          groups = static_cast<int>(std::min<std::int64_t>(Kernel::max_threads / Kernel::leaves, (columns + C() - 1) / C()));
+      const std::int64_t tiles = tree_.chain.chains * ((tree_.leaves + Kernel::leaves - 1) / Kernel::leaves), blocks = (columns + groups * C() - 1) / (groups * C());
+      device::launch(exec, "ribbon::chain_solve_leaves", {tiles * blocks, Kernel::leaves * groups, Kernel::scratch(groups, !is_device_space<Exec>)}, Kernel{solve, groups});
+    };
+    if (in_registers_ && (direction == Sweep::up || direction == Sweep::down))
+      if (with_registers<Scalar>(W, [&](auto K) {
+            const auto with_columns = [&](auto C) { up ? narrow(K, C, std::true_type()) : narrow(K, C, std::false_type()); };
+            columns == 1 ? with_columns(std::integral_constant<int, 1>()) : with_columns(std::integral_constant<int, 4>());
+          }))
+        return;
     const int threads = threads_for(leaves * columns, 64);
-    if (has_leaves_) device::launch(exec, "ribbon::chain_solve_leaves", {(leaves * columns + threads - 1) / threads, threads, bytes(threads)}, QrLeafSolveKernel<Scalar>{solve, direction});
+    device::launch(exec, "ribbon::chain_solve_leaves", {(leaves * columns + threads - 1) / threads, threads, bytes(threads)}, QrLeafSolveKernel<Scalar>{solve, direction});
   };
   if (up) at_leaves();
   for (std::size_t k = 0; k < plan_.size(); ++k) {
     const Levels &levels  = plan_[up ? k : plan_.size() - 1 - k];
     const int     block   = static_cast<int>(std::min<std::int64_t>(columns, 16));
     const int     threads = threads_for(tree_.chain.rows > 0 ? std::int64_t(block) * W << std::min(16, levels.top - levels.bottom) : 1, 256);
-    device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((columns + block - 1) / block), threads, bytes(threads)},
-                   QrJoinSolveKernel<Scalar>{solve, levels, direction, block});
+    const auto    start   = [&](auto K) {
+      device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((columns + block - 1) / block), threads, K > 0 ? 0 : bytes(threads)},
+                          QrJoinSolveKernel<Scalar, K()>{solve, levels, direction, block});
+    };
+    if (!in_registers_ || !with_registers<Scalar>(W, start)) start(std::integral_constant<int, 0>());
   }
   if (!up) at_leaves();
 }

@@ -80,14 +80,15 @@ struct NodeRange {
 struct Tree {
   static constexpr int most_levels = 48;
   Chain                chain;
-  std::int64_t         leaves = 1;         ///< of one chain
-  int                  levels = 0;         ///< joining ones; a ring has one more, where its ends meet
-  std::int64_t         count[most_levels]; ///< nodes of a chain on each level, those that are passed on among them
-  std::int64_t         first[most_levels]; ///< number of the first node of a level among the joining nodes of a chain
-  std::int64_t         joins = 0;          ///< joining nodes of a chain
+  std::int64_t         leaves   = 1;             ///< of one chain
+  std::int64_t         shortest = 0, longer = 0; ///< rows of the shortest leaf; leaves that have one more come first
+  int                  levels = 0;               ///< joining ones; a ring has one more, where its ends meet
+  std::int64_t         count[most_levels];       ///< nodes of a chain on each level, those that are passed on among them
+  std::int64_t         first[most_levels];       ///< number of the first node of a level among the joining nodes of a chain
+  std::int64_t         joins = 0;                ///< joining nodes of a chain
 
   Tree() : count{1}, first{0} { }
-  Tree(const Chain &shape, std::int64_t leaf_count) : chain(shape), leaves(leaf_count), count{leaf_count}, first{0}
+  Tree(const Chain &shape, std::int64_t leaf_count) : chain(shape), leaves(leaf_count), shortest(shape.rows / leaf_count), longer(shape.rows % leaf_count), count{leaf_count}, first{0}
   {
     while (count[levels] > 1) {
       if (levels + 2 >= most_levels) throw std::invalid_argument("ribbon::ChainSolver: too many leaves");
@@ -99,11 +100,7 @@ struct Tree {
   }
 
   KOKKOS_INLINE_FUNCTION int top() const { return levels + (chain.ring ? 1 : 0); }
-  KOKKOS_INLINE_FUNCTION std::int64_t start(std::int64_t leaf) const
-  {
-    const std::int64_t q = chain.rows / leaves, r = chain.rows % leaves;
-    return leaf * q + (leaf < r ? leaf : r);
-  }
+  KOKKOS_INLINE_FUNCTION std::int64_t start(std::int64_t leaf) const { return leaf * shortest + (leaf < longer ? leaf : longer); }
   KOKKOS_INLINE_FUNCTION std::int64_t first_leaf(int level, std::int64_t node) const { return level > levels ? 0 : (node << level) < leaves ? node << level : leaves; }
   KOKKOS_INLINE_FUNCTION std::int64_t end_leaf(int level, std::int64_t node) const { return level > levels ? leaves : first_leaf(level, node + 1); }
   /// Whether the node joins two, or the ends of a ring.

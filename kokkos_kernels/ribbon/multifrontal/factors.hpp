@@ -44,8 +44,8 @@ struct Factors {
 
   /// The front of a join, by columns: the W of its cut (1 / R_jj on the diagonal, R above, reflections below), the 2 W it passes on, and Q^H, 2 W x 2 W. Rows from W on of the middle ones are passed.
   struct Join {
-    Passed  passed;
-    Scalar *r, *below, *cut, *q, *tau;
+    Passed                 passed;
+    Scalar                *r, *below, *cut, *q, *tau;
     KOKKOS_INLINE_FUNCTION Join(Scalar *at, int W) : passed{at, W}, r(at + passed_size(W)), below(r + W * W), cut(below + W * W), q(cut + 2 * W * W), tau(q + 4 * W * W) { }
     /// The first W rows of a column of the front, and the others.
     KOKKOS_INLINE_FUNCTION Scalar *top(int column) const
@@ -89,6 +89,7 @@ struct Leaf {
   KOKKOS_INLINE_FUNCTION int  at_step(int s) const { return rows - 1 - s < carried ? rows - 1 - s : carried; }
   KOKKOS_INLINE_FUNCTION bool arrives(int s) const { return carried + s < rows; }
 
+  Leaf() = default;
   KOKKOS_INLINE_FUNCTION Leaf(const Tree &tree, std::int64_t c, std::int64_t number, bool is_there) : chain(c), node(number), active(is_there)
   {
     const NodeSize size = is_there ? tree.size(0, number) : NodeSize{0, 0, 0};

@@ -82,8 +82,8 @@ struct QrLeafKernel {
   KOKKOS_INLINE_FUNCTION void step(const Window &w, const Leaf &leaf, int s, int lane) const
   {
     const int     W = tree.chain.width(), n = leaf.at_step(s), pivot = s % (W + 1), next = (s + 1) % (W + 1);
-    const Scalar *r      = w.reflection[s % 2];
-    const auto    at = leaf.chain * tree.chain.rows + leaf.first + s;
+    const Scalar *r          = w.reflection[s % 2];
+    const auto    at         = leaf.chain * tree.chain.rows + leaf.first + s;
     Scalar       *reflection = factors.reflection + at * (W + 1), *upper = factors.upper + at * (2 * W + 1);
     Scalar       *now = w.row[s % Window::arriving], *later = w.row[(s + 3) % Window::arriving];
     for (int k = lane; k <= W; k += shape.lanes) reflection[k] = r[k];
@@ -100,7 +100,7 @@ struct QrLeafKernel {
         for (int k = 0; k < n; ++k) sum += conjugate(r[1 + k]) * column[k];
         sum *= r[0];
         for (int k = 0; k < n; ++k) column[k] -= r[1 + k] * sum;
-        const int rank       = c > W ? c - 1 : (c - pivot + W + 1) % (W + 1) - 1;
+        const int rank  = c > W ? c - 1 : (c - pivot + W + 1) % (W + 1) - 1;
         upper[1 + rank] = entering - sum;
       }
       if (c == next && s + 1 < leaf.own) reflect(w, leaf, s + 1);

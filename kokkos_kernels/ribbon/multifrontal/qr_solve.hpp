@@ -63,7 +63,7 @@ struct QrSolve {
 
   KOKKOS_INLINE_FUNCTION void leaf_up(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &y) const
   {
-    const int  W    = tree.chain.width();
+    const int  W = tree.chain.width();
     const Leaf leaf(tree, chain, node, true);
     for (int k = 0; k < leaf.carried; ++k) y[k] = b(chain, leaf.first + k, column);
     const Scalar *record = factors.reflection + (chain * tree.chain.rows + leaf.first) * (W + 1);
@@ -82,7 +82,7 @@ struct QrSolve {
 
   KOKKOS_INLINE_FUNCTION void leaf_down(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &near) const
   {
-    const int      W    = tree.chain.width();
+    const int      W = tree.chain.width();
     const Leaf     leaf(tree, chain, node, true);
     const NodeSize size = tree.size(0, node);
     const Work     left{&near[W + 1], near.stride};
@@ -101,60 +101,99 @@ struct QrSolve {
       for (int k = 0; k < size.left; ++k) sum -= record[1 + W + k] * left[k];
       sum *= record[0];
       near[s % (W + 1)] = sum;
-      at                                  = sum;
+      at                = sum;
     }
   }
 
-  /// The children's equations stacked: position k of them.
-  KOKKOS_INLINE_FUNCTION Scalar &stacked(std::int64_t chain, int level, std::int64_t node, int k, std::int64_t column) const
+  /// Neighbouring numbers of a column.
+  struct Strip {
+    Scalar                        *at;
+    std::int64_t                   stride;
+    KOKKOS_INLINE_FUNCTION Scalar &operator[](int k) const { return at[k * stride]; }
+  };
+  KOKKOS_INLINE_FUNCTION Strip passed_strip(std::int64_t chain, int level, std::int64_t node, std::int64_t column) const { return {&passed(chain, level, node, 0, column), v.columns}; }
+
+  /// What a thread knows of a join.
+  struct Join {
+    std::int64_t               chain, node;
+    int                        level;
+    std::int64_t               cut; ///< first unknown of the cut
+    NodeSize                   size, before, behind;
+    bool                       closes;
+    const Scalar              *r, *c, *q;
+    KOKKOS_INLINE_FUNCTION int rows() const { return closes ? before.rows : before.rows + behind.rows; }
+  };
+  KOKKOS_INLINE_FUNCTION Join join_of(std::int64_t chain, int level, std::int64_t node) const
   {
-    if (level > tree.levels) return passed(chain, level - 1, 0, k, column);
-    const int before = tree.size(level - 1, 2 * node).rows;
-    return k < before ? passed(chain, level - 1, 2 * node, k, column) : passed(chain, level - 1, 2 * node + 1, k - before, column);
+    const bool closes = level > tree.levels;
+    const auto join   = factors.join_at(tree, chain, level, node);
+    return {chain,  node,     level, tree.cut(level, node) - tree.chain.kl, tree.size(level, node), tree.size(level - 1, closes ? 0 : 2 * node), tree.size(level - 1, closes ? 0 : 2 * node + 1), closes,
+            join.r, join.cut, join.q};
   }
-  KOKKOS_INLINE_FUNCTION int stacked_rows(int level, std::int64_t node) const { return level > tree.levels ? tree.size(level - 1, 0).rows : tree.size(level - 1, 2 * node).rows + tree.size(level - 1, 2 * node + 1).rows; }
-  /// Row r of Q^H times what the children pass; rows from W on are passed on.
-  KOKKOS_INLINE_FUNCTION void join_up(std::int64_t chain, int level, std::int64_t node, int r, std::int64_t column) const
+  KOKKOS_INLINE_FUNCTION Strip passed_before(const Join &j, std::int64_t column) const { return passed_strip(j.chain, j.level - 1, j.closes ? 0 : 2 * j.node, column); }
+  KOKKOS_INLINE_FUNCTION Strip passed_behind(const Join &j, std::int64_t column) const { return passed_strip(j.chain, j.level - 1, j.closes ? 0 : 2 * j.node + 1, column); }
+
+  // Sums over K numbers, or n where that is not known when compiled (K = 0), so that all are under way at once.
+  template <int K, class Term>
+  KOKKOS_INLINE_FUNCTION static Scalar sum_of(int n, const Term &term)
   {
-    const int     W = tree.chain.width(), rows = stacked_rows(level, node);
-    const Scalar *q = factors.join_at(tree, chain, level, node).q + r;
-    if (r >= rows) return;
     Scalar sum(0);
-    for (int k = 0; k < rows; ++k) sum += q[k * 2 * W] * stacked(chain, level, node, k, column);
-    if (r < W) x(chain, tree.cut(level, node) - tree.chain.kl + r, column) = sum;
-    else passed(chain, level, node, r - W, column) = sum;
+    if constexpr (K > 0) {
+      RIBBON_UNROLL
+      for (int k = 0; k < K; ++k)
+        if (k < n) sum += term(k);
+    } else
+      for (int k = 0; k < n; ++k) sum += term(k);
+    return sum;
+  }
+
+  /// Row r of Q^H times what the children pass; rows from W on are passed on. K: the width W, or 0.
+  template <int K>
+  KOKKOS_INLINE_FUNCTION void join_up(const Join &j, int r, std::int64_t column) const
+  {
+    const int W = K ? K : tree.chain.width();
+    if (r >= j.rows()) return;
+    const Scalar *q      = j.q + r;
+    const Strip   before = passed_before(j, column), behind = passed_behind(j, column);
+    Scalar        sum = sum_of<K>(j.before.rows, [&](int k) { return q[k * 2 * W] * before[k]; });
+    if (!j.closes) sum += sum_of<K>(j.behind.rows, [&](int k) { return q[(j.before.rows + k) * 2 * W] * behind[k]; });
+    if (r < W) x(j.chain, j.cut + r, column) = sum;
+    else passed(j.chain, j.level, j.node, r - W, column) = sum;
   }
   /// Takes what the unknowns of the cuts before and behind make out of row r.
-  KOKKOS_INLINE_FUNCTION void join_down(std::int64_t chain, int level, std::int64_t node, int r, std::int64_t column) const
+  template <int K>
+  KOKKOS_INLINE_FUNCTION void join_down(const Join &j, int r, std::int64_t column) const
   {
-    const int          W    = tree.chain.width();
-    const NodeSize     size = tree.size(level, node);
-    const Scalar      *c    = factors.join_at(tree, chain, level, node).cut + r;
-    const std::int64_t first = tree.start(tree.first_leaf(level, node)), end = tree.start(tree.end_leaf(level, node));
-    Scalar            &at  = x(chain, tree.cut(level, node) - tree.chain.kl + r, column);
-    Scalar             sum = at;
-    for (int k = 0; k < size.left; ++k) sum -= c[k * W] * at_cut(chain, first, k, column);
-    for (int k = 0; k < size.right; ++k) sum -= c[(size.left + k) * W] * at_cut(chain, end, k, column);
-    at = sum;
+    const int          W     = K ? K : tree.chain.width();
+    const Scalar      *c     = j.c + r;
+    const std::int64_t first = tree.start(tree.first_leaf(j.level, j.node)), end = tree.start(tree.end_leaf(j.level, j.node));
+    Scalar            &at  = x(j.chain, j.cut + r, column);
+    Scalar             sum = sum_of<K>(j.size.left, [&](int k) { return c[k * W] * at_cut(j.chain, first, k, column); });
+    sum += sum_of<K>(j.size.right, [&](int k) { return c[(j.size.left + k) * W] * at_cut(j.chain, end, k, column); });
+    at -= sum;
   }
   /// Solves with R.
-  KOKKOS_INLINE_FUNCTION void join_substitute(std::int64_t chain, int level, std::int64_t node, std::int64_t column, const Work &y) const
+  template <int K, class Numbers>
+  KOKKOS_INLINE_FUNCTION void join_substitute(const Join &j, std::int64_t column, Numbers &&y) const
   {
-    const int          W     = tree.chain.width();
-    const Scalar      *r     = factors.join_at(tree, chain, level, node).r;
-    const std::int64_t first = tree.cut(level, node) - tree.chain.kl;
-    for (int k = 0; k < W; ++k) y[k] = x(chain, first + k, column);
+    const int W = K ? K : tree.chain.width();
+    RIBBON_UNROLL
+    for (int k = 0; k < W; ++k) y[k] = x(j.chain, j.cut + k, column);
+    RIBBON_UNROLL
     for (int k = W - 1; k >= 0; --k) {
-      const Scalar found = y[k] * r[k * W + k];
-      for (int i = 0; i < k; ++i) y[i] -= r[k * W + i] * found;
-      x(chain, first + k, column) = found;
+      const Scalar found = y[k] * j.r[k * W + k];
+      RIBBON_UNROLL
+      for (int i = 0; i < k; ++i) y[i] -= j.r[k * W + i] * found;
+      y[k] = found;
     }
+    RIBBON_UNROLL
+    for (int k = 0; k < W; ++k) x(j.chain, j.cut + k, column) = y[k];
   }
 
   /// A^T x = b. Up: R^T z = b, while every node passes on what it has to subtract from b at the cuts before and behind it.
   KOKKOS_INLINE_FUNCTION void leaf_up_transposed(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &near) const
   {
-    const int      W    = tree.chain.width();
+    const int      W = tree.chain.width();
     const Leaf     leaf(tree, chain, node, true);
     const NodeSize size = tree.size(0, node);
     const Work     left{&near[W + 1], near.stride};
@@ -175,48 +214,46 @@ struct QrSolve {
     for (int k = 0; k < size.left; ++k) passed(chain, 0, node, k, column) = left[k];
     for (int k = 0; k < size.right; ++k) passed(chain, 0, node, size.left + k, column) = near[(leaf.own + k) % (W + 1)];
   }
-  KOKKOS_INLINE_FUNCTION void join_substitute_transposed(std::int64_t chain, int level, std::int64_t node, std::int64_t column, const Work &z) const
+  template <int K, class Numbers>
+  KOKKOS_INLINE_FUNCTION void join_substitute_transposed(const Join &j, std::int64_t column, Numbers &&z) const
   {
-    const int          W      = tree.chain.width();
-    const Scalar      *r      = factors.join_at(tree, chain, level, node).r;
-    const bool         closes = level > tree.levels;
-    const std::int64_t first = tree.cut(level, node) - tree.chain.kl, before = closes ? 0 : 2 * node, behind = closes ? 0 : 2 * node + 1;
-    const int          left = tree.size(level - 1, before).left;
+    const int   W      = K ? K : tree.chain.width();
+    const Strip before = passed_before(j, column), behind = passed_behind(j, column);
+    RIBBON_UNROLL
     for (int k = 0; k < W; ++k) {
-      const std::int64_t place = first + k < 0 ? first + k + tree.chain.rows : first + k;
-      Scalar             sum = b(chain, place, column) - passed(chain, level - 1, before, left + k, column) - passed(chain, level - 1, behind, k, column);
-      for (int i = 0; i < k; ++i) sum -= r[k * W + i] * z[i];
-      z[k]                        = sum * r[k * W + k];
-      x(chain, first + k, column) = z[k];
+      Scalar sum = b(j.chain, j.cut + k < 0 ? j.cut + k + tree.chain.rows : j.cut + k, column) - before[j.before.left + k] - behind[k];
+      RIBBON_UNROLL
+      for (int i = 0; i < k; ++i) sum -= j.r[k * W + i] * z[i];
+      z[k] = sum * j.r[k * W + k];
     }
+    RIBBON_UNROLL
+    for (int k = 0; k < W; ++k) x(j.chain, j.cut + k, column) = z[k];
   }
   /// What is to be subtracted at unknown c of the cuts before and behind.
-  KOKKOS_INLINE_FUNCTION void join_up_transposed(std::int64_t chain, int level, std::int64_t node, int c, std::int64_t column) const
+  template <int K>
+  KOKKOS_INLINE_FUNCTION void join_up_transposed(const Join &j, int c, std::int64_t column) const
   {
-    const int      W    = tree.chain.width();
-    const NodeSize size = tree.size(level, node);
-    if (c >= size.left + size.right) return;
-    const Scalar      *to    = factors.join_at(tree, chain, level, node).cut + c * W;
-    const std::int64_t first = tree.cut(level, node) - tree.chain.kl;
-    Scalar             sum   = c < size.left ? passed(chain, level - 1, 2 * node, c, column) : passed(chain, level - 1, 2 * node + 1, W + c - size.left, column);
-    for (int k = 0; k < W; ++k) sum += to[k] * x(chain, first + k, column);
-    passed(chain, level, node, c, column) = sum;
+    const int W = K ? K : tree.chain.width();
+    if (c >= j.size.left + j.size.right) return;
+    const Scalar *to                            = j.c + c * W;
+    const Scalar  sum                           = sum_of<K>(W, [&](int k) { return to[k] * x(j.chain, j.cut + k, column); });
+    passed(j.chain, j.level, j.node, c, column) = (c < j.size.left ? passed_before(j, column)[c] : passed_behind(j, column)[W + c - j.size.left]) + sum;
   }
   /// Down: x = conj(Q) z, row r.
-  KOKKOS_INLINE_FUNCTION void join_down_transposed(std::int64_t chain, int level, std::int64_t node, int r, std::int64_t column) const
+  template <int K>
+  KOKKOS_INLINE_FUNCTION void join_down_transposed(const Join &j, int r, std::int64_t column) const
   {
-    const int     W = tree.chain.width(), rows = stacked_rows(level, node);
-    const Scalar *q = factors.join_at(tree, chain, level, node).q + r * 2 * W;
-    if (r >= rows) return;
-    const std::int64_t first = tree.cut(level, node) - tree.chain.kl;
-    Scalar             sum(0);
-    for (int k = 0; k < W; ++k) sum += q[k] * x(chain, first + k, column);
-    for (int k = W; k < rows; ++k) sum += q[k] * passed(chain, level, node, k - W, column);
-    stacked(chain, level, node, r, column) = sum;
+    const int W = K ? K : tree.chain.width();
+    if (r >= j.rows()) return;
+    const Scalar *q   = j.q + r * 2 * W;
+    const Strip   own = passed_strip(j.chain, j.level, j.node, column);
+    Scalar        sum = sum_of<K>(W, [&](int k) { return q[k] * x(j.chain, j.cut + k, column); });
+    sum += sum_of<K>(j.rows() - W, [&](int k) { return q[W + k] * own[k]; });
+    (r < j.before.rows ? passed_before(j, column)[r] : passed_behind(j, column)[r - j.before.rows]) = sum;
   }
   KOKKOS_INLINE_FUNCTION void leaf_down_transposed(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &y) const
   {
-    const int      W    = tree.chain.width();
+    const int      W = tree.chain.width();
     const Leaf     leaf(tree, chain, node, true);
     const NodeSize size = tree.size(0, node);
     for (int k = 0; k < size.rows; ++k) y[k] = passed(chain, 0, node, k, column);
@@ -255,10 +292,18 @@ struct QrLeafSolveKernel {
       if (item >= items) return;
       const typename QrSolve<Scalar>::Work mine{work + (threads > 1 ? v : 0), threads};
       switch (sweep) {
-      case Sweep::up: solve.leaf_up(chain, leaf, column, mine); break;
-      case Sweep::down: solve.leaf_down(chain, leaf, column, mine); break;
-      case Sweep::up_transposed: solve.leaf_up_transposed(chain, leaf, column, mine); break;
-      case Sweep::down_transposed: solve.leaf_down_transposed(chain, leaf, column, mine); break;
+      case Sweep::up:
+        solve.leaf_up(chain, leaf, column, mine);
+        break;
+      case Sweep::down:
+        solve.leaf_down(chain, leaf, column, mine);
+        break;
+      case Sweep::up_transposed:
+        solve.leaf_up_transposed(chain, leaf, column, mine);
+        break;
+      case Sweep::down_transposed:
+        solve.leaf_down_transposed(chain, leaf, column, mine);
+        break;
       }
     };
     if constexpr (Team::is_virtual)
@@ -267,8 +312,8 @@ struct QrLeafSolveKernel {
   }
 };
 
-/// Joins of some levels, for a block of columns: a thread has a row, or the triangular solve, of a join and a column.
-template <class Scalar>
+/// Joins of some levels, for a block of columns: a thread has a row, or the triangular solve, of a join and a column. K: the width kl + ku, or 0 where it has no kernel of its own.
+template <class Scalar, int K>
 struct QrJoinSolveKernel {
   static constexpr int max_threads = 256;
   QrSolve<Scalar>      solve;
@@ -279,23 +324,30 @@ struct QrJoinSolveKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    const Tree        &tree    = solve.tree;
-    const int          W       = tree.chain.width();
-    const std::int64_t blocks  = (solve.v.columns + block - 1) / block, node_of_top = team.league_rank() / blocks, column0 = team.league_rank() % blocks * block;
-    const std::int64_t columns = solve.v.columns - column0 < block ? solve.v.columns - column0 : block;
+    using Join                = typename QrSolve<Scalar>::Join;
+    const Tree        &tree   = solve.tree;
+    const int          W      = K ? K : tree.chain.width();
+    const std::int64_t blocks = (solve.v.columns + block - 1) / block, node_of_top = team.league_rank() / blocks, column0 = team.league_rank() % blocks * block;
+    const int          columns = static_cast<int>(solve.v.columns - column0 < block ? solve.v.columns - column0 : block);
     const std::int64_t chain = node_of_top / tree.count[levels.top], top = node_of_top % tree.count[levels.top];
     const int          threads = Team::is_virtual ? 1 : team.size();
     const auto         thread  = [&] {
       if constexpr (Team::is_virtual) return 0;
       else return team.rank();
     }();
-    const typename QrSolve<Scalar>::Work work{reinterpret_cast<Scalar *>(team.scratch()) + thread, threads};
-    const auto                           rows = [&](int level, int count, const auto &body) { // body(node, row, column)
-      const NodeRange    nodes = tree.below(levels.top, top, level);
-      const std::int64_t items = (nodes.end - nodes.begin) * count * columns;
-      for (std::int64_t item = thread; item < items; item += threads) {
-        const std::int64_t pair = item / columns, node = nodes.begin + pair / count;
-        if (tree.is_join(level, node)) body(node, static_cast<int>(pair % count), column0 + item % columns);
+    const auto numbers = [&](const auto &body) { // body(W numbers of a thread)
+      if constexpr (K > 0) {
+        Scalar y[K];
+        body(y);
+      } else body(typename QrSolve<Scalar>::Work{reinterpret_cast<Scalar *>(team.scratch()) + thread, threads});
+    };
+    const auto rows = [&](int level, int count, const auto &body) { // body(join, row, column)
+      const NodeRange nodes = tree.below(levels.top, top, level);
+      const int       items = static_cast<int>(nodes.end - nodes.begin) * count * columns;
+      for (int item = thread; item < items; item += threads) {
+        const int          pair = item / columns, place = pair / count;
+        const std::int64_t node = nodes.begin + place;
+        if (tree.is_join(level, node)) body(solve.join_of(chain, level, node), pair - place * count, column0 + item - pair * columns);
       }
       team.barrier();
     };
@@ -303,16 +355,20 @@ struct QrJoinSolveKernel {
     for (int k = levels.bottom + 1; k <= levels.top; ++k) {
       const int level = goes_up ? k : levels.top + levels.bottom + 1 - k;
       switch (sweep) {
-      case Sweep::up: rows(level, 2 * W, [&](std::int64_t node, int r, std::int64_t column) { solve.join_up(chain, level, node, r, column); }); break;
+      case Sweep::up:
+        rows(level, 2 * W, [&](const Join &j, int r, std::int64_t column) { solve.template join_up<K>(j, r, column); });
+        break;
       case Sweep::down:
-        rows(level, W, [&](std::int64_t node, int r, std::int64_t column) { solve.join_down(chain, level, node, r, column); });
-        rows(level, 1, [&](std::int64_t node, int, std::int64_t column) { solve.join_substitute(chain, level, node, column, work); });
+        rows(level, W, [&](const Join &j, int r, std::int64_t column) { solve.template join_down<K>(j, r, column); });
+        rows(level, 1, [&](const Join &j, int, std::int64_t column) { numbers([&](auto &&y) { solve.template join_substitute<K>(j, column, y); }); });
         break;
       case Sweep::up_transposed:
-        rows(level, 1, [&](std::int64_t node, int, std::int64_t column) { solve.join_substitute_transposed(chain, level, node, column, work); });
-        rows(level, 2 * W, [&](std::int64_t node, int r, std::int64_t column) { solve.join_up_transposed(chain, level, node, r, column); });
+        rows(level, 1, [&](const Join &j, int, std::int64_t column) { numbers([&](auto &&z) { solve.template join_substitute_transposed<K>(j, column, z); }); });
+        rows(level, 2 * W, [&](const Join &j, int r, std::int64_t column) { solve.template join_up_transposed<K>(j, r, column); });
         break;
-      case Sweep::down_transposed: rows(level, 2 * W, [&](std::int64_t node, int r, std::int64_t column) { solve.join_down_transposed(chain, level, node, r, column); }); break;
+      case Sweep::down_transposed:
+        rows(level, 2 * W, [&](const Join &j, int r, std::int64_t column) { solve.template join_down_transposed<K>(j, r, column); });
+        break;
       }
     }
   }
