@@ -3,7 +3,7 @@
 #pragma once
 
 #include <ribbon/chain_solver.hpp>
-#include <ribbon/multifrontal/qr_join.hpp>
+#include <ribbon/multifrontal/qr_join_registers.hpp>
 #include <ribbon/multifrontal/qr_leaf.hpp>
 #include <ribbon/multifrontal/qr_leaf_registers.hpp>
 #include <ribbon/multifrontal/qr_leaf_solve.hpp>
@@ -141,14 +141,16 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     leaf_statistics_ = watched("ribbon::pivots", chain.chains);
     lu_.a = upper_.data(), lu_.exchange = exchange_.data(), lu_.upper = exchange_.data() + rows;
   } else {
-    reflection_      = numbers("ribbon::reflections", rows * (W + 1));
-    upper_           = numbers("ribbon::upper", rows * (2 * W + 1));
-    leaf_passed_     = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
-    join_            = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
-    leaf_statistics_ = watched("ribbon::pivots", chain.chains * tree_.leaves);
-    join_statistics_ = watched("ribbon::pivots", chain.chains * tree_.joins);
-    factors_         = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), leaf_statistics_.data(), join_statistics_.data()};
-    plan_            = plan_of(tree_);
+    const int          together = in_registers_ && with_registers<Scalar>(W, [](auto) {}) ? 32 : 1;
+    const std::int64_t steps    = Factors<Scalar>::padded(chain.chains * tree_.leaves, together) * tree_.most_rows();
+    reflection_                 = numbers("ribbon::reflections", steps * (W + 1));
+    upper_                      = numbers("ribbon::upper", steps * (2 * W + 1));
+    leaf_passed_                = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
+    join_                       = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
+    leaf_statistics_            = watched("ribbon::pivots", chain.chains * tree_.leaves);
+    join_statistics_            = watched("ribbon::pivots", chain.chains * tree_.joins);
+    factors_                    = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), leaf_statistics_.data(), join_statistics_.data(), together};
+    plan_                       = plan_of(tree_);
     if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }
   report_.bytes = (reflection_.span() + upper_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + exchange_.span() * sizeof(int) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(Statistics);
@@ -159,8 +161,19 @@ template <class Scalar, class Exec>
 void ChainSolver<Scalar, Exec>::factor_joins(const Exec &exec)
 {
   using namespace multifrontal;
-  const Groups shape = groups_for(exec, 5 * tree_.chain.width(), 0, 1024);
-  for (const Levels &levels : plan_) device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[levels.top], shape.lanes * shape.groups, 0}, QrJoinKernel<Scalar>{tree_, levels, shape, factors_});
+  const int W = tree_.chain.width();
+  for (const Levels &levels : plan_) {
+    const auto   teams  = tree_.chain.chains * tree_.count[levels.top];
+    const Groups any    = groups_for(exec, 5 * W, 0, 1024);
+    const auto   joins  = [&](const Groups &shape) { return QrJoinKernel<Scalar>{tree_, levels, shape, factors_}; };
+    const bool   narrow = in_registers_ && with_registers<Scalar>(W, [&](auto K) {
+                          using Kernel       = QrJoinRegistersKernel<Scalar, K()>;
+                          const int    lanes = power_of_two_from(Kernel::columns);
+                          const Groups shape{lanes, Kernel::max_threads / lanes};
+                          device::launch(exec, "ribbon::chain_joins", {teams, Kernel::max_threads, Kernel::scratch(shape, !is_device_space<Exec>)}, Kernel{joins(shape), shape});
+                        });
+    if (!narrow) device::launch(exec, "ribbon::chain_joins", {teams, any.lanes * any.groups, 0}, joins(any));
+  }
 }
 
 template <class Scalar, class Exec>

@@ -99,7 +99,9 @@ struct Tree {
     if (chain.ring) count[levels + 1] = 1, first[levels + 1] = joins++;
   }
 
-  KOKKOS_INLINE_FUNCTION int top() const { return levels + (chain.ring ? 1 : 0); }
+  /// Rows of the longest leaf.
+  KOKKOS_INLINE_FUNCTION std::int64_t most_rows() const { return shortest + (longer > 0 ? 1 : 0); }
+  KOKKOS_INLINE_FUNCTION int          top() const { return levels + (chain.ring ? 1 : 0); }
   KOKKOS_INLINE_FUNCTION std::int64_t start(std::int64_t leaf) const { return leaf * shortest + (leaf < longer ? leaf : longer); }
   KOKKOS_INLINE_FUNCTION std::int64_t first_leaf(int level, std::int64_t node) const { return level > levels ? 0 : (node << level) < leaves ? node << level : leaves; }
   KOKKOS_INLINE_FUNCTION std::int64_t end_leaf(int level, std::int64_t node) const { return level > levels ? leaves : first_leaf(level, node + 1); }

@@ -11,16 +11,35 @@
 
 namespace ribbon::multifrontal {
 
-/// What a leaf keeps for each column that it removes lies at the place of that column's order in the leaf. A join keeps Q^H of its front as a dense matrix, so that right-hand sides are multiplied
+/// What a leaf keeps for each column that it removes is a step. A join keeps Q^H of its front as a dense matrix, so that right-hand sides are multiplied
 /// instead of reflected, which needs no order among them.
 template <class Scalar>
 struct Factors {
   using Statistics            = PivotStatistics<real_t<Scalar>>;
-  Scalar     *reflection      = nullptr; ///< (chains rows, W + 1): conj(tau), v_1 .. v_W
-  Scalar     *upper           = nullptr; ///< (chains rows, 2 W + 1): 1 / R_jj, R to the next W columns, R to the W unknowns of the cut before the leaf
+  Scalar     *reflection      = nullptr; ///< (leaves, steps, W + 1), see Step: conj(tau), v_1 .. v_W
+  Scalar     *upper           = nullptr; ///< (leaves, steps, 2 W + 1): 1 / R_jj, R to the next W columns, R to the W unknowns of the cut before the leaf
   Scalar     *leaf_passed     = nullptr; ///< (chains leaves, 2 W, W + 1): see Passed
   Scalar     *join            = nullptr; ///< (chains joins, join_size(W)): see Join
   Statistics *leaf_statistics = nullptr, *join_statistics = nullptr;
+
+  int together = 1; ///< leaves whose numbers lie side by side, for threads that have a leaf each
+
+  /// The numbers of one step of a leaf.
+  template <class Number>
+  struct Step {
+    Number                        *at;
+    int                            stride;
+    KOKKOS_INLINE_FUNCTION Number &operator[](int k) const { return at[k * stride]; }
+  };
+  /// `count` numbers a step; the next step of a leaf is count * together further.
+  template <class Number>
+  KOKKOS_INLINE_FUNCTION Step<Number> step(Number *all, const Tree &tree, std::int64_t leaf, int s, int count) const
+  {
+    const std::int64_t tile = together == 1 ? leaf : leaf / together;
+    return {all + ((tile * tree.most_rows() + s) * count) * together + (leaf - tile * together), together};
+  }
+  /// Leaves that memory is asked for: whole tiles.
+  static std::int64_t padded(std::int64_t leaves, int together) { return (leaves + together - 1) / together * together; }
 
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t passed_size(int W) { return 2 * static_cast<std::int64_t>(W) * (W + 1); }
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t join_size(int W) { return passed_size(W) + 8 * static_cast<std::int64_t>(W) * W + W; }

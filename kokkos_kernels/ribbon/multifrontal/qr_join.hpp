@@ -88,7 +88,7 @@ struct QrJoinKernel {
     const Reflector<Scalar> h = make_reflector(top[k], rest);
     for (int i = k + 1; i < W; ++i) top[i] *= h.factor;
     for (int i = 0; i < f.rows - W; ++i) bottom[i] *= h.factor;
-    top[k] = Scalar(Real(1) / h.beta);
+    top[k] = Scalar(h.one_over_beta);
     f.statistics->take(h.beta, magnitude(f.join.tau[k]), column_number);
     f.join.tau[k] = h.tau_conjugate;
   }

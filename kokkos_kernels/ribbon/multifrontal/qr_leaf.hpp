@@ -74,18 +74,18 @@ struct QrLeafKernel {
     r[0]                      = h.tau_conjugate;
     for (int k = 0; k < n; ++k) r[1 + k] = h.factor * column[k];
     for (int k = n; k < W; ++k) r[1 + k] = Scalar(0);
-    r[1 + W] = Scalar(Real(1) / h.beta);
+    r[1 + W] = Scalar(h.one_over_beta);
     w.statistics->take(h.beta, size > w.scale[slot] ? size : w.scale[slot], leaf.chain * tree.chain.rows + leaf.first + leaf.begin + s);
   }
 
   /// One lane's part of step s: the reflection of its columns, the row of R, what comes next.
   KOKKOS_INLINE_FUNCTION void step(const Window &w, const Leaf &leaf, int s, int lane) const
   {
-    const int     W = tree.chain.width(), n = leaf.at_step(s), pivot = s % (W + 1), next = (s + 1) % (W + 1);
-    const Scalar *r          = w.reflection[s % 2];
-    const auto    at         = leaf.chain * tree.chain.rows + leaf.first + s;
-    Scalar       *reflection = factors.reflection + at * (W + 1), *upper = factors.upper + at * (2 * W + 1);
-    Scalar       *now = w.row[s % Window::arriving], *later = w.row[(s + 3) % Window::arriving];
+    const int          W = tree.chain.width(), n = leaf.at_step(s), pivot = s % (W + 1), next = (s + 1) % (W + 1);
+    const Scalar      *r          = w.reflection[s % 2];
+    const std::int64_t number     = leaf.chain * tree.leaves + leaf.node;
+    const auto         reflection = factors.step(factors.reflection, tree, number, s, W + 1), upper = factors.step(factors.upper, tree, number, s, 2 * W + 1);
+    Scalar            *now = w.row[s % Window::arriving], *later = w.row[(s + 3) % Window::arriving];
     for (int k = lane; k <= W; k += shape.lanes) reflection[k] = r[k];
     if (lane == 0) upper[0] = r[W + 1];
     for (int c = lane; c < W + 1 + leaf.left; c += shape.lanes) {

@@ -69,7 +69,7 @@ struct QrLeafRegistersKernel {
     r[0]                      = h.tau_conjugate;
     RIBBON_UNROLL
     for (int k = 0; k < W; ++k) r[1 + k] = h.factor * mine.column[k];
-    r[1 + W] = Scalar(Real(1) / h.beta);
+    r[1 + W] = Scalar(h.one_over_beta);
     shared.statistics.take(h.beta, mine.scale, leaf.chain * tree.chain.rows + leaf.first + leaf.begin + s);
   }
   /// Takes row n out of a column: at the end of a chain rows of the window come instead of new ones.
@@ -118,15 +118,16 @@ struct QrLeafRegistersKernel {
 
   KOKKOS_INLINE_FUNCTION void step(const Leaf &leaf, int s, int lane, Lane &mine, Shared &shared) const
   {
-    const int     pivot = s % (W + 1), next = wrapped(pivot + 1);
-    const Scalar *r  = shared.reflection[s % 2];
-    const auto    at = leaf.chain * tree.chain.rows + leaf.first + s;
+    const int          pivot = s % (W + 1), next = wrapped(pivot + 1);
+    const Scalar      *r          = shared.reflection[s % 2];
+    const std::int64_t number     = leaf.chain * tree.leaves + leaf.node;
+    const auto         reflection = factors.step(factors.reflection, tree, number, s, W + 1), upper = factors.step(factors.upper, tree, number, s, 2 * W + 1);
     if (mine.slot >= 0) shared.row[(s + 2) % arriving][mine.slot] = mine.value;
     load(leaf, s + 3, lane, mine);
-    if (lane <= W) factors.reflection[at * (W + 1) + lane] = r[lane];
+    if (lane <= W) reflection[lane] = r[lane];
     if (lane == pivot) {
-      factors.upper[at * (2 * W + 1)] = r[1 + W];
-      mine.scale                      = 0;
+      upper[0]   = r[1 + W];
+      mine.scale = 0;
       RIBBON_UNROLL
       for (int k = 0; k < W; ++k) mine.column[k] = Scalar(0);
     } else if (lane <= W + leaf.left) {
@@ -147,9 +148,9 @@ struct QrLeafRegistersKernel {
       sum = (sum + more) * r[0];
       RIBBON_UNROLL
       for (int k = 0; k < W; ++k) mine.column[k] -= r[1 + k] * sum;
-      const int rank                             = lane > W ? lane - 1 : wrapped(lane - pivot + W + 1) - 1;
-      factors.upper[at * (2 * W + 1) + 1 + rank] = entering - sum;
-    } else if (lane <= 2 * W) factors.upper[at * (2 * W + 1) + lane] = Scalar(0); // no cut before
+      const int rank  = lane > W ? lane - 1 : wrapped(lane - pivot + W + 1) - 1;
+      upper[1 + rank] = entering - sum;
+    } else if (lane <= 2 * W) upper[lane] = Scalar(0); // no cut before
     if (lane == next && s + 1 < leaf.own) reflect(leaf, s + 1, next, mine, shared);
     if (lane <= W) shared.row[(s + 3) % arriving][lane] = Scalar(0);
   }

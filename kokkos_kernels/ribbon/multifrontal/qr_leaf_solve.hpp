@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_leaf_solve.hpp  Right-hand sides at leaves of one width: a thread has a leaf and some columns, in registers; factors come to scratch in copies that 32 leaves share.
+/// @file qr_leaf_solve.hpp  Right-hand sides at leaves of one width: a thread has a leaf and some columns, in registers; the factors of 32 leaves lie side by side.
 #pragma once
 
-#include <ribbon/device/async_copy.hpp>
 #include <ribbon/multifrontal/qr_solve.hpp>
 
 namespace ribbon::multifrontal {
@@ -12,9 +11,7 @@ template <class Scalar, int W, int C, bool Up>
 struct QrLeafSolveRegistersKernel {
   static constexpr int max_threads = 256;
   static constexpr int leaves      = 32; ///< of a team
-  static constexpr int steps       = 4;  ///< whose factors are copied at once
-  static constexpr int numbers     = Up ? W + 1 : 2 * W + 1;
-  static constexpr int pitch       = steps * numbers | 1; ///< odd: every lane reads numbers of its own leaf
+  static constexpr int steps       = 4;  ///< that are worked off together: what they take from memory is under way before
   QrSolve<Scalar>      solve;
   int                  groups; ///< of C columns, of a team
 
@@ -26,24 +23,7 @@ struct QrLeafSolveRegistersKernel {
     Scalar       left[C][W];   ///< down: of the cut before
     Scalar       next[C][steps];
   };
-  static std::size_t scratch(int groups, bool virtual_threads)
-  {
-    return device::align16(2 * leaves * pitch * sizeof(Scalar)) + (virtual_threads ? static_cast<std::size_t>(leaves * groups) * device::align16(sizeof(Lane)) : 0);
-  }
-
-  /// Starts the copy of the factors of steps chunk * steps on.
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void copy(const Team &team, Scalar *to, std::int64_t chain, std::int64_t base, int chunk, int v) const
-  {
-    const Tree   &tree = solve.tree;
-    const Scalar *from = (Up ? solve.factors.reflection : solve.factors.upper) + chain * tree.chain.rows * numbers;
-    for (int l = 0; l < leaves && base + l < tree.leaves; ++l) {
-      const std::int64_t first = tree.start(base + l), steps_left = tree.start(base + l + 1) - first - chunk * steps;
-      const int          count = steps_left < steps ? static_cast<int>(steps_left) * numbers : steps * numbers;
-      for (int e = v; e < count; e += team.size()) device::async_copy(to + l * pitch + e, from + (first + chunk * steps) * numbers + e);
-    }
-    device::async_commit();
-  }
+  static std::size_t scratch(int groups, bool virtual_threads) { return virtual_threads ? static_cast<std::size_t>(leaves * groups) * device::align16(sizeof(Lane)) : 0; }
 
   /// Loads what the steps of a chunk take from the vectors.
   KOKKOS_INLINE_FUNCTION void load(Lane &mine, int chunk) const
@@ -78,14 +58,18 @@ struct QrLeafSolveRegistersKernel {
       }
   }
 
-  KOKKOS_INLINE_FUNCTION void compute(Lane &mine, const Scalar *chunk_factors, int chunk, const Scalar (&given)[C][steps]) const
+  KOKKOS_INLINE_FUNCTION void compute(Lane &mine, int chunk, const Scalar (&given)[C][steps]) const
   {
-    const Leaf &leaf = mine.leaf;
+    const Leaf        &leaf   = mine.leaf;
+    const std::int64_t number = leaf.chain * solve.tree.leaves + leaf.node;
     RIBBON_UNROLL
     for (int u = 0; u < steps; ++u) {
-      const int     t = Up ? u : steps - 1 - u, s = chunk * steps + t;
-      const Scalar *f = chunk_factors + t * numbers;
+      const int t = Up ? u : steps - 1 - u, s = chunk * steps + t;
       if (s >= leaf.own) continue;
+      const auto from = Up ? solve.factors.step(solve.factors.reflection, solve.tree, number, s, W + 1) : solve.factors.step(solve.factors.upper, solve.tree, number, s, 2 * W + 1);
+      Scalar     f[Up ? W + 1 : 2 * W + 1];
+      RIBBON_UNROLL
+      for (int k = 0; k < (Up ? W + 1 : 2 * W + 1); ++k) f[k] = from[k];
       RIBBON_UNROLL
       for (int c = 0; c < C; ++c) {
         if (c >= mine.columns) continue;
@@ -127,12 +111,10 @@ struct QrLeafSolveRegistersKernel {
     const Tree                 &tree   = solve.tree;
     const std::int64_t          blocks = (solve.v.columns + C * groups - 1) / (C * groups), tiles = (tree.leaves + leaves - 1) / leaves;
     const std::int64_t          tile = team.league_rank() / blocks, block = team.league_rank() % blocks, chain = tile / tiles, base = tile % tiles * leaves;
-    Scalar                     *scratch_of[2] = {reinterpret_cast<Scalar *>(team.scratch()), reinterpret_cast<Scalar *>(team.scratch()) + leaves * pitch};
-    device::Threads<Lane, Team> lanes(team, team.scratch() + device::align16(2 * leaves * pitch * sizeof(Scalar)));
-    const int                   most = static_cast<int>((tree.chain.rows + tree.leaves - 1) / tree.leaves), chunks = (most + steps - 1) / steps;
+    device::Threads<Lane, Team> lanes(team, team.scratch());
+    const int                   chunks = static_cast<int>((tree.most_rows() + steps - 1) / steps);
     const auto                  number = [&](int k) { return Up ? k : chunks - 1 - k; };
     lanes.for_each([&](int v, Lane &mine) {
-      copy(team, scratch_of[0], chain, base, number(0), v);
       mine.leaf       = Leaf(tree, chain, base + v % leaves, base + v % leaves < tree.leaves);
       mine.column     = (block * groups + v / leaves) * C;
       const auto left = solve.v.columns - mine.column;
@@ -140,29 +122,26 @@ struct QrLeafSolveRegistersKernel {
       if (mine.columns == 0) return;
       begin(mine);
       load(mine, number(0));
-    });
-    for (int k = 0; k < chunks; ++k) {
-      device::async_wait(0);
-      team.barrier(); // copied by all, and read by all what comes next overwrites
-      lanes.for_each([&](int v, Lane &mine) {
-        if (k + 1 < chunks) copy(team, scratch_of[(k + 1) % 2], chain, base, number(k + 1), v);
+      for (int k = 0; k < chunks; ++k) {
         Scalar given[C][steps];
         RIBBON_UNROLL
-        for (int c = 0; c < C; ++c) RIBBON_UNROLL
-        for (int t = 0; t < steps; ++t) given[c][t] = mine.next[c][t];
-        if (mine.columns == 0) return;
+        for (int c = 0; c < C; ++c) {
+          RIBBON_UNROLL
+          for (int t = 0; t < steps; ++t) given[c][t] = mine.next[c][t];
+        }
         if (k + 1 < chunks) load(mine, number(k + 1));
-        compute(mine, scratch_of[k % 2] + v % leaves * pitch, number(k), given);
-      });
-    }
-    if constexpr (Up)
-      lanes.for_each([&](int, Lane &mine) {
-        const int rows = mine.columns > 0 ? tree.size(0, mine.leaf.node).rows : 0;
+        compute(mine, number(k), given);
+      }
+      if constexpr (Up) {
+        const int rows = tree.size(0, mine.leaf.node).rows;
         RIBBON_UNROLL
-        for (int c = 0; c < C; ++c) RIBBON_UNROLL
-        for (int k = 0; k < W; ++k)
-          if (c < mine.columns && k < rows) solve.passed(mine.leaf.chain, 0, mine.leaf.node, k, mine.column + c) = mine.window[c][k];
-      });
+        for (int c = 0; c < C; ++c) {
+          RIBBON_UNROLL
+          for (int k = 0; k < W; ++k)
+            if (c < mine.columns && k < rows) solve.passed(mine.leaf.chain, 0, mine.leaf.node, k, mine.column + c) = mine.window[c][k];
+        }
+      }
+    });
   }
 };
 

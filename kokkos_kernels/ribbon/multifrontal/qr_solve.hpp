@@ -66,8 +66,8 @@ struct QrSolve {
     const int  W = tree.chain.width();
     const Leaf leaf(tree, chain, node, true);
     for (int k = 0; k < leaf.carried; ++k) y[k] = b(chain, leaf.first + k, column);
-    const Scalar *record = factors.reflection + (chain * tree.chain.rows + leaf.first) * (W + 1);
-    for (int s = 0; s < leaf.own; ++s, record += W + 1) {
+    for (int s = 0; s < leaf.own; ++s) {
+      const auto   record   = factors.step(factors.reflection, tree, chain * tree.leaves + node, s, W + 1);
       const int    n        = leaf.at_step(s);
       const Scalar entering = leaf.arrives(s) ? b(chain, leaf.first + leaf.carried + s, column) : y[n];
       Scalar       sum      = entering;
@@ -90,10 +90,10 @@ struct QrSolve {
     for (int k = 0; k <= W; ++k) near[k] = Scalar(0);
     for (int k = 0; k < size.right; ++k) near[(leaf.own + k) % (W + 1)] = at_cut(chain, leaf.first + leaf.rows, k, column);
     for (int s = leaf.own - 1; s >= 0; --s) {
-      const Scalar *record = factors.upper + (chain * tree.chain.rows + leaf.first + s) * (2 * W + 1);
-      Scalar       &at     = x(chain, leaf.first + leaf.begin + s, column);
-      Scalar        sum    = at;
-      int           slot   = s % (W + 1);
+      const auto record = factors.step(factors.upper, tree, chain * tree.leaves + node, s, 2 * W + 1);
+      Scalar    &at     = x(chain, leaf.first + leaf.begin + s, column);
+      Scalar     sum    = at;
+      int        slot   = s % (W + 1);
       for (int k = 1; k <= W; ++k) {
         slot = slot == W ? 0 : slot + 1;
         sum -= record[k] * near[slot];
@@ -133,15 +133,17 @@ struct QrSolve {
   KOKKOS_INLINE_FUNCTION Strip passed_before(const Join &j, std::int64_t column) const { return passed_strip(j.chain, j.level - 1, j.closes ? 0 : 2 * j.node, column); }
   KOKKOS_INLINE_FUNCTION Strip passed_behind(const Join &j, std::int64_t column) const { return passed_strip(j.chain, j.level - 1, j.closes ? 0 : 2 * j.node + 1, column); }
 
-  // Sums over K numbers, or n where that is not known when compiled (K = 0), so that all are under way at once.
+  /// Sums n terms; where there are K, as when compiled, all are under way at once.
   template <int K, class Term>
   KOKKOS_INLINE_FUNCTION static Scalar sum_of(int n, const Term &term)
   {
     Scalar sum(0);
-    if constexpr (K > 0) {
+    if (K > 0 && n == K) {
+      Scalar terms[K > 0 ? K : 1];
       RIBBON_UNROLL
-      for (int k = 0; k < K; ++k)
-        if (k < n) sum += term(k);
+      for (int k = 0; k < K; ++k) terms[k] = term(k);
+      RIBBON_UNROLL
+      for (int k = 0; k < K; ++k) sum += terms[k];
     } else
       for (int k = 0; k < n; ++k) sum += term(k);
     return sum;
@@ -200,10 +202,10 @@ struct QrSolve {
     for (int k = 0; k < size.left; ++k) left[k] = Scalar(0);
     for (int k = 0; k <= W; ++k) near[k] = Scalar(0);
     for (int s = 0; s < leaf.own; ++s) {
-      const Scalar *record = factors.upper + (chain * tree.chain.rows + leaf.first + s) * (2 * W + 1);
-      int           slot   = s % (W + 1);
-      const Scalar  z      = (b(chain, leaf.first + leaf.begin + s, column) - near[slot]) * record[0];
-      near[slot]           = Scalar(0);
+      const auto   record = factors.step(factors.upper, tree, chain * tree.leaves + node, s, 2 * W + 1);
+      int          slot   = s % (W + 1);
+      const Scalar z      = (b(chain, leaf.first + leaf.begin + s, column) - near[slot]) * record[0];
+      near[slot]          = Scalar(0);
       for (int k = 1; k <= W; ++k) {
         slot = slot == W ? 0 : slot + 1;
         near[slot] += record[k] * z;
@@ -258,10 +260,10 @@ struct QrSolve {
     const NodeSize size = tree.size(0, node);
     for (int k = 0; k < size.rows; ++k) y[k] = passed(chain, 0, node, k, column);
     for (int s = leaf.own - 1; s >= 0; --s) {
-      const Scalar *record = factors.reflection + (chain * tree.chain.rows + leaf.first + s) * (W + 1);
-      const int     n      = leaf.at_step(s);
-      const Scalar  z      = x(chain, leaf.first + leaf.begin + s, column);
-      Scalar        sum    = z;
+      const auto   record = factors.step(factors.reflection, tree, chain * tree.leaves + node, s, W + 1);
+      const int    n      = leaf.at_step(s);
+      const Scalar z      = x(chain, leaf.first + leaf.begin + s, column);
+      Scalar       sum    = z;
       for (int k = 0; k < n; ++k) sum += record[1 + k] * y[k];
       sum *= record[0];
       for (int k = 0; k < n; ++k) y[k] -= conjugate(record[1 + k]) * sum;
