@@ -209,7 +209,7 @@ PetscErrorCode Errors(const Grid &grid, Vec u, PetscReal factor, FILE *file, Pet
       const PetscReal exact = factor * Exact(grid.dim, x, derivative);
       error[kind] += w * PetscSqr(PetscAbsScalar(v[point] - exact));
       norm[kind] += w * exact * exact;
-      if (file && derivative < 0) (void)fprintf(file, "%.8e,%.8e,%.8e,%.8e,%.3e\n", (double)x[0], (double)x[1], (double)x[2], (double)PetscRealPart(v[point]), (double)(PetscRealPart(v[point]) - exact));
+      if (file && derivative < 0) (void)fprintf(file, "%.8e,%.8e,%.8e,%.15e,%.3e\n", (double)x[0], (double)x[1], (double)x[2], (double)PetscRealPart(v[point]), (double)(PetscRealPart(v[point]) - exact));
     });
     PetscCall(VecRestoreArrayRead(samples, &v));
   }

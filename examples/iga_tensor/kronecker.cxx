@@ -3,6 +3,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <type_traits>
+
 PetscErrorCode KroneckerCreate(int dim, const Mat A[], bool inverse, Kronecker *product)
 {
   PetscInt rows[3] = {1, 1, 1}, columns[3] = {1, 1, 1}, others;
@@ -65,10 +67,14 @@ static void Transpose(PetscInt rows, PetscInt columns, const PetscScalar *from, 
 
 static PetscErrorCode TransposeThere(PetscInt rows, PetscInt columns, const PetscScalar *from, PetscMemType where_from, PetscScalar *to, PetscMemType where_to)
 {
+  using Host   = Kokkos::DefaultHostExecutionSpace;
+  using Device = Kokkos::DefaultExecutionSpace;
+
   PetscFunctionBeginUser;
+  PetscCheck(PetscMemTypeHost(where_from) || !(std::is_same<Host, Device>::value), PETSC_COMM_SELF, PETSC_ERR_SUP, "-mat_type: this Kokkos has no device, where such matrices are");
   PetscCheck(PetscMemTypeHost(where_from) == PetscMemTypeHost(where_to), PETSC_COMM_SELF, PETSC_ERR_SUP, "-mat_type: vectors and dense matrices are not in the same memory");
-  if (PetscMemTypeHost(where_from)) PetscCallCXX(Transpose<Kokkos::DefaultHostExecutionSpace>(rows, columns, from, to));
-  else PetscCallCXX(Transpose<Kokkos::DefaultExecutionSpace>(rows, columns, from, to));
+  if (PetscMemTypeHost(where_from)) PetscCallCXX(Transpose<Host>(rows, columns, from, to));
+  else PetscCallCXX(Transpose<Device>(rows, columns, from, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

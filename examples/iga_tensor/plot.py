@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Draws what iga_tensor writes: the spline of -field with its error, and errors against the number of elements.
-plot.py PICTURE.png FIELD.csv LABEL=ROWS.csv...           rows of -csv, a panel for each
+plot.py PICTURE.png FIELD.csv LABEL=ROWS.csv LABEL=ROWS.csv           FIELD: in 2D; ROWS: of -csv, a panel for each
 """
 import csv
 import math
@@ -38,17 +38,19 @@ def draw_errors(axis, label, rows):
         n, error = [row["elements"] for row in mine], [row["l2"] for row in mine]
         (line,) = axis.loglog(n, error, "o-", ms=3, lw=1, label=f"p = {p:.0f}")
         axis.loglog(n, [error[-1] * (n[-1] / m) ** (p + 1) for m in n], ":", lw=1, color=line.get_color())
+    axis.set_xticks(n, [f"{m:.0f}" for m in n], minor=False)
+    axis.minorticks_off()
     axis.set(xlabel="elements in a direction", title=f"{label}, L2 error, dotted: rate p + 1")
     axis.legend()
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
+    if len(sys.argv) != 5:
         sys.exit(__doc__)
     picture, field, *named = sys.argv[1:]
-    figure, axes = plt.subplots(1, 2 + len(named), figsize=(4.4 * (2 + len(named)), 3.8), constrained_layout=True)
-    draw_field(figure, axes, read(field))
-    for axis, text in zip(axes[2:], named):
+    figure, axes = plt.subplots(2, 2, figsize=(9, 7.4), constrained_layout=True)
+    draw_field(figure, axes[0], read(field))
+    for axis, text in zip(axes[1], named):
         label, _, name = text.partition("=")
         draw_errors(axis, label, read(name))
     figure.savefig(picture, dpi=110)
