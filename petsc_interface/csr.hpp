@@ -21,21 +21,52 @@ inline PetscErrorCode BlockIsOnDevice(Mat block, bool *on_device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Columns of other ranks in the rows of this one, as a sequential AIJ matrix that is borrowed, and their global numbers (unless null); null where the type does not tell them apart.
+inline PetscErrorCode GetOffProcessBlock(Mat rows, Mat *off, const PetscInt **columns)
+{
+  PetscBool is_mpiaij;
+  PetscFunctionBegin;
+  *off = nullptr;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)rows, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  if (is_mpiaij) PetscCall(MatMPIAIJGetSeqAIJ(rows, nullptr, off, columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+using HostRows = CsrMatrix<Scalar, PetscInt>;
+
+/// The compressed rows of a sequential AIJ matrix in host memory as they lie, with the numbers where `values`; RestoreHostRows() gives them back. Errors: PETSC_ERR_SUP for other types.
+inline PetscErrorCode GetHostRows(Mat block, bool values, HostRows *rows)
+{
+  PetscInt           n;
+  PetscBool          done;
+  const PetscScalar *a = nullptr;
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->row_begin, &rows->column, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Ribbon: cannot read the rows of a matrix of type %s", ((PetscObject)block)->type_name);
+  if (values) PetscCall(MatSeqAIJGetArrayRead(block, &a));
+  rows->rows = n, rows->value = reinterpret_cast<const Scalar *>(a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+inline PetscErrorCode RestoreHostRows(Mat block, HostRows *rows)
+{
+  PetscInt  n;
+  PetscBool done;
+  auto     *a = reinterpret_cast<const PetscScalar *>(rows->value);
+  PetscFunctionBegin;
+  if (a) PetscCall(MatSeqAIJRestoreArrayRead(block, &a));
+  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->row_begin, &rows->column, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Calls f with the compressed rows of a sequential AIJ matrix in host memory.
 template <class F>
 PetscErrorCode WithCsrOnHost(Mat block, const F &f)
 {
-  const PetscInt    *i, *j;
-  const PetscScalar *a;
-  PetscInt           n;
-  PetscBool          done;
+  HostRows rows;
   PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Ribbon: cannot read the rows of a matrix of type %s", ((PetscObject)block)->type_name);
-  PetscCall(MatSeqAIJGetArrayRead(block, &a));
-  PetscCallCXX(f(CsrMatrix<Scalar, PetscInt>{n, i, j, reinterpret_cast<const Scalar *>(a)}));
-  PetscCall(MatSeqAIJRestoreArrayRead(block, &a));
-  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(GetHostRows(block, true, &rows));
+  PetscCallCXX(f(rows));
+  PetscCall(RestoreHostRows(block, &rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,7 +11,7 @@
 namespace ribbon {
 
 struct ChainSolverOptions {
-  /// Rows of a leaf, at least; 0 leaves the choice to the solver: on a device max(64, 4 W, rows / 65536), on a host a leaf per thread.
+  /// Rows of a leaf, at least; 0 leaves the choice to the solver: on a device max(64, 4 W, rows / 65536), on a host a leaf per thread. Where it is given hosts run the kernels of a device.
   std::int64_t leaf_size = 0;
   /// A pivot this small relative to the largest entry of its column counts as zero; 0 stands for 100 units of roundoff.
   double zero_pivot = 0;
@@ -39,7 +39,7 @@ public:
   void factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A);
   /// Factors a tree whose leaves are the pieces of a longer chain: leaf l passes what passed() of its piece was. The rows of `chain` are (kl + ku) per leaf, those of the cuts between pieces.
   void factor_passed(const Exec &exec, const Scalar *passed);
-  /// (passed_size) what a piece passes on, in the memory of Exec: see multifrontal::Factors::leaf_front. A closed chain passes nothing.
+  /// (passed_size) what a piece passes on, in the memory of Exec: see multifrontal::Factors::Passed. A closed chain passes nothing.
   const Scalar *passed() const { return passed_.data(); }
   std::size_t   passed_size() const { return passed_.extent(0); }
 
@@ -48,7 +48,7 @@ public:
   /// "band LU" or "QR".
   const char *method() const { return is_lu_ ? "band LU" : "QR"; }
   /// Kernels of a factorization, and of a solve one way.
-  int launches() const { return static_cast<int>(plan_.size()); }
+  int launches() const { return static_cast<int>(plan_.size()) + 1; }
 
   /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.
   void solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed = false) const;
@@ -63,19 +63,18 @@ private:
   using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
   multifrontal::QrSolve<Scalar> columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const;
   void                          sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const;
-  template <class Index>
-  void launch_factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A, bool has_leaves);
-  void finish_report(const Exec &exec);
+  void                          factor_joins(const Exec &exec);
+  void                          finish_report(const Exec &exec);
 
   multifrontal::Tree                     tree_;
   multifrontal::Factors<Scalar>          factors_;
   multifrontal::BandLu<Scalar>           lu_;
   std::vector<multifrontal::Levels>      plan_;
-  bool                                   is_lu_ = false, has_leaves_ = true;
+  bool                                   is_lu_ = false, has_leaves_ = true, in_registers_ = false;
   double                                 zero_pivot_ = 0;
   const std::int64_t                    *row_of_     = nullptr;
   FactorReport                           report_;
-  Kokkos::View<Scalar *, Memory>         record_, leaf_front_, join_front_, passed_;
+  Kokkos::View<Scalar *, Memory>         reflection_, upper_, leaf_passed_, join_, passed_;
   Kokkos::View<int *, Memory>            exchange_;
   Kokkos::View<Statistics *, Memory>     leaf_statistics_, join_statistics_;
   mutable Kokkos::View<Scalar *, Memory> workspace_; ///< what nodes pass in a solve

@@ -28,7 +28,7 @@ struct LinePlaces {
   bool                wrap       = false;                  ///< entries may join the ends of a line
   int                 components = 1;                      ///< rows of an element
   int                 reach      = largest_half_bandwidth; ///< entries further along a line count as off it
-  const std::int64_t *place      = nullptr;                ///< in the memory of Exec: place of every element of the matrix
+  const std::int64_t *place      = nullptr;                ///< in the memory of Exec: place of every element of the matrix; extract_bands() takes -1 for one that is on no line
   const std::int64_t *element    = nullptr;                ///< the inverse, for every place of the lines; -1: a place that no element fills
   const std::int64_t *part       = nullptr;                ///< where several lines lie behind each other in one of `lines`: number of the line at every place
 
@@ -68,11 +68,12 @@ std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<S
 
 /// How many rows of a matrix would rather be on other lines.
 struct LinePreference {
-  std::int64_t rows       = 0; ///< that couple along one of the two sets of lines
-  std::int64_t preferring = 0; ///< of these, that couple along the other set at least `factor` times as strongly
+  std::int64_t rows       = 0; ///< that couple along one of the sets of lines
+  std::int64_t preferring = 0; ///< of these, that couple along the other set at least `factor` times as strongly as along each of `lines`
 };
+/// @param lines  one set or two; throws std::invalid_argument otherwise
 template <class Scalar, class Index, class Exec>
-LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, const LinePlaces &other_lines, double factor);
+LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor);
 
 /// One band matrix per line, periodic where the lines wrap, with blocks of as many rows as elements have; entries of A that are not along the lines
 /// are left out, and so are rows that are on none. Places that no element fills get a one on the diagonal.

@@ -12,11 +12,11 @@ namespace ribbon {
 /// Which element of an array is at which place of a LineSet, and the inverse.
 template <class MemorySpace>
 struct Packing {
-  Kokkos::View<std::int64_t *, MemorySpace> place;   ///< (elements)
+  Kokkos::View<std::int64_t *, MemorySpace> place;   ///< (elements); -1: at none
   Kokkos::View<std::int64_t *, MemorySpace> element; ///< (places); -1: no element
 };
 
-/// From the elements at all places, -1 where there is none; every element is at one place.
+/// From the elements at all places, -1 where there is none; every element is at one place, or none.
 template <class Exec>
 Packing<typename Exec::memory_space> make_packing(const Exec &exec, const std::vector<std::int64_t> &element, std::int64_t elements)
 {
@@ -47,7 +47,11 @@ struct UnpackKernel {
   int                  components;
   const Scalar        *from;
   Scalar              *to;
-  KOKKOS_FUNCTION void operator()(const std::int64_t k) const { to[k] = from[place(k / components) * components + k % components]; }
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    const std::int64_t p = place(k / components);
+    if (p >= 0) to[k] = from[p * components + k % components];
+  }
 };
 
 /// Every place of `to` gets its element of `from`, or zero. Elements have `components` unknowns, side by side. Asynchronous on exec.
@@ -58,7 +62,7 @@ void pack(const Exec &exec, const Packing<typename Exec::memory_space> &packing,
   Kokkos::parallel_for("ribbon::pack", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, n), PackKernel<Scalar, decltype(packing.element)>{packing.element, components, from, to});
 }
 
-/// Every element of `to` gets what is at its place of `from`. Asynchronous on exec.
+/// Every element of `to` that has a place gets what is there in `from`. Asynchronous on exec.
 template <class Scalar, class Exec>
 void unpack(const Exec &exec, const Packing<typename Exec::memory_space> &packing, int components, const Scalar *from, Scalar *to)
 {

@@ -3,6 +3,10 @@
 #pragma once
 
 #include <ribbon/chain_solver.hpp>
+#include <ribbon/multifrontal/qr_join_registers.hpp>
+#include <ribbon/multifrontal/qr_leaf.hpp>
+#include <ribbon/multifrontal/qr_leaf_registers.hpp>
+#include <ribbon/multifrontal/qr_leaf_solve.hpp>
 
 #include "algorithms.hpp"
 
@@ -12,18 +16,13 @@ namespace ribbon {
 
 namespace multifrontal {
 
-/// Largest number of leaves that one team works off.
-inline constexpr std::int64_t one_team = 160;
-
-/// Cuts the levels of a tree into launches: teams of the first one have `bottom` levels, two more share the rest.
-inline std::vector<Levels> plan_of(const Tree &tree, int bottom)
+/// Cuts the joining levels of a tree into launches: one for trees that a team works off, else two.
+inline std::vector<Levels> plan_of(const Tree &tree)
 {
-  const int top = tree.top();
-  if (tree.leaves <= one_team || top <= bottom) return {{0, top}};
-  const int           middle = bottom + (top - bottom + 1) / 2;
-  std::vector<Levels> plan{{0, bottom}, {bottom, middle}};
-  if (middle < top) plan.push_back({middle, top});
-  return plan;
+  const int top = tree.top(), middle = (top + 1) / 2;
+  if (top == 0) return {};
+  if (tree.leaves <= 256) return {{0, top}};
+  return {{0, middle}, {middle, top}};
 }
 
 inline int power_of_two_from(int n)
@@ -39,14 +38,43 @@ inline int log2_of(int n)
   return k;
 }
 
-template <class Scalar, class Exec>
-Groups groups_for(const Exec &exec, int W)
+/// Lanes for so many columns, and groups of them for so much scratch each.
+template <class Exec>
+Groups groups_for(const Exec &exec, int columns, std::size_t bytes, int threads)
 {
   if constexpr (!is_device_space<Exec>) return {1, 1};
-  const int lanes = std::min(256, power_of_two_from(2 * W + 1));
-  const int fit   = static_cast<int>(std::min<std::size_t>(device::scratch_limit(exec) / QrFactorKernel<Scalar, int>::Window::bytes(W), 1 << 20));
-  if (fit < 1) throw std::invalid_argument("ribbon::ChainSolver: a window of kl + ku + 1 = " + std::to_string(W + 1) + " rows does not fit the scratch of a team");
-  return {lanes, std::max(1, std::min({32, 1024 / lanes, 1 << log2_of(fit)}))};
+  const int lanes = std::min(256, power_of_two_from(columns));
+  const int fit   = static_cast<int>(std::min<std::size_t>(device::scratch_limit(exec) / std::max<std::size_t>(bytes, 1), 1 << 20));
+  if (fit < 1) throw std::invalid_argument("ribbon::ChainSolver: a window of " + std::to_string(bytes) + " bytes does not fit the scratch of a team");
+  return {lanes, std::max(1, std::min(threads / lanes, 1 << log2_of(fit)))};
+}
+
+/// Calls f(integral_constant W) for the widths that have kernels of their own; false for others.
+template <class Scalar, class F>
+bool with_registers(int W, const F &f)
+{
+  if constexpr (std::is_same_v<Scalar, double>) {
+    switch (W) {
+    case 2:
+      f(std::integral_constant<int, 2>());
+      return true;
+    case 4:
+      f(std::integral_constant<int, 4>());
+      return true;
+    case 6:
+      f(std::integral_constant<int, 6>());
+      return true;
+    case 8:
+      f(std::integral_constant<int, 8>());
+      return true;
+    case 10:
+      f(std::integral_constant<int, 10>());
+      return true;
+    default:
+      break;
+    }
+  }
+  return false;
 }
 
 template <class Scalar, class Index>
@@ -101,45 +129,50 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     else leaf = std::max<std::int64_t>({leaf, 64, 4 * W, chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
   }
   tree_                      = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
+  in_registers_              = is_device_space<Exec> || options.leaf_size > 0; // a host runs their code one virtual thread after another, for tests
   is_lu_                     = !is_device_space<Exec> && options.leaf_size == 0 && tree_.leaves == 1 && !chain.is_open_left() && !chain.is_open_right();
   const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
   const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Statistics *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
   const std::int64_t rows    = chain.rows * chain.chains;
   if (is_lu_) {
     lu_.chain        = chain;
-    record_          = numbers("ribbon::band_lu", rows * lu_.width());
+    upper_           = numbers("ribbon::band_lu", rows * lu_.width());
     exchange_        = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::exchange", static_cast<std::size_t>(rows + chain.chains));
     leaf_statistics_ = watched("ribbon::pivots", chain.chains);
-    lu_.a = record_.data(), lu_.exchange = exchange_.data(), lu_.upper = exchange_.data() + rows;
-    plan_ = {{0, 0}};
+    lu_.a = upper_.data(), lu_.exchange = exchange_.data(), lu_.upper = exchange_.data() + rows;
   } else {
-    record_          = numbers("ribbon::qr", rows * Factors<Scalar>::record_size(W));
-    leaf_front_      = numbers("ribbon::leaf_fronts", chain.chains * tree_.leaves * Factors<Scalar>::leaf_size(W));
-    join_front_      = numbers("ribbon::join_fronts", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
-    leaf_statistics_ = watched("ribbon::pivots", chain.chains * tree_.leaves);
-    join_statistics_ = watched("ribbon::pivots", chain.chains * tree_.joins);
-    factors_         = {record_.data(), leaf_front_.data(), join_front_.data(), leaf_statistics_.data(), join_statistics_.data()};
-    plan_            = plan_of(tree_, std::max(2, log2_of(groups_for<Scalar>(exec, W).groups)));
-    if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::leaf_size(W));
+    const int          together = in_registers_ && with_registers<Scalar>(W, [](auto) {}) ? 32 : 1;
+    const std::int64_t steps    = Factors<Scalar>::padded(chain.chains * tree_.leaves, together) * tree_.most_rows();
+    reflection_                 = numbers("ribbon::reflections", steps * (W + 1));
+    upper_                      = numbers("ribbon::upper", steps * (2 * W + 1));
+    leaf_passed_                = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
+    join_                       = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
+    leaf_statistics_            = watched("ribbon::pivots", chain.chains * tree_.leaves);
+    join_statistics_            = watched("ribbon::pivots", chain.chains * tree_.joins);
+    factors_                    = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), leaf_statistics_.data(), join_statistics_.data(), together};
+    plan_                       = plan_of(tree_);
+    if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }
-  report_.bytes =
-    record_.span() * sizeof(Scalar) + leaf_front_.span() * sizeof(Scalar) + join_front_.span() * sizeof(Scalar) + exchange_.span() * sizeof(int) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(Statistics);
+  report_.bytes = (reflection_.span() + upper_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + exchange_.span() * sizeof(int) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(Statistics);
   exec.fence();
 }
 
 template <class Scalar, class Exec>
-template <class Index>
-void ChainSolver<Scalar, Exec>::launch_factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A, bool has_leaves)
+void ChainSolver<Scalar, Exec>::factor_joins(const Exec &exec)
 {
   using namespace multifrontal;
-  using Kernel       = QrFactorKernel<Scalar, Index>;
-  const int    W     = tree_.chain.width();
-  const Groups shape = groups_for<Scalar>(exec, W);
-  has_leaves_        = has_leaves;
+  const int W = tree_.chain.width();
   for (const Levels &levels : plan_) {
-    const std::int64_t teams = tree_.chain.chains * tree_.count[levels.top];
-    device::launch(exec, "ribbon::chain_factor", {teams, shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * Kernel::Window::bytes(W)},
-                   Kernel{tree_, levels, shape, has_leaves, A, factors_, Kernel::Window::bytes(W)});
+    const auto   teams  = tree_.chain.chains * tree_.count[levels.top];
+    const Groups any    = groups_for(exec, 5 * W, 0, 1024);
+    const auto   joins  = [&](const Groups &shape) { return QrJoinKernel<Scalar>{tree_, levels, shape, factors_}; };
+    const bool   narrow = in_registers_ && with_registers<Scalar>(W, [&](auto K) {
+                          using Kernel       = QrJoinRegistersKernel<Scalar, K()>;
+                          const int    lanes = power_of_two_from(Kernel::columns);
+                          const Groups shape{lanes, Kernel::max_threads / lanes};
+                          device::launch(exec, "ribbon::chain_joins", {teams, Kernel::max_threads, Kernel::scratch(shape, !is_device_space<Exec>)}, Kernel{joins(shape), shape});
+                        });
+    if (!narrow) device::launch(exec, "ribbon::chain_joins", {teams, any.lanes * any.groups, 0}, joins(any));
   }
 }
 
@@ -153,17 +186,36 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
       lu_.row_of = A.row_of;
       Kokkos::parallel_for("ribbon::band_lu", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tree_.chain.chains), multifrontal::BandLuKernel<Scalar, Index>{lu_, A, leaf_statistics_.data()});
     }
-  } else launch_factor(exec, A, true);
+  } else {
+    using namespace multifrontal;
+    const int  W        = tree_.chain.width();
+    const auto teams_of = [&](const Groups &shape) { return tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups); };
+    const bool narrow   = in_registers_ && with_registers<Scalar>(W, [&](auto K) {
+                          using Kernel       = QrLeafRegistersKernel<Scalar, Index, K()>;
+                          const int    lanes = std::max(8, power_of_two_from(2 * W + 1));
+                          const Groups shape{lanes, Kernel::max_threads / lanes};
+                          device::launch(exec, "ribbon::chain_leaves", {teams_of(shape), Kernel::max_threads, Kernel::scratch(shape, !is_device_space<Exec>)}, Kernel{tree_, shape, A, factors_});
+                        });
+    if (!narrow) {
+      using Kernel     = QrLeafKernel<Scalar, Index>;
+      const auto bytes = Kernel::Window::bytes(W);
+      const auto shape = groups_for(exec, 2 * W + 1, bytes, 128);
+      device::launch(exec, "ribbon::chain_leaves", {teams_of(shape), shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * bytes}, Kernel{tree_, shape, A, factors_, bytes});
+    }
+    has_leaves_ = true;
+    factor_joins(exec);
+  }
   finish_report(exec);
 }
 
 template <class Scalar, class Exec>
 void ChainSolver<Scalar, Exec>::factor_passed(const Exec &exec, const Scalar *passed)
 {
-  const Kokkos::View<const Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> given(passed, leaf_front_.extent(0));
-  Kokkos::deep_copy(exec, leaf_front_, given);
+  const Kokkos::View<const Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> given(passed, leaf_passed_.extent(0));
+  Kokkos::deep_copy(exec, leaf_passed_, given);
   Kokkos::deep_copy(exec, leaf_statistics_, Statistics());
-  launch_factor(exec, ChainMatrix<Scalar, int>{{0, nullptr, nullptr, nullptr}}, false);
+  has_leaves_ = false;
+  factor_joins(exec);
   finish_report(exec);
 }
 
@@ -179,22 +231,11 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
   const Chain      &chain = tree_.chain;
   const std::size_t tops  = static_cast<std::size_t>(chain.chains);
   Statistics        all;
-  if (tops > 0) {
-    const Kokkos::View<const Statistics *, Memory, Unmanaged> last(is_lu_ ? leaf_statistics_.data() : &factors_.statistics(tree_, 0, level, node),
-                                                                   level == 0 || is_lu_ ? tops : tops * static_cast<std::size_t>(tree_.joins));
-    Kokkos::View<Statistics *, Kokkos::HostSpace> host("ribbon::pivots", 0);
-    if (level == 0) {
-      host = Kokkos::View<Statistics *, Kokkos::HostSpace>("ribbon::pivots", tops);
-      Kokkos::deep_copy(exec, host, Kokkos::View<const Statistics *, Memory, Unmanaged>(leaf_statistics_.data(), tops));
-      exec.fence();
-      for (std::size_t c = 0; c < tops; ++c) all.join(host(c));
-    } else {
-      host = Kokkos::View<Statistics *, Kokkos::HostSpace>("ribbon::pivots", join_statistics_.extent(0));
-      Kokkos::deep_copy(exec, host, join_statistics_);
-      exec.fence();
-      for (std::size_t c = 0; c < tops; ++c) all.join(host(static_cast<std::size_t>(tree_.join_number(static_cast<std::int64_t>(c), level, node))));
-    }
-  }
+  const auto       &watched = level == 0 ? leaf_statistics_ : join_statistics_;
+  const auto        host    = Kokkos::create_mirror_view(watched);
+  Kokkos::deep_copy(exec, host, watched);
+  exec.fence();
+  for (std::size_t c = 0; c < tops; ++c) all.join(host(level == 0 ? c : static_cast<std::size_t>(tree_.join_number(static_cast<std::int64_t>(c), level, node))));
   const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto   bytes     = report_.bytes;
   report_                = {};
@@ -206,13 +247,8 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
   if (all.not_finite) report_.status = FactorStatus::not_finite;
   else if (report_.smallest_pivot <= tolerance) report_.status = FactorStatus::zero_pivot;
   if (passed_.extent(0) > 0) {
-    const Factors<Scalar>                                                 &f = factors_;
-    const auto                                                             p = f.passed(tree_, 0, level, node);
-    const int                                                              W = chain.width();
-    const Kokkos::View<Scalar **, Kokkos::LayoutStride, Memory, Unmanaged> from(const_cast<Scalar *>(p.at),
-                                                                                Kokkos::LayoutStride(static_cast<std::size_t>(W + 1), 1, static_cast<std::size_t>(2 * W), static_cast<std::size_t>(p.ld)));
-    const Kokkos::View<Scalar **, Kokkos::LayoutStride, Memory, Unmanaged> to(passed_.data(), Kokkos::LayoutStride(static_cast<std::size_t>(W + 1), 1, static_cast<std::size_t>(2 * W), static_cast<std::size_t>(W + 1)));
-    Kokkos::deep_copy(exec, to, from);
+    const Kokkos::View<const Scalar *, Memory, Unmanaged> from(factors_.passed(tree_, 0, level, node).at, passed_.extent(0));
+    Kokkos::deep_copy(exec, passed_, from);
     exec.fence();
   }
 }
@@ -232,17 +268,43 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
 {
   using namespace multifrontal;
   const int          W       = tree_.chain.width();
-  const std::int64_t columns = solve.v.columns;
-  const int          block   = static_cast<int>(std::min<std::int64_t>(columns, is_device_space<Exec> ? 32 : 16));
-  const bool         up      = direction == Sweep::up || direction == Sweep::up_transposed;
+  const std::int64_t columns = solve.v.columns, leaves = tree_.chain.chains * tree_.leaves;
+  const bool         up          = direction == Sweep::up || direction == Sweep::up_transposed;
+  const auto         threads_for = [&](std::int64_t items, int most) { // whose numbers fit the scratch of a team
+    int threads = is_device_space<Exec> ? static_cast<int>(std::min<std::int64_t>(most, (items + 31) / 32 * 32)) : 1;
+    while (threads > 1 && static_cast<std::size_t>(threads * QrSolve<Scalar>::work(W)) * sizeof(Scalar) > device::scratch_limit(exec)) threads /= 2;
+    return threads;
+  };
+  const auto bytes     = [&](int threads) { return device::align16(static_cast<std::size_t>(threads * QrSolve<Scalar>::work(W)) * sizeof(Scalar)); };
+  const auto at_leaves = [&] {
+    if (!has_leaves_) return;
+    const auto narrow = [&](auto K, auto C, auto Up) {
+      using Kernel              = QrLeafSolveRegistersKernel<Scalar, K(), C(), Up()>;
+      const int          groups = static_cast<int>(std::min<std::int64_t>(Kernel::max_threads / Kernel::leaves, (columns + C() - 1) / C()));
+      const std::int64_t tiles = tree_.chain.chains * ((tree_.leaves + Kernel::leaves - 1) / Kernel::leaves), blocks = (columns + groups * C() - 1) / (groups * C());
+      device::launch(exec, "ribbon::chain_solve_leaves", {tiles * blocks, Kernel::leaves * groups, Kernel::scratch(groups, !is_device_space<Exec>)}, Kernel{solve, groups});
+    };
+    if (in_registers_ && (direction == Sweep::up || direction == Sweep::down))
+      if (with_registers<Scalar>(W, [&](auto K) {
+            const auto with_columns = [&](auto C) { up ? narrow(K, C, std::true_type()) : narrow(K, C, std::false_type()); };
+            columns == 1 ? with_columns(std::integral_constant<int, 1>()) : with_columns(std::integral_constant<int, 4>());
+          }))
+        return;
+    const int threads = threads_for(leaves * columns, 64);
+    device::launch(exec, "ribbon::chain_solve_leaves", {(leaves * columns + threads - 1) / threads, threads, bytes(threads)}, QrLeafSolveKernel<Scalar>{solve, direction});
+  };
+  if (up) at_leaves();
   for (std::size_t k = 0; k < plan_.size(); ++k) {
-    const Levels      &levels  = plan_[up ? k : plan_.size() - 1 - k];
-    const std::int64_t items   = std::min<std::int64_t>(one_team, tree_.end_leaf(levels.top, 0) - tree_.first_leaf(levels.top, 0)) * block;
-    int                threads = is_device_space<Exec> ? static_cast<int>(std::min<std::int64_t>(256, (items + 31) / 32 * 32)) : 1;
-    const auto         scratch = [&] { return device::align16(static_cast<std::size_t>(threads) * static_cast<std::size_t>(QrSolve<Scalar>::work(W)) * sizeof(Scalar)); };
-    while (threads > 1 && scratch() > device::scratch_limit(exec)) threads /= 2;
-    device::launch(exec, "ribbon::chain_solve", {tree_.chain.chains * tree_.count[levels.top] * ((columns + block - 1) / block), threads, scratch()}, QrSolveKernel<Scalar>{solve, levels, direction, has_leaves_, block});
+    const Levels &levels  = plan_[up ? k : plan_.size() - 1 - k];
+    const int     block   = static_cast<int>(std::min<std::int64_t>(columns, 16));
+    const int     threads = threads_for(tree_.chain.rows > 0 ? std::int64_t(block) * W << std::min(16, levels.top - levels.bottom) : 1, 256);
+    const auto    start   = [&](auto K) {
+      device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((columns + block - 1) / block), threads, K > 0 ? 0 : bytes(threads)},
+                          QrJoinSolveKernel<Scalar, K()>{solve, levels, direction, block});
+    };
+    if (!in_registers_ || !with_registers<Scalar>(W, start)) start(std::integral_constant<int, 0>());
   }
+  if (!up) at_leaves();
 }
 
 template <class Scalar, class Exec>

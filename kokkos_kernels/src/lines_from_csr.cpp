@@ -3,8 +3,10 @@
 
 #include "algorithms.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace ribbon {
 
@@ -178,23 +180,31 @@ struct PreferenceReducer {
   }
 };
 
-/// Counts rows that couple along two sets of lines at all, and those that couple along the other one `factor` times as strongly or more.
+/// Counts rows that couple along some of the sets of lines at all, and those that couple along the other one `factor` times as strongly as along each of the `count` first.
 template <class Scalar, class Index>
 struct PreferenceKernel {
   CsrMatrix<Scalar, Index> A;
-  LinePlaces               lines, other_lines;
+  LinePlaces               lines[2], other_lines;
+  int                      count;
   double                   factor;
-  KOKKOS_FUNCTION void     operator()(const std::int64_t k, PreferenceReducer &r) const
+  KOKKOS_FUNCTION double   along(const LinePlaces &places, const std::int64_t k) const
   {
-    const RowOnLines row(lines, k), other_row(other_lines, k);
-    double           along = 0, along_other = 0;
-    for (Index e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
-      const double a = static_cast<double>(magnitude(A.value[e]));
-      if (row.to(A.column[e]).distance != 0) along += a;
-      if (other_row.to(A.column[e]).distance != 0) along_other += a;
+    const RowOnLines row(places, k);
+    double           sum = 0;
+    for (Index e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e)
+      if (row.to(A.column[e]).distance != 0) sum += static_cast<double>(magnitude(A.value[e]));
+    return sum;
+  }
+  KOKKOS_FUNCTION void operator()(const std::int64_t k, PreferenceReducer &r) const
+  {
+    const double along_other = along(other_lines, k);
+    double       most        = 0;
+    for (int s = 0; s < count; ++s) {
+      const double sum = along(lines[s], k);
+      most             = sum > most ? sum : most;
     }
-    if (along + along_other > 0) ++r.rows;
-    if (along_other > 0 && along_other >= factor * along) ++r.preferring;
+    if (most + along_other > 0) ++r.rows;
+    if (along_other > 0 && along_other >= factor * most) ++r.preferring;
   }
 };
 
@@ -218,7 +228,7 @@ struct ExtractKernel {
       for (Index e = A.row_begin[element * B + a]; e < A.row_begin[element * B + a + 1]; ++e) {
         const std::int64_t c = A.column[e] / B, other = lines.place ? lines.place[c] : c;
         bool               wrapped;
-        const int          d = lines.same_line(k, other) ? distance(s, p, k, other, lines.wrap, h, wrapped) : 0;
+        const int          d = other >= 0 && lines.same_line(k, other) ? distance(s, p, k, other, lines.wrap, h, wrapped) : 0;
         if (d != 0 || other == k) values(p.line, p.row, ((d + h) * B + a) * B + static_cast<int>(A.column[e] % B)) += A.value[e];
       }
   }
@@ -283,10 +293,13 @@ std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<S
 }
 
 template <class Scalar, class Index, class Exec>
-LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, const LinePlaces &other_lines, double factor)
+LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor)
 {
-  PreferenceReducer r;
-  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_preference", rows_of(exec, A.rows), PreferenceKernel<Scalar, Index>{A, lines, other_lines, factor}, Kokkos::Sum<PreferenceReducer>(r));
+  PreferenceReducer               r;
+  PreferenceKernel<Scalar, Index> kernel{A, {}, other_lines, static_cast<int>(lines.size()), factor};
+  if (lines.empty() || lines.size() > 2) throw std::invalid_argument("ribbon::line_preference: one or two sets of lines beside the other one, not " + std::to_string(lines.size()));
+  std::copy(lines.begin(), lines.end(), kernel.lines);
+  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_preference", rows_of(exec, A.rows), kernel, Kokkos::Sum<PreferenceReducer>(r));
   exec.fence();
   return {r.rows, r.preferring};
 }
@@ -308,7 +321,7 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
 #define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec)                                                                                                                                                                        \
   template LineCouplings                              line_couplings(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &);                                                                                  \
   template std::vector<std::int64_t>                  strength_histogram(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &);                                                                              \
-  template LinePreference                             line_preference(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, const LinePlaces &, double);                                                     \
+  template LinePreference                             line_preference(const Exec &, const CsrMatrix<Scalar, Index> &, const std::vector<LinePlaces> &, const LinePlaces &, double);                                        \
   template Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, int);
 #define RIBBON_INSTANTIATE(Scalar, Exec)                                                                                                                                                                                   \
   RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec)                                                                                                                                                                       \

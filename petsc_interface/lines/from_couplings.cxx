@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "line_map.hpp"
 
-#include "packed.hpp"
+#include <algorithm>
 
 namespace ribbon::petsc {
 
-PetscErrorCode LinesFromCouplings(const LineSource &source, LineMap *map)
+PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elements, LineMap *map)
 {
-  const PetscInt    *ia, *ja;
-  const PetscScalar *a;
-  PetscInt           n, components;
-  PetscBool          done;
-  LineDirection      direction;
-  PetscFunctionBegin;
-  PetscCall(ElementSize(source, &components, nullptr));
-  PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)source.block)->type_name);
-  PetscCall(MatSeqAIJGetArrayRead(source.block, &a));
+  const MPI_Comm      comm = PetscObjectComm((PetscObject)source.rows);
+  HostRows            rows;
+  LinesOfGraph        lines;
   LinesOfGraphOptions options;
-  options.block = static_cast<int>(components);
-  PetscCallCXX(direction = packed(lines_from_graph(CsrMatrix<Scalar, PetscInt>{n, ia, ja, reinterpret_cast<const Scalar *>(a)}, options)));
-  PetscCall(MatSeqAIJRestoreArrayRead(source.block, &a));
-  PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  LineDirection       direction;
+  std::vector<int>    colour_of;
+  int                 colours = 0;
+  PetscFunctionBegin;
+  options.block = static_cast<int>(elements.components);
+  PetscCall(GetHostRows(source.block, true, &rows));
+  PetscCallCXX(lines = lines_from_graph(rows, options));
+  if (map->coloured) PetscCallCXX(colour_of = colour_lines(rows, lines, elements.components));
+  PetscCall(RestoreHostRows(source.block, &rows));
+  PetscCallCXX(static_cast<LineLayout &>(direction) = packed(lines));
+  for (int colour : colour_of) colours = std::max(colours, colour + 1);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &colours, 1, MPI_INT, MPI_MAX, comm));
+  if (colours > 1) PetscCallCXX(direction.colours = packed_by_colour(lines, colour_of, colours, direction.lines.rows));
   direction.name       = "matrix";
-  direction.components = static_cast<int>(components);
+  direction.components = options.block;
   direction.widest     = 1;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)source.rows)));
+  direction.partial    = true;
+  direction.lines_all  = static_cast<PetscInt>(lines.lines());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));
   map->source = "largest couplings of the matrix";
   map->directions.push_back(direction);
   PetscFunctionReturn(PETSC_SUCCESS);

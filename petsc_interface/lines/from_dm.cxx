@@ -26,15 +26,14 @@ static PetscErrorCode FromDMDA(DM dm, const LineSource &source, LineMap *map, st
   const std::int64_t box[3] = {local[0], local[1], local[2]};
   for (PetscInt d = 0; d < dim; ++d) {
     LineDirection direction;
-    direction.name        = std::string(1, "xyz"[d]);
-    direction.lines       = LineSet::box(box, (int)d);
-    direction.components  = (int)dof;
-    direction.processes   = (PetscMPIInt)processes[d];
-    direction.wrap        = processes[d] == 1 && boundary[d] == DM_BOUNDARY_PERIODIC;
-    direction.lines_all   = size[d] > 0 ? all / dof / size[d] : 0;
-    direction.lines_cut   = processes[d] > 1 ? direction.lines_all : 0;
-    direction.two_colours = direction.lines_all > 1; // neighbours are
-    for (int colour = 0; colour < 2; ++colour) direction.colours[colour] = every_second_line(box, begin, (int)d, colour);
+    direction.name       = std::string(1, "xyz"[d]);
+    direction.lines      = LineSet::box(box, (int)d);
+    direction.components = (int)dof;
+    direction.processes  = (PetscMPIInt)processes[d];
+    direction.wrap       = processes[d] == 1 && boundary[d] == DM_BOUNDARY_PERIODIC;
+    direction.lines_all  = size[d] > 0 ? all / dof / size[d] : 0;
+    direction.lines_cut  = processes[d] > 1 ? direction.lines_all : 0;
+    for (int colour = 0; colour < 2 && map->coloured && direction.lines_all > 1; ++colour) direction.colours.push_back(every_second_line(box, begin, (int)d, colour));
     map->directions.push_back(direction);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -51,7 +50,12 @@ PetscErrorCode LinesFromDM(PC pc, const LineSource &source, LineMap *map)
     if (!dm && from == 1 && source.kronecker) PetscCall(MatGetDM(source.rows, &dm));
     if (!dm) continue;
     PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
-    if (!is_da) continue;
+    if (!is_da) {
+      DMType type;
+      PetscCall(DMGetType(dm, &type));
+      map->why_not = std::string("its DM of type ") + type + " is no DMDA";
+      continue;
+    }
     map->source = from == 0 ? "DMDA of the PC" : "DMDA of the matrix";
     PetscCall(FromDMDA(dm, source, map, &map->why_not));
   }

@@ -2,8 +2,7 @@
 // A grid without a DM: in natural numbering every element hangs together with the next but where a grid line ends, and every grid line with the next but where a
 // plane ends. A rank holds a slab of whole lines, or begins and ends amid one; or it holds a box that is numbered by itself, as PETSc numbers grids.
 #include "line_map.hpp"
-
-#include "packed.hpp"
+#include "pattern.hpp"
 
 #include <algorithm>
 
@@ -32,21 +31,22 @@ bool ends_at_multiples(const std::vector<char> &tied, bool tied_before, PetscInt
 /// Whether an entry joins the first thing of this rank to the one before it, of another rank; a thing is so many consecutive rows.
 PetscErrorCode TiedBefore(Mat rows, PetscInt size, bool *tied)
 {
-  PetscBool       is_mpiaij, done;
   Mat             off;
-  const PetscInt *columns, *ia, *ja;
-  PetscInt        rbegin, n;
+  const PetscInt *columns;
+  PetscInt        rbegin;
+  Pattern         pattern;
   PetscFunctionBegin;
   *tied = false;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)rows, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
-  if (!is_mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatMPIAIJGetSeqAIJ(rows, nullptr, &off, &columns));
+  PetscCall(GetOffProcessBlock(rows, &off, &columns));
+  if (!off) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(rows, &rbegin, nullptr));
-  PetscCall(MatGetRowIJ(off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)off)->type_name);
-  for (PetscInt r = 0; r < n && (rbegin + r) / size == rbegin / size; ++r)
-    for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) *tied = *tied || columns[ja[e]] / size == rbegin / size - 1;
-  PetscCall(MatRestoreRowIJ(off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  PetscCall(GetHostRows(off, false, &pattern.A));
+  pattern.each([&](PetscInt r, PetscInt c) {
+    const bool first = (rbegin + r) / size == rbegin / size;
+    *tied            = *tied || (first && columns[c] / size == rbegin / size - 1);
+    return *tied || !first;
+  });
+  PetscCall(RestoreHostRows(off, &pattern.A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,8 +86,8 @@ PetscErrorCode FindPeriod(MPI_Comm comm, const Things &t, bool may_be_natural, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Lines of a grid along dimension d, whose first and last planes may have holes, packed.
-LineDirection Packed(const Grid &g, int d)
+/// Lines of a grid along dimension d, whose first and last planes may have holes, in the order of their first elements.
+LinesOfGraph LinesAlong(const Grid &g, int d)
 {
   const std::int64_t nx = g.box[0], plane = nx * g.box[1];
   const auto         line_of = [&](std::int64_t e) {
@@ -103,7 +103,20 @@ LineDirection Packed(const Grid &g, int d)
   found.begin = at;
   for (std::int64_t e = 0; e < g.count; ++e) found.order[static_cast<std::size_t>(at[static_cast<std::size_t>(line_of(e))]++)] = e;
   found.begin.erase(std::unique(found.begin.begin(), found.begin.end()), found.begin.end()); // lines without elements
-  return packed(found);
+  return found;
+}
+
+/// Parity of the sum of the other two global indices of each of these lines; the box begins at `begin`.
+std::vector<int> Parities(const Grid &g, const LinesOfGraph &lines, const PetscInt (&begin)[3], int d)
+{
+  std::vector<int> parity;
+  for (std::int64_t l = 0; l < lines.lines(); ++l) {
+    const std::int64_t k = g.shift + lines.order[static_cast<std::size_t>(lines.begin[static_cast<std::size_t>(l)])], at[3] = {k % g.box[0], k / g.box[0] % g.box[1], k / (g.box[0] * g.box[1])};
+    std::int64_t       sum = 0;
+    for (int other = 0; other < 3; ++other) sum += other == d ? 0 : begin[other] + at[other];
+    parity.push_back(static_cast<int>(sum % 2));
+  }
+  return parity;
 }
 
 /// How many lines along d the borders of ranks cut, elements being numbered naturally. Collective.
@@ -121,38 +134,33 @@ PetscErrorCode CountCutLines(MPI_Comm comm, const Grid &g, PetscInt first, int d
 
 } // namespace
 
-PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map)
+PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, LineMap *map)
 {
-  const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
-  const PetscInt *ia, *ja;
-  PetscInt        n, all, rbegin, components, nx, ny = 0;
-  bool            coupled;
-  PetscMPIInt     size;
-  PetscBool       done;
-  bool            natural, natural_planes = false;
+  const MPI_Comm comm       = PetscObjectComm((PetscObject)source.rows);
+  const PetscInt components = element.components;
+  Pattern        pattern{{}, components};
+  PetscInt       all, rbegin, nx, ny = 0;
+  PetscMPIInt    size;
+  bool           natural, natural_planes = false;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(ElementSize(source, &components, &coupled));
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCall(MatGetSize(source.rows, &all, nullptr));
-  PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)source.block)->type_name);
-  const PetscInt elements = n / components, first = rbegin / components, rows = n;
-  const auto     each = [&](const auto &f) {
-    for (PetscInt r = 0; r < rows; ++r)
-      for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) f(r / components, ja[e] / components);
-  };
+  PetscCall(GetHostRows(source.block, false, &pattern.A));
+  const PetscInt elements = pattern.elements(), first = rbegin / components;
   // ties of things of `length` elements that begin with element -x0, and how many couple with the one d away
   const auto look = [&](Things &t, PetscInt length, PetscInt x) {
     t.tied.assign(static_cast<std::size_t>(t.count) + 1, 0);
-    each([&](PetscInt r, PetscInt c) {
+    pattern.each([&](PetscInt r, PetscInt c) {
       const PetscInt l = (x + r) / length, m = (x + c) / length;
       if (std::abs(l - m) == 1) t.tied[static_cast<std::size_t>(std::min(l, m))] = 1;
+      return false;
     });
     return [&, length, x](PetscInt d) {
       std::vector<char> has(static_cast<std::size_t>(t.count) + 1, 0);
-      each([&](PetscInt r, PetscInt c) {
+      pattern.each([&](PetscInt r, PetscInt c) {
         if ((x + c) / length - (x + r) / length == d) has[static_cast<std::size_t>((x + r) / length)] = 1;
+        return false;
       });
       return static_cast<PetscInt>(std::count(has.begin(), has.end(), 1));
     };
@@ -168,7 +176,7 @@ PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map)
     PetscCall(TiedBefore(source.rows, components * nx, &grid_lines.tied_before));
     PetscCall(FindPeriod(comm, grid_lines, natural, look(grid_lines, nx, x0), &ny, &natural_planes));
   }
-  PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  PetscCall(RestoreHostRows(source.block, &pattern.A));
   // a grid has lines of more than one element, and more than one of them
   int is_grid = nx > 1 && lines != 1;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &is_grid, 1, MPI_INT, MPI_LOR, comm));
@@ -190,12 +198,11 @@ PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map)
   g.box[2]              = planes > 1 ? (y0 + lines + ny - 1) / ny : 1;
   g.shift               = x0 + y0 * nx;
   g.count               = elements;
-  // colours by global numbers where they are known; packed lines have none
-  const PetscInt begin[3] = {0, static_cast<PetscInt>(!natural ? 0 : planes > 1 ? y0 : first / nx), natural && natural_planes && planes > 1 ? first / nx / ny : 0};
-  int            all_full = g.is_full();
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all_full, 1, MPI_INT, MPI_LAND, comm));
+  // colours by global numbers where they are known
+  const PetscInt begin[3] = {0, natural && planes == 1 ? first / nx : 0, natural && natural_planes && planes > 1 ? first / nx / ny : 0};
   for (int d = 0; d < g.dimensions; ++d) {
-    LineDirection direction   = g.is_full() ? LineDirection() : Packed(g, d);
+    LineDirection direction;
+    LinesOfGraph  lines_along;
     direction.name            = std::string(1, "xyz"[d]);
     direction.components      = static_cast<int>(components);
     direction.processes       = size;
@@ -203,17 +210,24 @@ PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map)
     if (g.is_full()) {
       direction.lines = LineSet::box(g.box, d);
       direction.wrap  = size == 1 || d < g.dimensions - 1;
-      for (int colour = 0; colour < 2; ++colour) direction.colours[colour] = every_second_line(g.box, begin, d, colour);
+    } else {
+      PetscCallCXX(lines_along = LinesAlong(g, d));
+      PetscCallCXX(static_cast<LineLayout &>(direction) = packed(lines_along));
+      direction.partial = true;
     }
     if (natural) {
       direction.lines_all = static_cast<PetscInt>(all / PetscMax(length, 1));
       PetscCall(CountCutLines(comm, g, first, d, &direction.lines_cut));
     } else { // the numbering does not say which
-      direction.lines_all = direction.element ? direction.lines_all : static_cast<PetscInt>(direction.lines.lines());
+      direction.lines_all = static_cast<PetscInt>(g.is_full() ? direction.lines.lines() : lines_along.lines());
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));
       direction.lines_cut = size > 1 ? direction.lines_all : 0;
     }
-    direction.two_colours = all_full && direction.lines_all > 1;
+    if (map->coloured && direction.lines_all > 1) {
+      if (!g.is_full()) PetscCallCXX(direction.colours = packed_by_colour(lines_along, Parities(g, lines_along, begin, d), 2, direction.lines.rows));
+      else
+        for (int colour = 0; colour < 2; ++colour) direction.colours.push_back(every_second_line(g.box, begin, d, colour));
+    }
     map->directions.push_back(direction);
   }
   map->source = "matrix pattern, a grid of " + std::to_string(nx) + " x " + (planes > 1 ? std::to_string(ny) + " x " : "") + "... elements";

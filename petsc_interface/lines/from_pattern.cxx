@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "line_map.hpp"
+#include "pattern.hpp"
 
 #include <algorithm>
 
@@ -23,23 +24,6 @@ Runs runs_of(const std::vector<char> &tied, PetscInt elements)
 }
 
 namespace {
-
-/// The stored pattern of the local block, by elements of `components` rows.
-struct Pattern {
-  PetscInt        rows;
-  const PetscInt *ia, *ja;
-  PetscInt        components;
-
-  PetscInt elements() const { return rows / components; }
-  /// f(row element, column element) for every stored entry, row by row, until it returns true.
-  template <class F>
-  void each(const F &f) const
-  {
-    for (PetscInt r = 0; r < rows; ++r)
-      for (PetscInt e = ia[r]; e < ia[r + 1]; ++e)
-        if (f(r / components, ja[e] / components)) return;
-  }
-};
 
 /// Runs of elements that entries near the diagonal tie together, and what does not fit them.
 struct RunsOfPattern {
@@ -77,23 +61,20 @@ RunsOfPattern find_runs(const Pattern &pattern, PetscInt far)
 /// An entry far off the diagonal may close a ring that the partition cuts: it joins the far end of the first or last local run to another rank.
 PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, RunsOfPattern *local, bool *cut)
 {
-  PetscBool       is_mpiaij;
   Mat             off;
-  const PetscInt *columns, *ia, *ja;
-  PetscInt        rbegin, rend, all, n;
-  PetscBool       done;
+  const PetscInt *columns;
+  PetscInt        rbegin, rend, all;
+  Pattern         pattern;
   PetscFunctionBegin;
   *cut = false;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)rows, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
-  if (!is_mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatMPIAIJGetSeqAIJ(rows, nullptr, &off, &columns));
+  PetscCall(GetOffProcessBlock(rows, &off, &columns));
+  if (!off) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(rows, &rbegin, &rend));
   PetscCall(MatGetSize(rows, &all, nullptr));
-  PetscCall(MatGetRowIJ(off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)off)->type_name);
+  PetscCall(GetHostRows(off, false, &pattern.A));
   const PetscInt first = rbegin / components, last = rend / components, far = local->far;
   const Runs    &runs = local->runs;
-  Pattern{n, ia, ja, 1}.each([&](PetscInt row, PetscInt column) {
+  pattern.each([&](PetscInt row, PetscInt column) {
     const PetscInt r = row / components, c = columns[column] / components, d = std::abs(c - (first + r));
     const bool     closes_last  = c >= last && r >= runs.begin[runs.count() - 1] && r < runs.begin[runs.count() - 1] + far;
     const bool     closes_first = c < first && r < runs.begin[1] && r >= runs.begin[1] - far;
@@ -101,7 +82,7 @@ PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, RunsO
     else if (local->stray_row < 0) local->stray_row = r, local->stray_column = c - first;
     return false;
   });
-  PetscCall(MatRestoreRowIJ(off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  PetscCall(RestoreHostRows(off, &pattern.A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,11 +95,11 @@ PetscErrorCode ColourRows(MPI_Comm comm, LineDirection *rows)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Scan(&mine, &upto, 1, MPIU_INT, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPIU_INT, MPI_SUM, comm));
-  rows->two_colours = all > 1;
-  for (int colour = 0; colour < 2; ++colour) {
+  for (int colour = 0; colour < 2 && all > 1; ++colour) {
     const std::int64_t first = (colour + upto - mine) % 2;
     const LineSet      every_second{s.rows, (s.count0 + 1 - first) / 2, 1, 1, 2 * s.stride0, 0, first * s.stride0};
-    if (every_second.unknowns() > 0) rows->colours[colour].push_back(every_second);
+    rows->colours.emplace_back();
+    if (every_second.unknowns() > 0) rows->colours.back().push_back({every_second, nullptr, nullptr});
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -165,7 +146,7 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   rows.wrap       = found.wraps && one;
   // runs of different lengths are one long line: the couplings between them are zero
   rows.lines = one ? LineSet::contiguous(length, lines) : LineSet::contiguous(pattern.elements(), 1);
-  PetscCall(ColourRows(comm, &rows));
+  if (map->coloured) PetscCall(ColourRows(comm, &rows));
   counts[0] = lines, counts[1] = opened ? lines : cut ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(counts, sums, 2, MPIU_INT, MPI_SUM, comm));
   rows.lines_cut = sums[1];
@@ -177,87 +158,33 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
 
 } // namespace
 
-/// Rows that lie side by side and do not couple: the smallest distance from the diagonal of a stored entry, where it divides all of them. 1 otherwise. Collective.
-static PetscErrorCode InterleavedRows(const LineSource &source, PetscInt *side_by_side)
+PetscErrorCode LinesFromPattern(const LineSource &source, const Elements &elements, bool strict, LineMap *map)
 {
-  const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
-  const PetscInt *ia, *ja;
-  PetscInt        n, smallest = PETSC_MAX_INT;
-  PetscBool       done;
+  const PetscInt components = elements.components;
+  PetscInt       stray[2]   = {-1, -1};
+  Pattern        pattern;
   PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)source.block)->type_name);
-  for (PetscInt r = 0; r < n; ++r)
-    for (PetscInt e = ia[r]; e < ia[r + 1]; ++e)
-      if (ja[e] != r) smallest = PetscMin(smallest, std::abs(ja[e] - r));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &smallest, 1, MPIU_INT, MPI_MIN, comm));
-  if (smallest == PETSC_MAX_INT) smallest = 1;
-  int fits = n % smallest == 0;
-  for (PetscInt r = 0; r < n && fits; ++r)
-    for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) fits = fits && (ja[e] - r) % smallest == 0;
-  PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_LAND, comm));
-  *side_by_side = fits ? smallest : 1;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ElementSize(const LineSource &source, PetscInt *components, bool *coupled)
-{
-  const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
-  const PetscInt *ia, *ja;
-  PetscInt        n, all;
-  PetscBool       done;
-  PetscFunctionBegin;
-  PetscCall(MatGetBlockSize(source.rows, components));
-  PetscCall(MatGetLocalSize(source.rows, &n, nullptr));
-  int fits = *components > 0 && n % *components == 0 && !source.kronecker, couples = 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_LAND, comm));
-  PetscCall(MatGetSize(source.rows, &all, nullptr));
-  if (!fits || *components == all) *components = 1;
-  if (*components == 1) PetscCall(InterleavedRows(source, components));
-  if (!coupled) PetscFunctionReturn(PETSC_SUCCESS);
-  if (*components > 1) {
-    PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-    for (PetscInt r = 0; done && r < n; ++r)
-      for (PetscInt e = ia[r]; e < ia[r + 1]; ++e) couples = couples || (ja[e] - r) % *components != 0;
-    PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &couples, 1, MPI_INT, MPI_MAX, comm));
-  }
-  *coupled = couples != 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode LinesFromPattern(const LineSource &source, bool strict, LineMap *map)
-{
-  const PetscInt *ia, *ja;
-  PetscInt        n, components, stray[2] = {-1, -1};
-  PetscBool       done;
-  bool            coupled;
-  PetscFunctionBegin;
-  PetscCall(ElementSize(source, &components, &coupled));
-  PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: cannot read the pattern of a matrix of type %s", ((PetscObject)source.block)->type_name);
-  const PetscInt rows = n; // MatRestoreRowIJ() resets n
   // blocks reach the next element only; as rows without blocks they may still be a band
   struct Attempt {
     PetscInt components, far;
   };
   std::vector<Attempt> attempts;
-  if (coupled && components <= 8) attempts.push_back({components, 1});
-  if (!coupled || components > 8 || strict)
-    for (PetscInt far : {2, 4, largest_half_bandwidth}) attempts.push_back({coupled ? 1 : components, far});
+  if (elements.coupled && components <= 8) attempts.push_back({components, 1});
+  if (!elements.coupled || components > 8 || strict)
+    for (PetscInt far : {2, 4, largest_half_bandwidth}) attempts.push_back({elements.coupled ? 1 : components, far});
+  PetscCall(GetHostRows(source.block, false, &pattern.A));
   for (const Attempt &attempt : attempts) {
-    const Pattern pattern{rows, ia, ja, attempt.components};
     RunsOfPattern found;
     bool          cut = false;
     PetscInt      strays[2];
+    pattern.components = attempt.components;
     PetscCall(TryRuns(source, pattern, attempt.far, &found, &cut, strays));
     if (stray[0] < 0) stray[0] = strays[0], stray[1] = strays[1];
     if (strict && strays[0] >= 0) continue;
     PetscCall(FromRuns(source, pattern, found, strict, cut, map));
     break;
   }
-  PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  PetscCall(RestoreHostRows(source.block, &pattern.A));
   if (map->directions.empty() && map->why_not.empty()) map->why_not = "row " + std::to_string(stray[0]) + " couples to column " + std::to_string(stray[1]) + ", so consecutive rows are not lines";
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,14 +2,11 @@
 /// @file line_map.hpp  Which lines a matrix has: from its DMDA, from its sparsity pattern, or along its largest couplings.
 #pragma once
 
-#include "../compat.h"
+#include "layout.hpp"
 
 #include <ribbon/kronecker.hpp>
-#include <ribbon/lines_from_csr.hpp>
 
-#include <memory>
 #include <string>
-#include <vector>
 
 namespace ribbon::petsc {
 
@@ -28,27 +25,24 @@ PetscErrorCode GetLineSource(Mat pmat, LineSource *source);
 PetscErrorCode RestoreLineSource(LineSource *source);
 
 /// One way to cut the local rows of a matrix into lines of elements; an element is `components` consecutive rows.
-struct LineDirection {
-  std::string name;  ///< "x", "y", "z", "rows" or "matrix"
-  LineSet     lines; ///< of elements
-  int         components  = 1;
-  bool        wrap        = false;                  ///< entries may join the ends of a line
-  int         widest      = largest_half_bandwidth; ///< couplings further along a line are left out
-  PetscMPIInt processes   = 1;                      ///< the partition cuts the lines of this direction among so many ranks
-  PetscInt    lines_cut   = 0;                      ///< lines (all ranks) that the partition cuts
-  PetscInt    lines_all   = 0;                      ///< lines (all ranks), cut ones counted once
-  bool        partial     = false;                  ///< other couplings of these rows are left out, even where they lie on the line
-  bool        two_colours = false;                  ///< each of the colours has lines on some rank
+struct LineDirection : LineLayout {
+  std::string name; ///< "x", "y", "z", "rows" or "matrix"
+  int         components = 1;
+  bool        wrap       = false;                  ///< entries may join the ends of a line
+  int         widest     = largest_half_bandwidth; ///< couplings further along a line are left out
+  PetscMPIInt processes  = 1;                      ///< the partition cuts the lines of this direction among so many ranks
+  PetscInt    lines_cut  = 0;                      ///< lines (all ranks) that the partition cuts
+  PetscInt    lines_all  = 0;                      ///< lines (all ranks), cut ones counted once
+  bool        partial    = false;                  ///< other couplings of these rows are left out, even where they lie on the line
 
-  std::vector<LineSet> colours[2]; ///< the even and the odd lines, by global numbers; each colour is the union of a few sets that hold a line
-
-  /// The local element at every place of `lines`, -1 where there is none; null: lines lie in the block itself.
-  std::shared_ptr<const std::vector<std::int64_t>> element;
-  std::shared_ptr<const std::vector<std::int64_t>> part; ///< then: number of the line that has the place, several being behind each other in one of `lines`
+  /// What zebra ordering solves one after the other: the even and the odd lines by global numbers, or colours of lines that do not couple; each a few sets that hold a line.
+  /// As many on all ranks, each with lines on some rank; none: nobody wants them, or one would have all lines.
+  std::vector<std::vector<LineLayout>> colours;
 };
 
 /// What was found, and where. An empty list comes with the reason.
 struct LineMap {
+  bool                       coloured = false; ///< colours are wanted; set before lines are looked for
   std::vector<LineDirection> directions;
   std::string                source; ///< "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
   std::string                why_not;
@@ -57,20 +51,23 @@ struct LineMap {
 /// Directions of the DMDA of the PC, else of the matrix, whose sizes, dof and ownership fit on every rank. Collective.
 PetscErrorCode LinesFromDM(PC pc, const LineSource &source, LineMap *map);
 
-/// Rows of an element where no DM says it: the block size of the matrix, where that divides its local rows on every rank; else the lines that lie side by side, an element
-/// being a row of each. `coupled`, unless null: whether components
-/// couple with other ones in the stored pattern of some rank. Collective.
-PetscErrorCode ElementSize(const LineSource &source, PetscInt *components, bool *coupled);
+/// What an element is where no DM says it.
+struct Elements {
+  PetscInt components = 1;     ///< rows: the block size of the matrix, where that divides its local rows on every rank; else the lines that lie side by side, an element being a row of each
+  bool     coupled    = false; ///< components couple with other ones in the stored pattern of some rank
+};
+/// Reads the stored pattern once. Collective.
+PetscErrorCode GetElements(const LineSource &source, Elements *elements);
 
 /// Consecutive elements of the local block as lines, from its stored pattern. With `strict` every entry must lie along the lines, up to 8 elements from the
 /// diagonal (on all ranks); otherwise those further than 2 are left out. Collective.
-PetscErrorCode LinesFromPattern(const LineSource &source, bool strict, LineMap *map);
+PetscErrorCode LinesFromPattern(const LineSource &source, const Elements &elements, bool strict, LineMap *map);
 
 /// Directions of the grid whose natural numbering, or whose numbering box by box, the stored pattern shows. Collective.
-PetscErrorCode LinesFromGrid(const LineSource &source, LineMap *map);
+PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &elements, LineMap *map);
 
-/// Lines along the largest couplings, of any matrix (lines_from_graph.hpp). Not collective but for the counts.
-PetscErrorCode LinesFromCouplings(const LineSource &source, LineMap *map);
+/// Lines along the largest couplings, of any matrix (lines_from_graph.hpp). Collective for the counts alone.
+PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elements, LineMap *map);
 
 /// Elements in runs: each of a run is tied to the next.
 struct Runs {
@@ -82,11 +79,5 @@ struct Runs {
 };
 /// tied[e]: element e hangs together with e + 1.
 Runs runs_of(const std::vector<char> &tied, PetscInt elements);
-
-/// Lines of a box along direction d whose other two global indices have a sum of the parity `colour`; the box begins at `begin`.
-std::vector<LineSet> every_second_line(const std::int64_t (&box)[3], const PetscInt (&begin)[3], int d, int colour);
-
-/// Every component of an element as a line of its own: lines l components + c, where one set can say it, else a set per component.
-std::vector<LineSet> split_components(const LineSet &elements, int components);
 
 } // namespace ribbon::petsc

@@ -1,7 +1,37 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "line_map.hpp"
+#include "pattern.hpp"
+
+#include <numeric>
 
 namespace ribbon::petsc {
+
+PetscErrorCode GetElements(const LineSource &source, Elements *elements)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)source.rows);
+  PetscInt       size, n, all, divisor = 0; // of the distances from the diagonal of all entries
+  Pattern        pattern;
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(source.rows, &size));
+  PetscCall(MatGetLocalSize(source.rows, &n, nullptr));
+  PetscCall(MatGetSize(source.rows, &all, nullptr));
+  PetscInt least[2] = {PETSC_MAX_INT, size > 0 && n % size == 0 && size != all && !source.kronecker}; // the smallest of these distances; whether the block size fits
+  PetscCall(GetHostRows(source.block, false, &pattern.A));
+  pattern.each([&](PetscInt r, PetscInt c) {
+    if (r == c) return false;
+    least[0] = PetscMin(least[0], std::abs(c - r)), divisor = std::gcd(divisor, c - r);
+    return least[0] == 1;
+  });
+  PetscCall(RestoreHostRows(source.block, &pattern.A));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, least, 2, MPIU_INT, MPI_MIN, comm));
+  const bool     blocks  = least[1] && size > 1;
+  const PetscInt between = blocks ? size : least[0] == PETSC_MAX_INT ? 1 : least[0];
+  int            apart   = n % between == 0 && divisor % between == 0; // no row couples with another one of its element
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &apart, 1, MPI_INT, MPI_LAND, comm));
+  elements->components = blocks || apart ? between : 1;
+  elements->coupled    = blocks && !apart;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 namespace {
 
@@ -117,38 +147,6 @@ PetscErrorCode RestoreLineSource(LineSource *source)
   PetscFunctionBegin;
   PetscCall(MatDestroy(&source->converted));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-std::vector<LineSet> every_second_line(const std::int64_t (&box)[3], const PetscInt (&begin)[3], int d, int colour)
-{
-  const std::int64_t   stride[3] = {1, box[0], box[0] * box[1]};
-  const int            d0 = d == 0 ? 1 : 0, d1 = d == 2 ? 1 : 2;
-  std::vector<LineSet> sets;
-  for (int odd = 0; odd < 2; ++odd) { // of the second free direction
-    const std::int64_t first = (colour + begin[d0] + begin[d1] + odd) % 2, count0 = (box[d0] + 1 - first) / 2, count1 = (box[d1] + 1 - odd) / 2, offset = first * stride[d0] + odd * stride[d1];
-    LineSet            s{box[d], count0, count1, stride[d], 2 * stride[d0], 2 * stride[d1], offset};
-    if (count0 == 1) s.count0 = count1, s.stride0 = s.stride1, s.count1 = 1;
-    if (s.unknowns() > 0) sets.push_back(s);
-  }
-  return sets;
-}
-
-std::vector<LineSet> split_components(const LineSet &elements, int components)
-{
-  LineSet s = elements;
-  s.row_stride *= components, s.stride0 *= components, s.stride1 *= components, s.offset *= components;
-  if (components == 1) return {s};
-  if (elements.stride0 == 1 || s.count0 == 1) { // components and lines lie side by side
-    s.count0 *= components, s.stride0 = 1;
-    return {s};
-  }
-  if (s.count1 == 1) {
-    s.count1 = s.count0, s.stride1 = s.stride0, s.count0 = components, s.stride0 = 1;
-    return {s};
-  }
-  std::vector<LineSet> sets(static_cast<std::size_t>(components), s);
-  for (int c = 0; c < components; ++c) sets[static_cast<std::size_t>(c)].offset += c;
-  return sets;
 }
 
 } // namespace ribbon::petsc

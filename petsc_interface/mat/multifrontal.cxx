@@ -177,7 +177,7 @@ PetscErrorCode Probe(Mat F, Mat A, PetscReal *backward_error, PetscReal *rcond)
   PetscCall(VecNorm(x, NORM_INFINITY, &xs));
   PetscCall(VecNorm(r, NORM_INFINITY, &rs));
   *backward_error = rs == 0 ? 0 : rs / (norm * xs + bs);
-  PetscCall(VecSet(b, static_cast<PetscScalar>(PetscReal(1) / PetscMax(n, 1)))); // Hager, SIAM J. Sci. Stat. Comput. 5 (1984)
+  PetscCall(VecSet(b, static_cast<PetscScalar>(PetscReal(1) / static_cast<PetscReal>(PetscMax(n, 1))))); // Hager, SIAM J. Sci. Stat. Comput. 5 (1984)
   for (int its = 0; its < 5; ++its) {
     PetscReal now;
     PetscCall(Solve(F, b, x, false));

@@ -53,8 +53,6 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
 PetscErrorCode SetUpLine(PC pc, PC_Line *line);
 /// Nothing is there after a set-up that raised an error. PETSc does not see that the matrix A of a Kronecker product changed: it is set up with anew.
 PetscErrorCode CheckIsSetUp(PC pc);
-/// Whether one solve is the inverse of the matrix, on all ranks. Collective.
-PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly);
 /// What a KSP does before and after a solve: hands PETSc the whole of Richardson's iteration where that needs no norms, for this solve alone.
 PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec b, Vec x);
 PetscErrorCode PostSolveLine(PC pc, KSP ksp, Vec b, Vec x);

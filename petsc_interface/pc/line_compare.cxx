@@ -2,6 +2,8 @@
 #include "format.hpp"
 #include "line.hpp"
 
+#include "../csr.hpp"
+
 #include <ribbon/reference/sparse.hpp>
 
 #include <cmath>
@@ -43,28 +45,109 @@ std::vector<Place> places_of(const LineDirection &direction, std::int64_t rows, 
   return places;
 }
 
+using Row = std::vector<std::pair<std::int64_t, Scalar>>;
+
+/// The diagonal of a row grows by `shift` times the largest entry, a diagonal of zero in the direction of one.
+void shift_diagonal(Row *row, std::int64_t u, double shift)
+{
+  Scalar         diagonal(0);
+  real_t<Scalar> largest = 0;
+  for (const auto &[column, value] : *row) {
+    largest = std::max(largest, magnitude(value));
+    if (column == u) diagonal += value;
+  }
+  const real_t<Scalar> size = magnitude(diagonal), more = static_cast<real_t<Scalar>>(shift) * (largest > 0 ? largest : 1);
+  row->emplace_back(u, size > 0 ? diagonal * (more / size) : Scalar(more));
+}
+
+/// Least squares and zero mean for a matrix whose rows sum to zero and which has no other null vector: with l^H A = 0 the part of b along l is out of reach, the rest
+/// is solved with the last unknown zero, and what is left of the constant is taken away.
+std::vector<Scalar> solve_zero_mean(const std::vector<Row> &A, std::vector<Scalar> b)
+{
+  const std::size_t   last = b.size() - 1;
+  std::vector<Row>    inner(last), adjoint(last);
+  std::vector<Scalar> right(last, Scalar(0));
+  for (std::size_t i = 0; i <= last; ++i)
+    for (const auto &[j, value] : A[i]) {
+      if (static_cast<std::size_t>(j) == last) continue;
+      if (i == last) right[static_cast<std::size_t>(j)] -= conjugate(value);
+      else inner[i].emplace_back(j, value), adjoint[static_cast<std::size_t>(j)].emplace_back(static_cast<std::int64_t>(i), conjugate(value));
+    }
+  std::vector<Scalar> l = reference::solve(adjoint, right);
+  if (l.empty()) return {};
+  l.push_back(Scalar(1));
+  Scalar         along(0), sum(0);
+  real_t<Scalar> norm = 0;
+  for (std::size_t i = 0; i <= last; ++i) along += conjugate(l[i]) * b[i], norm += magnitude(l[i]) * magnitude(l[i]);
+  for (std::size_t i = 0; i <= last; ++i) b[i] -= along / norm * l[i];
+  b.pop_back();
+  std::vector<Scalar> x = reference::solve(inner, b);
+  if (x.empty()) return {};
+  x.push_back(Scalar(0));
+  for (const Scalar &value : x) sum += value;
+  for (Scalar &value : x) value -= sum / static_cast<real_t<Scalar>>(x.size());
+  return x;
+}
+
+/// Solves every set of unknowns that couple with each other by itself: those of singular pieces, whose rows sum to zero, by solve_zero_mean().
+std::vector<Scalar> solve_pieces(const std::vector<Row> &A, const std::vector<Scalar> &b)
+{
+  const std::size_t        n = b.size();
+  std::vector<std::size_t> piece(n), number(n);
+  for (std::size_t u = 0; u < n; ++u) piece[u] = u;
+  const auto first_of = [&piece](std::size_t u) {
+    while (piece[u] != u) u = piece[u] = piece[piece[u]];
+    return u;
+  };
+  for (std::size_t u = 0; u < n; ++u)
+    for (const auto &[column, value] : A[u]) {
+      const std::size_t a = first_of(u), c = first_of(static_cast<std::size_t>(column));
+      if (value != Scalar(0)) piece[std::max(a, c)] = std::min(a, c);
+    }
+  std::vector<std::vector<std::size_t>> members(n);
+  for (std::size_t u = 0; u < n; ++u) number[u] = members[first_of(u)].size(), members[first_of(u)].push_back(u);
+  std::vector<Scalar> x(n);
+  for (const auto &own : members) {
+    if (own.empty()) continue;
+    std::vector<Row>    rows;
+    std::vector<Scalar> right, found;
+    bool                singular = own.size() > 1;
+    for (std::size_t u : own) {
+      Scalar         sum(0);
+      real_t<Scalar> largest = 0;
+      rows.emplace_back();
+      right.push_back(b[u]);
+      for (const auto &[column, value] : A[u]) {
+        if (value == Scalar(0)) continue;
+        rows.back().emplace_back(static_cast<std::int64_t>(number[static_cast<std::size_t>(column)]), value);
+        sum += value, largest = std::max(largest, magnitude(value));
+      }
+      singular = singular && magnitude(sum) <= 4 * static_cast<real_t<Scalar>>(rows.back().size()) * unit_roundoff<Scalar>() * largest;
+    }
+    found = singular ? solve_zero_mean(rows, right) : reference::solve(rows, right);
+    if (found.empty()) return {};
+    for (std::size_t k = 0; k < own.size(); ++k) x[own[k]] = found[k];
+  }
+  return x;
+}
+
 } // namespace
 
-PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, const LineRequest &request, std::unique_ptr<LineReference> *reference)
+PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, const LineRequest &request, double shift, std::unique_ptr<LineReference> *reference)
 {
   const LineDirection            &direction = request.direction;
   const KroneckerFactors<Scalar> &f         = source.factors;
-  const PetscInt                 *i, *j;
-  const PetscScalar              *a;
-  PetscInt                        n;
-  PetscBool                       done;
+  HostRows                        A;
   PetscFunctionBegin;
   PetscCallCXX(*reference = std::make_unique<LineReference>());
   LineReference &r = **reference;
-  r.omega_ = request.omega, r.begin_ = static_cast<std::int64_t>(rbegin) * f.p;
-  PetscCall(MatGetRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "PC line: -pc_line_compare cannot read the rows of a matrix of type %s", ((PetscObject)source.block)->type_name);
-  PetscCall(MatSeqAIJGetArrayRead(source.block, &a));
+  r.omega_ = request.omega, r.pinned_ = request.solver.singular == "zero_mean", r.begin_ = static_cast<std::int64_t>(rbegin) * f.p;
+  PetscCall(GetHostRows(source.block, true, &A));
   std::vector<std::int64_t> lengths;
-  const std::vector<Place>  places = places_of(direction, n, &lengths);
+  const std::vector<Place>  places = places_of(direction, A.rows, &lengths);
   r.lines_.resize(lengths.size());
   for (std::size_t l = 0; l < lengths.size(); ++l) r.lines_[l].at.resize(static_cast<std::size_t>(lengths[l] * f.p)), r.lines_[l].rows.resize(r.lines_[l].at.size());
-  for (PetscInt row = 0; row < n; ++row) {
+  for (std::int64_t row = 0; row < A.rows; ++row) {
     const Place &own = places[static_cast<std::size_t>(row)];
     if (own.line < 0) continue;
     OneLine   &line = r.lines_[static_cast<std::size_t>(own.line)];
@@ -77,14 +160,15 @@ PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, 
     };
     for (int c = 0; c < f.p; ++c) line.at[static_cast<std::size_t>(own.number * f.p + c)] = static_cast<std::size_t>(row) * static_cast<std::size_t>(f.p) + static_cast<std::size_t>(c);
     if (source.kronecker) add(own, Scalar(1), f.S);
-    for (PetscInt e = i[row]; e < i[row + 1]; ++e) {
-      const Place       &column   = places[static_cast<std::size_t>(j[e])];
+    for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
+      const Place       &column   = places[static_cast<std::size_t>(A.column[e])];
       const std::int64_t straight = std::abs(own.along - column.along), distance = request.periodic ? std::min(straight, direction.lines.rows - straight) : straight;
-      if (column.line == own.line && distance <= request.half_bandwidth) add(column, reinterpret_cast<const Scalar &>(a[e]), f.T);
+      if (column.line == own.line && distance <= request.half_bandwidth) add(column, A.value[e], f.T);
     }
   }
-  PetscCall(MatSeqAIJRestoreArrayRead(source.block, &a));
-  PetscCall(MatRestoreRowIJ(source.block, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscCall(RestoreHostRows(source.block, &A));
+  for (OneLine &line : r.lines_)
+    for (std::size_t u = 0; u < line.rows.size() && shift > 0; ++u) shift_diagonal(&line.rows[u], static_cast<std::int64_t>(u), shift);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,7 +212,7 @@ void LineReference::compare_line(std::size_t line, const PetscScalar *b, const P
     if (transposed)
       for (const auto &[column, value] : own[u]) turned[static_cast<std::size_t>(column)].emplace_back(static_cast<std::int64_t>(u), value);
   }
-  std::vector<Scalar> wanted  = reference::solve(transposed ? turned : own, right);
+  std::vector<Scalar> wanted  = pinned_ ? solve_pieces(transposed ? turned : own, right) : reference::solve(transposed ? turned : own, right);
   const bool          regular = !wanted.empty();
   double              largest = 0, size = -1;
   std::size_t         at = 0;

@@ -22,7 +22,8 @@ class LineReference {
 public:
   /// Reads the entries along the lines that were asked for; those of a Kronecker product are multiplied out.
   /// @param rbegin  global number of the first row of source.block
-  static PetscErrorCode create(const LineSource &source, PetscInt rbegin, const LineRequest &request, std::unique_ptr<LineReference> *reference);
+  /// @param shift   what diagonals grow by, relative to the largest entry of their rows
+  static PetscErrorCode create(const LineSource &source, PetscInt rbegin, const LineRequest &request, double shift, std::unique_ptr<LineReference> *reference);
 
   /// Keeps the right-hand side of a solve that may overwrite it.
   PetscErrorCode keep(Vec b);
@@ -44,8 +45,9 @@ private:
 
   std::vector<OneLine>     lines_;
   std::vector<PetscScalar> kept_;
-  PetscReal                omega_ = 1;
-  std::int64_t             begin_ = 0; ///< global number of the first row of vectors
+  PetscReal                omega_  = 1;
+  bool                     pinned_ = false; ///< singular pieces of lines are solved for least squares and zero mean
+  std::int64_t             begin_  = 0;     ///< global number of the first row of vectors
 };
 
 } // namespace ribbon::petsc

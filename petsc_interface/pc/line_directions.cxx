@@ -2,6 +2,7 @@
 #include "format.hpp"
 #include "line.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ribbon::petsc {
@@ -14,15 +15,18 @@ constexpr double preferred_by_share  = 0.1; ///< a direction that so many of the
 /// The first of the places that has lines: the DM, consecutive rows that nothing else couples to, a grid, the largest couplings. Whatever matrix it is has the last.
 PetscErrorCode FindAnyLines(PC pc, const LineSource &source, LineMap *map)
 {
+  Elements    elements;
   std::string why_not;
   PetscFunctionBegin;
   PetscCall(LinesFromDM(pc, source, map));
-  if (map->directions.empty()) why_not = std::exchange(map->why_not, "");
-  if (map->directions.empty()) PetscCall(LinesFromPattern(source, true, map));
+  if (!map->directions.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  why_not = std::exchange(map->why_not, "");
+  PetscCall(GetElements(source, &elements));
+  PetscCall(LinesFromPattern(source, elements, true, map));
   if (map->directions.empty()) why_not += ", " + std::exchange(map->why_not, "");
-  if (map->directions.empty()) PetscCall(LinesFromGrid(source, map));
+  if (map->directions.empty()) PetscCall(LinesFromGrid(source, elements, map));
   if (map->directions.empty()) why_not += ", " + std::exchange(map->why_not, "");
-  if (map->directions.empty()) PetscCall(LinesFromCouplings(source, map));
+  if (map->directions.empty()) PetscCall(LinesFromCouplings(source, elements, map));
   map->why_not = why_not;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -32,24 +36,23 @@ PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, L
 {
   const MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
   const std::string name = names_of(line->directions);
+  Elements          elements;
   PetscFunctionBegin;
-  switch (line->directions[0]) {
-  case PC_LINE_DIRECTION_AUTO:
+  if (line->directions[0] == PC_LINE_DIRECTION_AUTO) {
     PetscCall(FindAnyLines(pc, source, map));
     PetscFunctionReturn(PETSC_SUCCESS);
-  case PC_LINE_DIRECTION_ROWS:
-    PetscCall(LinesFromPattern(source, false, map));
+  }
+  if (line->directions[0] == PC_LINE_DIRECTION_ROWS || line->directions[0] == PC_LINE_DIRECTION_MATRIX) {
+    PetscCall(GetElements(source, &elements));
+    if (line->directions[0] == PC_LINE_DIRECTION_ROWS) PetscCall(LinesFromPattern(source, elements, false, map));
+    else PetscCall(LinesFromCouplings(source, elements, map));
     PetscFunctionReturn(PETSC_SUCCESS);
-  case PC_LINE_DIRECTION_MATRIX:
-    PetscCall(LinesFromCouplings(source, map));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  default:
-    break;
   }
   PetscCall(LinesFromDM(pc, source, map));
   if (map->directions.empty()) {
     const std::string no_dm = std::exchange(map->why_not, "");
-    PetscCall(LinesFromGrid(source, map));
+    PetscCall(GetElements(source, &elements));
+    PetscCall(LinesFromGrid(source, elements, map));
     map->why_not = no_dm + ", and " + map->why_not;
   }
   PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP, "PC line: -pc_line_direction %s needs a grid, but %s; use auto, rows or matrix", name.c_str(), map->why_not.c_str());
@@ -82,8 +85,8 @@ PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, Mat block, const LineM
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The direction that most rows prefer to `strongest`, -1 where too few do. Directions that could not be solved along do not stand.
-PetscErrorCode Preferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, Mat block, const LineMap &map, int strongest, int *preferred, std::string *why)
+/// The direction that most rows prefer to each of those that were chosen, -1 where too few do. Directions that could not be solved along do not stand.
+PetscErrorCode Preferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, Mat block, const LineMap &map, const std::vector<LineDirection> &chosen, int *preferred, std::string *why)
 {
   PetscInt most = 0, rows = 1;
   PetscFunctionBegin;
@@ -92,8 +95,9 @@ PetscErrorCode Preferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, Mat blo
     const LineDirection &other = map.directions[d];
     LinePreference       found;
     LineCouplings        couplings;
-    if (static_cast<int>(d) == strongest || (cut == PC_LINE_CUT_ERROR && other.lines_cut > 0)) continue;
-    PetscCall(op.preference(block, map.directions[static_cast<std::size_t>(strongest)], other, preferred_by_factor, &found));
+    const bool           is_chosen = std::any_of(chosen.begin(), chosen.end(), [&](const LineDirection &c) { return c.name == other.name; });
+    if (is_chosen || (cut == PC_LINE_CUT_ERROR && other.lines_cut > 0)) continue;
+    PetscCall(op.preference(block, chosen, other, preferred_by_factor, &found));
     PetscInt counts[2] = {static_cast<PetscInt>(found.rows), static_cast<PetscInt>(found.preferring)}, too_far;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPIU_INT, MPI_SUM, comm));
     if (counts[1] <= most || static_cast<double>(counts[1]) < preferred_by_share * static_cast<double>(counts[0])) continue;
@@ -115,8 +119,9 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
   const Mat      block = source.block;
   const MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
   LineMap        map;
-  int            strongest, preferred = -1;
+  int            best;
   PetscFunctionBegin;
+  map.coloured = line->ordering == PC_LINE_ORDERING_ZEBRA;
   PetscCall(FindLines(pc, line, source, &map));
   line->source = map.source;
   if (line->directions[0] != PC_LINE_DIRECTION_AUTO || map.directions.size() == 1) {
@@ -125,10 +130,12 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
     *chosen = map.directions;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(Strongest(comm, op, block, map, &strongest, &line->why));
-  if (strongest >= 0) PetscCall(Preferred(comm, line->cut, op, block, map, strongest, &preferred, &line->why));
-  chosen->assign(1, map.directions[static_cast<std::size_t>(PetscMax(strongest, 0))]);
-  if (preferred >= 0) chosen->push_back(map.directions[static_cast<std::size_t>(preferred)]);
+  PetscCall(Strongest(comm, op, block, map, &best, &line->why));
+  chosen->assign(1, map.directions[static_cast<std::size_t>(PetscMax(best, 0))]);
+  while (best >= 0 && chosen->size() < map.directions.size()) {
+    PetscCall(Preferred(comm, line->cut, op, block, map, *chosen, &best, &line->why));
+    if (best >= 0) chosen->push_back(map.directions[static_cast<std::size_t>(best)]);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,8 +9,10 @@
 #include <ribbon/scale.hpp>
 #include <ribbon/transpose.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <stdexcept>
 
 namespace ribbon::petsc {
@@ -27,25 +29,22 @@ public:
   PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
   {
     return WithCsr<Exec>(block, [&](const auto &A) {
-      const Located located(current_space<Exec>(), direction, A.rows);
-      const auto    h = strength_histogram(current_space<Exec>(), A, located.places);
+      const auto h = strength_histogram(current_space<Exec>(), A, places_of(direction, A.rows));
       votes->assign(h.begin(), h.end());
     });
   }
 
   PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *found) override
   {
-    return WithCsr<Exec>(block, [&](const auto &A) {
-      const Located located(current_space<Exec>(), direction, A.rows);
-      *found = line_couplings(current_space<Exec>(), A, located.places);
-    });
+    return WithCsr<Exec>(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, places_of(direction, A.rows)); });
   }
 
-  PetscErrorCode preference(Mat block, const LineDirection &direction, const LineDirection &other, double factor, LinePreference *found) override
+  PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) override
   {
     return WithCsr<Exec>(block, [&](const auto &A) {
-      const Located located(current_space<Exec>(), direction, A.rows), located_other(current_space<Exec>(), other, A.rows);
-      *found = line_preference(current_space<Exec>(), A, located.places, located_other.places, factor);
+      std::vector<LinePlaces> places;
+      for (const LineDirection &direction : directions) places.push_back(places_of(direction, A.rows));
+      *found = line_preference(current_space<Exec>(), A, places, places_of(other, A.rows), factor);
     });
   }
 
@@ -62,14 +61,15 @@ public:
     request_     = request.solver;
     PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
     PetscCall(WithCsr<Exec>(block, [&](const auto &A) {
-      Located located(exec, request.direction, A.rows);
-      located.places.wrap = request.periodic;
-      bands_              = extract_bands(exec, A, located.places, request.half_bandwidth);
-      packing_            = located.packing;
-      if (packing_.element.extent(0) > 0) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
+      LinePlaces places = places_of(request.direction, A.rows);
+      places.wrap       = request.periodic;
+      bands_            = extract_bands(exec, A, places, request.half_bandwidth);
+      if (request.direction.element) packing_ = tables_.at(request.direction.element).packing;
+      if (is_packed()) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
     }));
     PetscCall(ShareAndScale(exec, source, request, facts));
     PetscCallCXX(exec.fence());
+    tables_.clear();
     facts->lhs      = bands_.lhs;
     facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
     PetscCall(PetscLogEventEnd(events->extract, block, 0, 0, 0));
@@ -86,9 +86,11 @@ public:
     }
     PetscCall(PetscLogEventEnd(events->factor, block, 0, 0, 0));
     if (!facts->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-    facts->report = solver_.report();
-    facts->bytes  = solver_.report().bytes + bands_.values.size() * sizeof(Scalar) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
-    flops_        = (6.0 * bands_.half_bandwidth() + 1) * bands_.block * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
+    const std::int64_t elements = !is_packed() ? request.direction.lines.unknowns() : std::count_if(request.direction.element->begin(), request.direction.element->end(), [](std::int64_t e) { return e >= 0; });
+    all_rows_                   = elements * request.direction.components * source.factors.p == rows_;
+    facts->report               = solver_.report();
+    facts->bytes                = solver_.report().bytes + bands_.values.size() * sizeof(Scalar) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
+    flops_                      = (6.0 * bands_.half_bandwidth() + 1) * bands_.block * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -115,21 +117,20 @@ public:
     const Exec         exec = current_space<Exec>();
     PetscFunctionBegin;
     const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
-    const bool                      all    = are_all_rows(solver.lines());
     if constexpr (!on_device) {
       PetscCall(VecGetArrayRead(b, &pb));
-      PetscCall(all ? VecGetArrayWrite(x, &px) : VecGetArray(x, &px));
+      PetscCall(all_rows_ ? VecGetArrayWrite(x, &px) : VecGetArray(x, &px));
       PetscCallCXX(solve_lines(exec, solver, reinterpret_cast<const Scalar *>(pb), solver.lines(), reinterpret_cast<Scalar *>(px), solver.lines()));
       PetscCallCXX(exec.fence());
-      PetscCall(all ? VecRestoreArrayWrite(x, &px) : VecRestoreArray(x, &px));
+      PetscCall(all_rows_ ? VecRestoreArrayWrite(x, &px) : VecRestoreArray(x, &px));
       PetscCall(VecRestoreArrayRead(b, &pb));
       PetscCall(PetscLogFlops(flops_ * static_cast<double>(solver.lines().unknowns())));
     } else {
       PetscMemType where_b, where_x;
       PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
-      PetscCall(all ? VecGetArrayWriteAndMemType(x, &px, &where_x) : VecGetArrayAndMemType(x, &px, &where_x));
+      PetscCall(all_rows_ ? VecGetArrayWriteAndMemType(x, &px, &where_x) : VecGetArrayAndMemType(x, &px, &where_x));
       PetscCall(solve_arrays(exec, solver, pb, where_b, solver.lines(), px, where_x, solver.lines()));
-      PetscCall(all ? VecRestoreArrayWriteAndMemType(x, &px) : VecRestoreArrayAndMemType(x, &px));
+      PetscCall(all_rows_ ? VecRestoreArrayWriteAndMemType(x, &px) : VecRestoreArrayAndMemType(x, &px));
       PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,23 +181,25 @@ public:
   }
 
 private:
-  /// A direction whose tables are in the memory of Exec.
-  struct Located {
+  /// The tables of packed lines in the memory of Exec.
+  struct Tables {
     Packing<Memory>                      packing;
     Kokkos::View<std::int64_t *, Memory> part;
-    LinePlaces                           places;
-    Located(const Exec &exec, const LineDirection &direction, std::int64_t rows) : places{direction.lines, direction.wrap, direction.components, direction.widest}
-    {
-      if (!direction.element) return;
-      packing      = make_packing(exec, *direction.element, rows / direction.components);
-      part         = upload(exec, "ribbon::part", *direction.part);
-      places.place = packing.place.data(), places.element = packing.element.data(), places.part = part.data();
-    }
   };
 
+  /// Where the rows of a block are on lines. Tables are uploaded once, however often their direction is looked at.
+  LinePlaces places_of(const LineDirection &direction, std::int64_t rows)
+  {
+    LinePlaces places{direction.lines, direction.wrap, direction.components, direction.widest};
+    if (!direction.element) return places;
+    const Exec exec  = current_space<Exec>();
+    auto       found = tables_.find(direction.element);
+    if (found == tables_.end()) found = tables_.emplace(direction.element, Tables{make_packing(exec, *direction.element, rows / direction.components), upload(exec, "ribbon::part", *direction.part)}).first;
+    places.place = found->second.packing.place.data(), places.element = found->second.packing.element.data(), places.part = found->second.part.data();
+    return places;
+  }
+
   bool is_packed() const { return packing_.element.extent(0) > 0; }
-  /// Whether these lines are all rows of the block; otherwise x keeps what it holds elsewhere.
-  bool are_all_rows(const LineSet &s) const { return is_packed() || s.unknowns() == rows_; }
 
   /// Keeps one matrix for lines that agree, or some; then makes the Kronecker product, and omega.
   PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request, LineFacts *facts)
@@ -259,7 +262,7 @@ private:
   {
     using HostBuffer     = Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     using HostInput      = Kokkos::View<const Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    const bool    host_b = PetscMemTypeHost(where_b), host_x = PetscMemTypeHost(where_x), keeps = !are_all_rows(in);
+    const bool    host_b = PetscMemTypeHost(where_b), host_x = PetscMemTypeHost(where_x), keeps = !all_rows_;
     const auto    n     = static_cast<std::size_t>(rows_);
     const Scalar *db    = reinterpret_cast<const Scalar *>(b);
     Scalar       *dx    = reinterpret_cast<Scalar *>(x);
@@ -290,13 +293,15 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  std::map<Table, Tables>  tables_; ///< of directions that were looked at
   Bands<Scalar, Memory>    bands_;
   Packing<Memory>          packing_; ///< empty: lines lie in the vectors themselves
   Buffer                   packed_;
   LineSolver<Scalar, Exec> solver_, transposed_;
   LineSolverOptions        request_;
   bool                     has_transposed_ = false;
-  PetscInt                 rows_           = 0; ///< of the block
+  PetscInt                 rows_           = 0;    ///< of the block
+  bool                     all_rows_       = true; ///< they are on these lines; otherwise x keeps what it holds elsewhere
   double                   flops_          = 0;
   Buffer                   buffer_;
 };

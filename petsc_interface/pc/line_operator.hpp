@@ -46,9 +46,9 @@ public:
   /// `on_device`: the space PETSc's device matrices live in.
   static std::unique_ptr<LineOperator> create(bool on_device);
 
-  virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes)                                      = 0;
-  virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)                                          = 0;
-  virtual PetscErrorCode preference(Mat block, const LineDirection &direction, const LineDirection &other, double factor, LinePreference *found) = 0;
+  virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes)                                                    = 0;
+  virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)                                                        = 0;
+  virtual PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) = 0;
   /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.
   virtual PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) = 0;
   /// Factors the transposed lines, once, for transposed solves. Where they cannot be, `failure` is the sentence that says so.

@@ -14,25 +14,12 @@ namespace {
 /// Elements whose components do not couple are so many scalar lines.
 void SplitComponents(LineDirection *direction)
 {
-  const auto split = [direction](const std::vector<LineSet> &sets) {
-    std::vector<LineSet> all;
-    for (const LineSet &set : sets)
-      for (const LineSet &part : split_components(set, direction->components)) all.push_back(part);
-    return all;
-  };
-  direction->lines = split({direction->lines})[0]; // lines of a whole grid are one set
-  for (auto &colour : direction->colours) colour = split(colour);
-  if (direction->element) {
-    const std::int64_t        n = direction->components;
-    std::vector<std::int64_t> element(direction->element->size() * static_cast<std::size_t>(n)), part(element.size());
-    for (std::size_t k = 0; k < element.size(); ++k) {
-      const std::size_t  place = k / static_cast<std::size_t>(n);
-      const std::int64_t c = static_cast<std::int64_t>(k) % n, e = (*direction->element)[place];
-      element[k] = e < 0 ? -1 : e * n + c;
-      part[k]    = e < 0 ? -1 : (*direction->part)[place] * n + c;
-    }
-    direction->element = std::make_shared<const std::vector<std::int64_t>>(std::move(element));
-    direction->part    = std::make_shared<const std::vector<std::int64_t>>(std::move(part));
+  static_cast<LineLayout &>(*direction) = split_components(*direction, direction->components)[0]; // lines of a whole grid are one set
+  for (auto &colour : direction->colours) {
+    std::vector<LineLayout> all;
+    for (const LineLayout &layout : colour)
+      for (LineLayout &part : split_components(layout, direction->components)) all.push_back(std::move(part));
+    colour = std::move(all);
   }
   direction->components = 1;
 }
@@ -109,25 +96,17 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
   return "";
 }
 
-/// Whether the lines of a direction are solved in two groups.
-bool is_zebra(const PC_Line *line, const LineDirection &direction)
-{
-  return line->ordering == PC_LINE_ORDERING_ZEBRA && direction.two_colours;
-}
-
 /// Whether an entry that is not zero couples the rows of this rank to those of others.
 PetscErrorCode CouplesToOtherRanks(Mat pmat, bool *couples)
 {
-  PetscBool   is_mpiaij;
   PetscMPIInt size;
   Mat         off;
   PetscReal   norm;
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)pmat, &is_mpiaij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pmat), &size));
+  PetscCall(GetOffProcessBlock(pmat, &off, nullptr));
   *couples = size > 1; // other types cannot tell
-  if (!is_mpiaij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatMPIAIJGetSeqAIJ(pmat, nullptr, &off, nullptr));
+  if (!off) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatNorm(off, NORM_FROBENIUS, &norm));
   *couples = norm != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -144,7 +123,7 @@ PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
   if (!prefix || !std::strstr(prefix, "mg_levels_") || (line->composed == PC_LINE_COMPOSITION_ADDITIVE && line->requests.size() > 1)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
   for (const LineRequest &request : line->requests) {
-    if (!is_zebra(line, request.direction) && (couples || request.coupled)) found[0] = 1;
+    if (request.direction.colours.empty() && (couples || request.coupled)) found[0] = 1;
     found[1] = PetscMax(found[1], request.half_bandwidth);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
@@ -177,14 +156,11 @@ PetscErrorCode DecidePin(PC pc, PC_Line *line)
 }
 
 /// Lines of A whose components in I x S + A x T are one set of lines: these, or a set for each value of their second index.
-std::vector<LineSet> one_set_with_components(const LineSet &lines, const LineSource &source)
+std::vector<LineLayout> one_set_with_components(const LineLayout &layout, const LineSource &source)
 {
-  if (source.factors.coupled || split_components(lines, source.factors.p).size() == 1) return {lines};
-  std::vector<LineSet> sets;
-  for (std::int64_t k = 0; k < lines.count1; ++k) {
-    sets.push_back(lines);
-    sets.back().offset += k * lines.stride1, sets.back().count1 = 1;
-  }
+  if (source.factors.coupled || split_components(layout.lines, source.factors.p).size() == 1) return {layout};
+  std::vector<LineLayout> sets(static_cast<std::size_t>(layout.lines.count1), layout);
+  for (std::size_t k = 0; k < sets.size(); ++k) sets[k].lines.offset += static_cast<std::int64_t>(k) * layout.lines.stride1, sets[k].lines.count1 = 1;
   return sets;
 }
 
@@ -194,19 +170,18 @@ void Divide(PC_Line *line, const LineSource &source)
   LineSweep       &sweep = line->sweep;
   std::vector<int> each_once;
   for (std::size_t d = 0; d < line->requests.size(); ++d) {
-    const LineDirection              &direction = line->requests[d].direction;
-    const bool                        zebra     = is_zebra(line, direction);
-    std::vector<std::vector<LineSet>> sets      = {{direction.lines}};
-    if (zebra) sets = {direction.colours[0], direction.colours[1]};
-    std::vector<int> numbers;
-    for (const auto &lines : sets) {
+    const LineDirection                       &direction = line->requests[d].direction;
+    const std::vector<std::vector<LineLayout>> all       = {{direction}};
+    std::vector<int>                           numbers;
+    for (const auto &layouts : direction.colours.empty() ? all : direction.colours) {
       LineGroup group;
-      group.direction = d, group.all_rows = !zebra;
-      for (const LineSet &set : lines)
-        for (const LineSet &part : one_set_with_components(set, source)) {
+      group.direction = d, group.all_rows = direction.colours.empty();
+      for (const LineLayout &layout : layouts)
+        for (const LineLayout &part : one_set_with_components(layout, source)) {
           LineBatch batch;
-          batch.request                 = line->requests[d];
-          batch.request.direction.lines = part;
+          batch.request                                      = line->requests[d];
+          static_cast<LineLayout &>(batch.request.direction) = part;
+          batch.request.direction.colours.clear(); // every batch has its own lines
           group.batches.push_back(std::move(batch));
         }
       numbers.push_back(static_cast<int>(sweep.groups.size()));
@@ -232,8 +207,11 @@ PetscErrorCode Build(PC_Line *line, const LineSource &source, PetscInt rbegin, b
     *error = format("PC line: -pc_line_lhs shared, but lines %lld and %lld (first rows %lld and %lld) differ; use auto, classes or per_line", static_cast<long long>(facts.first), static_cast<long long>(facts.different),
                     global_row(rbegin, request, facts.first, 0), global_row(rbegin, request, facts.different, 0));
   if (!facts.refusal.empty()) *error = format("PC line: -pc_line_algorithm %s: %s", PCLineAlgorithms[line->algorithm], facts.refusal.c_str());
-  if (!facts.report.ok() && line->failure.empty()) line->failure = describe(rbegin, request, facts), line->status = facts.report.status;
-  if (line->compare) PetscCall(LineReference::create(source, rbegin, request, &batch->reference));
+  if (!facts.report.ok() && line->failure.empty()) {
+    line->failure = describe(rbegin, request, facts), line->status = facts.report.status;
+    if (request.block > 1 && !line->pinned.empty()) line->failure += "; lines of blocks are not pinned";
+  }
+  if (line->compare) PetscCall(LineReference::create(source, rbegin, request, facts.shift, &batch->reference));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -252,10 +230,27 @@ PetscErrorCode Fails(MPI_Comm comm, const LineSweep &sweep, std::size_t d, bool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// `one`: auto takes one direction, whatever else it finds.
-PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source, bool one = false)
+/// Takes away directions after the first one whose lines cannot be solved, and what was built. Collective.
+PetscErrorCode DropFailing(MPI_Comm comm, PC_Line *line, bool *dropped)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscFunctionBegin;
+  *dropped = false;
+  for (std::size_t d = line->requests.size() - 1; d > 0; --d) {
+    bool fails = false;
+    PetscCall(Fails(comm, line->sweep, d, &fails));
+    if (!fails) continue;
+    line->why += ", but lines along " + line->requests[d].direction.name + " cannot be solved";
+    line->requests.erase(line->requests.begin() + static_cast<std::ptrdiff_t>(d));
+    *dropped = true;
+  }
+  if (*dropped) PetscCall(line->sweep.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
+{
+  const MPI_Comm comm    = PetscObjectComm((PetscObject)pc);
+  const bool     is_auto = line->directions[0] == PC_LINE_DIRECTION_AUTO;
   bool           on_device;
   PetscInt       rbegin;
   PetscFunctionBegin;
@@ -265,8 +260,6 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source, bool one = 
   std::vector<LineDirection>    directions;
   PetscCallCXX(reader = LineOperator::create(on_device));
   PetscCall(ChooseDirections(pc, line, *reader, source, &directions));
-  const bool automatic = line->directions[0] == PC_LINE_DIRECTION_AUTO && directions.size() > 1 && !one;
-  if (one) line->why += ", but these lines cannot be solved", directions.resize(1);
   PetscCall(DecidePin(pc, line));
   for (const LineDirection &d : directions) {
     PetscCheck(line->cut == PC_LINE_CUT_LOCAL || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
@@ -281,25 +274,25 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source, bool one = 
     if (line->shift_type == PC_LINE_SHIFT_NONZERO) request.shift = static_cast<double>(line->shift > 0 ? line->shift : 100 * PETSC_MACHINE_EPSILON);
     if (!line->pinned.empty() && request.zero_sums && request.block == 1) request.solver.singular = "zero_mean"; // a look at every matrix, so not without need
     line->requests.push_back(request);
-    line->names += (line->names.empty() ? "" : ",") + d.name;
   }
-  line->composed  = line->composition != PC_LINE_COMPOSITION_AUTO ? line->composition : automatic ? PC_LINE_COMPOSITION_ADDITIVE : PC_LINE_COMPOSITION_MULTIPLICATIVE;
-  PetscReal omega = line->omega;
-  if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
-  for (LineRequest &request : line->requests) request.omega = omega;
-  PetscCallCXX(Divide(line, source));
-  std::string error;
-  if (!line->failure.empty()) line->status = FactorStatus::not_finite;
-  else
+  const std::string not_finite = line->failure;
+  std::string       error;
+  for (bool again = true; again;) {
+    const bool found = is_auto && line->requests.size() > 1;
+    PetscReal  omega = line->omega;
+    again            = false;
+    error.clear(), line->failure = not_finite;
+    line->composed = line->composition != PC_LINE_COMPOSITION_AUTO ? line->composition : found ? PC_LINE_COMPOSITION_ADDITIVE : PC_LINE_COMPOSITION_MULTIPLICATIVE;
+    if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
+    for (LineRequest &request : line->requests) request.omega = omega;
+    PetscCallCXX(Divide(line, source));
+    line->status = not_finite.empty() ? FactorStatus::ok : FactorStatus::not_finite;
     for (LineGroup &group : line->sweep.groups)
-      for (LineBatch &batch : group.batches) PetscCall(Build(line, source, rbegin, on_device, &batch, &error));
-  bool second_fails = false;
-  if (automatic) PetscCall(Fails(comm, line->sweep, 1, &second_fails));
-  if (second_fails) { // nobody asked for it
-    PetscUseTypeMethod(pc, reset);
-    PetscCall(SetUp(pc, line, source, true));
-    PetscFunctionReturn(PETSC_SUCCESS);
+      for (LineBatch &batch : group.batches)
+        if (not_finite.empty()) PetscCall(Build(line, source, rbegin, on_device, &batch, &error));
+    if (found) PetscCall(DropFailing(comm, line, &again)); // nobody asked for them
   }
+  for (const LineRequest &request : line->requests) line->names += (line->names.empty() ? "" : ",") + request.direction.name;
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_INCOMP, error));
   PetscCall(line->sweep.allocate(pc->pmat));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -318,6 +311,23 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
   if (line->failure.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "%s\n", line->failure.c_str()));
   PetscCheck(!pc->erroriffailure, comm, zero ? PETSC_ERR_MAT_LU_ZRPVT : PETSC_ERR_FP, "%s", line->failure.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether one solve is the inverse of the matrix, on all ranks. Collective.
+PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly)
+{
+  const bool whole   = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
+  bool       couples = false;
+  int        left_out;
+  PetscFunctionBegin;
+  *exactly = whole;
+  if (!whole) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
+  PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
+  left_out = couples || line->requests[0].coupled || line->lhs_tol > 0;
+  for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  *exactly = left_out == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -345,22 +355,6 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   PetscCall(ReportFailure(pc, line));
   PetscCall(SolvesExactly(pc, line, &line->exact));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &line->state));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly)
-{
-  const bool whole   = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
-  bool       couples = false;
-  int        left_out;
-  PetscFunctionBegin;
-  *exactly = whole;
-  if (!whole) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
-  PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
-  left_out = couples || line->requests[0].coupled || line->lhs_tol > 0;
-  for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  *exactly = left_out == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

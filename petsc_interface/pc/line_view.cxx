@@ -48,6 +48,7 @@ PetscErrorCode ViewDirection(PC_Line *line, std::size_t d, PetscMPIInt size, Pet
   PetscCall(PetscViewerASCIIPrintf(viewer, "  lines: %s%lld of %lld rows, %s%s%s%s\n", rank, static_cast<long long>(h.lines), static_cast<long long>(way.lines.rows), q.periodic ? "periodic " : "",
                                    q.block > 1 ? "block " : "", band.c_str(), q.block > 1 ? format(", blocks of %d", q.block).c_str() : ""));
   if (way.element) PetscCall(PetscViewerASCIIPrintf(viewer, "  packed: %" PetscInt_FMT " lines of any length, one behind the other\n", way.lines_all));
+  if (line->ordering == PC_LINE_ORDERING_ZEBRA) PetscCall(PetscViewerASCIIPrintf(viewer, "  colours: %d%s\n", way.colours.empty() ? 1 : static_cast<int>(way.colours.size()), way.colours.empty() ? ", as jacobi" : ""));
   if (size > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  cut by the partition: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut, way.lines_all, way.lines_cut ? ", each piece is solved on its rank" : ""));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &h.singular, 1, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));

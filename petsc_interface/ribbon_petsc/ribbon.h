@@ -8,7 +8,7 @@
    PCLINE = "line" - Exact batched solves of the banded and block tridiagonal lines of the assembled operator.
 
    Options Database Keys:
-+  -pc_line_direction <auto,x,y,z,rows,matrix> - which couplings make the lines, or a list as x,y,z to sweep (default auto: the strongest, or the two strongest)
++  -pc_line_direction <auto,x,y,z,rows,matrix> - which couplings make the lines, or a list as x,y,z to sweep (default auto: the strongest, with others where many rows prefer them)
 .  -pc_line_composition <auto,multiplicative,additive,symmetric> - how the solves of a list are composed (default auto: multiplicative for a list that was given, additive for one that was found)
 .  -pc_line_ordering <jacobi,zebra> - all lines of a direction at once, or every second line and then the others (default jacobi)
 .  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8, with pentadiagonal lines 0.6, on a multigrid level for compositions that would not smooth with 1)

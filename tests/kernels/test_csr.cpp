@@ -128,10 +128,26 @@ TEST(Csr, RowsThatPreferOtherLinesAreCounted)
   A.entries[{29, 28}] = A.entries[{29, 23}] = 0; // couples with nobody
   const auto x = ribbon::LineSet::box(n, 0), y = ribbon::LineSet::box(n, 1);
   const auto csr   = A.csr();
-  const auto found = ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, {x}, {y}, 4);
+  const auto found = ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, {{x}}, {y}, 4);
   EXPECT_EQ(found.rows, 29);
   EXPECT_EQ(found.preferring, 3);
-  EXPECT_EQ((ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, {y}, {x}, 4).preferring), 0);
+  EXPECT_EQ((ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, {{y}}, {x}, 4).preferring), 0);
+}
+
+TEST(Csr, RowsThatPreferAThirdSetOfLinesToEachOfTwoAreCounted)
+{
+  const std::int64_t n[3] = {5, 5, 5};
+  Sparse             A    = stencil(n, {1, 1, 1});
+  for (int k : {31, 62, 93}) A.entries[{k, k - 25}] = -20; // strong along z; the second one along x, too
+  A.entries[{62, 61}]     = -20;
+  const ribbon::LineSet x = ribbon::LineSet::box(n, 0), y = ribbon::LineSet::box(n, 1), z = ribbon::LineSet::box(n, 2);
+  const auto            csr       = A.csr();
+  const auto            preferred = [&](const std::vector<ribbon::LinePlaces> &lines) { return ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, lines, {z}, 4).preferring; };
+  EXPECT_EQ(preferred({{y}}), 3);
+  EXPECT_EQ(preferred({{y}, {x}}), 2);
+  EXPECT_EQ(preferred({{x}, {y}}), 2);
+  EXPECT_THROW(preferred({}), std::invalid_argument);
+  EXPECT_THROW(preferred({{x}, {y}, {z}}), std::invalid_argument);
 }
 
 TEST(Csr, BandsOfEverySecondLineAndTheirMultiples)

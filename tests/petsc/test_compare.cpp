@@ -178,6 +178,45 @@ TEST_F(PCLineComparison, DigitsThatAreLostAreSeen)
   EXPECT_TRUE(contains(text, "(line 1 of rank " + std::to_string(ranks - 1) + " along x)")) << text;
 }
 
+TEST_F(PCLineComparison, PinnedAndShiftedLinesAreComparedWithWhatWasAskedFor)
+{
+  // on every rank Neumann lines of 3, 5 and 8 rows and a regular one of 4; rows scaled so that the left null vectors are not the constants
+  const PetscInt length[] = {3, 5, 8, 4}, n = 20;
+  const auto     line_of = [&](PetscInt r) {
+    PetscInt l = 0;
+    for (PetscInt left = r % n; left >= length[l]; ++l) left -= length[l];
+    return r / n * 4 + l;
+  };
+  const auto coupled = [&](PetscInt r, PetscInt c) { return c >= 0 && c < n * ranks && std::abs(r - c) == 1 && line_of(r) == line_of(c); };
+  for (PetscInt scale : {1, 3}) {
+    Mat A = matrix(
+      n * ranks,
+      [&](PetscInt r, PetscInt c) {
+        const PetscReal neighbours = static_cast<PetscReal>(coupled(r, r - 1)) + static_cast<PetscReal>(coupled(r, r + 1)), more = line_of(r) % 4 == 3 ? 1 : 0;
+        return static_cast<PetscReal>(1 + r % scale) * turned * (r != c ? PetscReal(-1) : neighbours + more);
+      },
+      [&](PetscInt r, PetscInt c) { return r == c || coupled(r, c); }, n);
+    for (auto direction : {PC_LINE_DIRECTION_ROWS, PC_LINE_DIRECTION_MATRIX})
+      for (auto shift : {PC_LINE_SHIFT_PIN, PC_LINE_SHIFT_NONZERO}) {
+        Line line(A);
+        OK(PCLineSetDirection(line.pc, direction));
+        OK(PCLineSetShiftType(line.pc, shift));
+        OK(PCLineSetShiftAmount(line.pc, 1e-3)); // large enough to be seen
+        OK(PCLineSetOmega(line.pc, 0.75));
+        OK(PCLineSetCompare(line.pc, PETSC_TRUE));
+        OK(PCSetUp(line.pc));
+        EXPECT_TRUE(contains(line.view(), shift == PC_LINE_SHIFT_PIN ? "zero mean (asked for)" : "shifted: diagonals by 1.0e-03")) << line.view();
+        for (bool transposed : {false, true}) {
+          if (transposed && scale > 1) continue; // columns do not sum to zero
+          const std::string text = text_of([&] { OK(transposed ? PCApplyTranspose(line.pc, line.b, line.x) : PCApply(line.pc, line.b, line.x)); });
+          EXPECT_GE(difference_in(text), 0) << text;
+          EXPECT_LT(difference_in(text), 1e4 * rounding * (shift == PC_LINE_SHIFT_PIN ? 1e-3 : 1)) << PCLineDirections[direction] << scale << transposed << ": " << text;
+        }
+      }
+    OK(MatDestroy(&A));
+  }
+}
+
 TEST_F(PCLineComparison, AWrongNumberIsNamed) // one rank: of one rank's lines
 {
   using namespace ribbon::petsc;
@@ -188,7 +227,7 @@ TEST_F(PCLineComparison, AWrongNumberIsNamed) // one rank: of one rank's lines
   std::unique_ptr<LineReference> reference;
   LineSource                     source;
   source.rows = source.block = grid.A;
-  OK(LineReference::create(source, 100, request, &reference));
+  OK(LineReference::create(source, 100, request, 0, &reference));
   Line line(grid.A, grid.da);
   Sweep{{1}, PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_ORDERING_JACOBI, 0.5, 1}.set(line.pc);
   OK(PCApply(line.pc, line.b, line.x));

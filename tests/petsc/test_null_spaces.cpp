@@ -306,6 +306,7 @@ TEST_F(PCLineNullSpaces, BlocksAndRowsOfZerosTakeAShiftNotAPin)
     OK(PCLineSetShiftType(line.pc, PC_LINE_SHIFT_PIN));
     OK(PCSetUp(line.pc));
     EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_NUMERIC_ZEROPIVOT);
+    EXPECT_EQ(contains(line.view(), "; lines of blocks are not pinned"), M == A) << line.view();
     OK(PCLineSetShiftType(line.pc, PC_LINE_SHIFT_NONZERO));
     OK(PCSetUp(line.pc));
     EXPECT_EQ(failed_reason(line.pc), PC_NOERROR);

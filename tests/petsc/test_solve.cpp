@@ -188,4 +188,36 @@ TEST_F(PCLineSolve, OtherMatrixTypesAreConverted)
   }
 }
 
+TEST_F(PCLineSolve, RichardsonOfManyRightHandSidesConvergesByNorms)
+{
+  Grid               grid({12, 3 * ranks}, {9, 1}, 0.5, false, {1, ranks});
+  Line               line(grid.A, grid.da);
+  KSP                ksp;
+  KSPConvergedReason reason;
+  PetscInt           its, rows;
+  Mat                B, X, R;
+  PetscReal          left, size;
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
+  OK(MatGetLocalSize(grid.A, &rows, nullptr));
+  OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, 3, nullptr, &B));
+  OK(MatSetRandom(B, nullptr));
+  OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetType(ksp, KSPRICHARDSON));
+  OK(KSPSetPC(ksp, line.pc));
+  OK(KSPSetOperators(ksp, grid.A, grid.A));
+  OK(KSPMatSolve(ksp, B, X));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  OK(KSPGetIterationNumber(ksp, &its));
+  EXPECT_EQ(reason, KSP_CONVERGED_RTOL);
+  EXPECT_LT(its, 1000);
+  OK(MatMatMult(grid.A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &R));
+  OK(MatAXPY(R, -1, B, SAME_NONZERO_PATTERN));
+  OK(MatNorm(R, NORM_FROBENIUS, &left));
+  OK(MatNorm(B, NORM_FROBENIUS, &size));
+  EXPECT_LT(left, 1e-3 * size);
+  for (Mat *M : {&B, &X, &R}) OK(MatDestroy(M));
+  OK(KSPDestroy(&ksp));
+}
+
 } // namespace

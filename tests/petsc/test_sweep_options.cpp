@@ -229,4 +229,66 @@ TEST_F(PCLineSweepOptions, ZebraWithoutASecondColourIsJacobi)
   OK(MatDestroy(&A));
 }
 
+TEST_F(PCLineSweepOptions, AutoTakesAThirdDirectionWhereManyRowsPreferItToBothOthers)
+{
+  const PetscInt n = 12;
+  Grid           grid({n, n, n}, {1, 1, 1});
+  // the symmetric operator that is strong along x, y and z in a third of the cube each; `both`: along y and z in the last third
+  const auto fill = [&](bool both) {
+    PetscInt begin[3], size[3];
+    MatZeroEntries(grid.A);
+    DMDAGetCorners(grid.da, &begin[0], &begin[1], &begin[2], &size[0], &size[1], &size[2]);
+    for (PetscInt k = begin[2]; k < begin[2] + size[2]; ++k)
+      for (PetscInt j = begin[1]; j < begin[1] + size[1]; ++j)
+        for (PetscInt i = begin[0]; i < begin[0] + size[0]; ++i) {
+          const PetscInt   at[3] = {i, j, k};
+          const MatStencil row   = {k, j, i, 0};
+          PetscScalar      sum   = 0.01;
+          for (int d = 0; d < 3; ++d)
+            for (PetscInt step : {-1, 1}) {
+              const PetscInt to = at[d] + step;
+              if (to < 0 || to >= n) continue;
+              MatStencil column                                  = row;
+              (d == 0 ? column.i : d == 1 ? column.j : column.k) = to;
+              const PetscInt    region                           = PetscMin(i, column.i) / (n / 3);
+              const PetscScalar v = region == d || (both && region == 2 && d == 1) ? 1000 : 1, minus = -v;
+              sum += v;
+              MatSetValuesStencil(grid.A, 1, &row, 1, &column, &minus, INSERT_VALUES);
+            }
+          MatSetValuesStencil(grid.A, 1, &row, 1, &row, &sum, INSERT_VALUES);
+        }
+    MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY);
+    MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY);
+  };
+  const auto iterations = [&](const char *direction) {
+    KSP      ksp;
+    PC       pc;
+    PetscInt its = -1;
+    Line     vectors(grid.A);
+    KSPCreate(PETSC_COMM_WORLD, &ksp);
+    KSPSetOperators(ksp, grid.A, grid.A);
+    KSPSetType(ksp, KSPCG);
+    KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000);
+    KSPGetPC(ksp, &pc);
+    PCSetType(pc, PCLINE);
+    EXPECT_EQ(from_options(pc, {{"-pc_line_direction", direction}, {"-pc_line_composition", "additive"}}), 0);
+    KSPSolve(ksp, vectors.b, vectors.x);
+    KSPGetIterationNumber(ksp, &its);
+    KSPDestroy(&ksp);
+    return its;
+  };
+  fill(false);
+  Line line(grid.A, grid.da);
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.direction().size(), 5u) << line.view();
+  for (const char *d : {"x", "y", "z"}) EXPECT_TRUE(contains(line.direction(), d)) << line.view();
+  EXPECT_TRUE(contains(line.view(), "sweep: additive, jacobi, omega 1, iterations 1")) << line.view();
+  const PetscInt all = iterations("auto");
+  EXPECT_EQ(all, iterations(line.direction().c_str()));
+  for (const char *two : {"x,y", "x,z", "y,z"}) EXPECT_LT(all, iterations(two)) << two;
+  fill(true); // where lines along y hold the last third as well as those along z, two directions hold all
+  OK(PCSetUp(line.pc));
+  EXPECT_TRUE(line.direction() == "y,x" || line.direction() == "x,y") << line.view();
+}
+
 } // namespace

@@ -30,6 +30,37 @@ struct ChainMatrix {
   const std::int64_t      *outside_column = nullptr; ///< for every column of `outside`: its distance from row 0
   const std::int64_t      *row_of         = nullptr; ///< place i of the chains is row row_of[i] of the matrix and the vectors; null: i
   const std::int64_t      *place_of       = nullptr; ///< the inverse
+
+  /// The row of the matrix at place i of a chain.
+  KOKKOS_INLINE_FUNCTION std::int64_t row(const Chain &chain, std::int64_t number, std::int64_t i) const
+  {
+    const std::int64_t place = number * chain.rows + i;
+    return row_of ? row_of[place] : place;
+  }
+  KOKKOS_INLINE_FUNCTION int entries(std::int64_t row) const
+  {
+    const auto inside = local.row_begin[row + 1] - local.row_begin[row];
+    return static_cast<int>(outside.rows > 0 ? inside + outside.row_begin[row + 1] - outside.row_begin[row] : inside);
+  }
+  /// Value of entry e of the row at place i of a chain, and its distance from the diagonal.
+  KOKKOS_INLINE_FUNCTION Scalar entry(const Chain &chain, std::int64_t number, std::int64_t i, std::int64_t row, int e, int &distance) const
+  {
+    const Index  at = local.row_begin[row] + static_cast<Index>(e), end = local.row_begin[row + 1];
+    std::int64_t column;
+    Scalar       value;
+    if (at < end) {
+      column = (place_of ? place_of[local.column[at]] : static_cast<std::int64_t>(local.column[at])) - number * chain.rows;
+      value  = local.value[at];
+    } else {
+      const Index far = outside.row_begin[row] + (at - end);
+      column          = outside_column[outside.column[far]];
+      value           = outside.value[far];
+    }
+    std::int64_t d = column - i;
+    if (chain.ring) d += d > chain.ku ? -chain.rows : d < -chain.kl ? chain.rows : 0;
+    distance = static_cast<int>(d);
+    return value;
+  }
 };
 
 namespace multifrontal {
@@ -39,19 +70,25 @@ struct NodeSize {
   int rows, left, right;
 };
 
+/// Neighbouring nodes of a level.
+struct NodeRange {
+  std::int64_t begin, end;
+};
+
 /// The elimination tree of a Chain, which depends on nothing but the shape. Leaves are runs of rows; a node of level k + 1 joins two neighbours of level k, and what is left over at the end of
 /// a level is passed on. Leaf j of a chain owns rows start(j) to start(j + 1) - 1. A cut at row c has the width() unknowns c - kl to c + ku - 1.
 struct Tree {
   static constexpr int most_levels = 48;
   Chain                chain;
-  std::int64_t         leaves = 1;         ///< of one chain
-  int                  levels = 0;         ///< joining ones; a ring has one more, where its ends meet
-  std::int64_t         count[most_levels]; ///< nodes of a chain on each level, those that are passed on among them
-  std::int64_t         first[most_levels]; ///< number of the first node of a level among the joining nodes of a chain
-  std::int64_t         joins = 0;          ///< joining nodes of a chain
+  std::int64_t         leaves   = 1;             ///< of one chain
+  std::int64_t         shortest = 0, longer = 0; ///< rows of the shortest leaf; leaves that have one more come first
+  int                  levels = 0;               ///< joining ones; a ring has one more, where its ends meet
+  std::int64_t         count[most_levels];       ///< nodes of a chain on each level, those that are passed on among them
+  std::int64_t         first[most_levels];       ///< number of the first node of a level among the joining nodes of a chain
+  std::int64_t         joins = 0;                ///< joining nodes of a chain
 
   Tree() : count{1}, first{0} { }
-  Tree(const Chain &shape, std::int64_t leaf_count) : chain(shape), leaves(leaf_count), count{leaf_count}, first{0}
+  Tree(const Chain &shape, std::int64_t leaf_count) : chain(shape), leaves(leaf_count), shortest(shape.rows / leaf_count), longer(shape.rows % leaf_count), count{leaf_count}, first{0}
   {
     while (count[levels] > 1) {
       if (levels + 2 >= most_levels) throw std::invalid_argument("ribbon::ChainSolver: too many leaves");
@@ -62,12 +99,10 @@ struct Tree {
     if (chain.ring) count[levels + 1] = 1, first[levels + 1] = joins++;
   }
 
-  KOKKOS_INLINE_FUNCTION int top() const { return levels + (chain.ring ? 1 : 0); }
-  KOKKOS_INLINE_FUNCTION std::int64_t start(std::int64_t leaf) const
-  {
-    const std::int64_t q = chain.rows / leaves, r = chain.rows % leaves;
-    return leaf * q + (leaf < r ? leaf : r);
-  }
+  /// Rows of the longest leaf.
+  KOKKOS_INLINE_FUNCTION std::int64_t most_rows() const { return shortest + (longer > 0 ? 1 : 0); }
+  KOKKOS_INLINE_FUNCTION int          top() const { return levels + (chain.ring ? 1 : 0); }
+  KOKKOS_INLINE_FUNCTION std::int64_t start(std::int64_t leaf) const { return leaf * shortest + (leaf < longer ? leaf : longer); }
   KOKKOS_INLINE_FUNCTION std::int64_t first_leaf(int level, std::int64_t node) const { return level > levels ? 0 : (node << level) < leaves ? node << level : leaves; }
   KOKKOS_INLINE_FUNCTION std::int64_t end_leaf(int level, std::int64_t node) const { return level > levels ? leaves : first_leaf(level, node + 1); }
   /// Whether the node joins two, or the ends of a ring.
@@ -85,6 +120,13 @@ struct Tree {
   }
   /// The row where a join cuts its part of the chain.
   KOKKOS_INLINE_FUNCTION std::int64_t cut(int level, std::int64_t node) const { return level > levels ? 0 : start((2 * node + 1) << (level - 1)); }
+  /// The nodes of a level that are below a node of a higher one, or that node itself.
+  KOKKOS_INLINE_FUNCTION NodeRange below(int high, std::int64_t node, int level) const
+  {
+    if (level > levels) return {0, 1};
+    const std::int64_t begin = node << (high - level), end = (node + 1) << (high - level);
+    return {begin, end < count[level] ? end : count[level]};
+  }
   KOKKOS_INLINE_FUNCTION std::int64_t join_number(std::int64_t in_chain, int level, std::int64_t node) const { return in_chain * joins + first[level] + node; }
 };
 

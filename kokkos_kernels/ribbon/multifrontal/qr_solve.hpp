@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_solve.hpp  Solves with the factors of qr_factor.hpp: right-hand sides go up the tree, solutions come down, and for the transposed matrix the other way round.
+/// @file qr_solve.hpp  Solves with the factors of a tree: right-hand sides go up the tree, solutions come down, and for the transposed matrix the other way round.
 #pragma once
 
-#include <ribbon/multifrontal/qr_factor.hpp>
+#include <ribbon/device/team_launch.hpp>
+#include <ribbon/multifrontal/factors.hpp>
 
 namespace ribbon::multifrontal {
 
@@ -62,11 +63,11 @@ struct QrSolve {
 
   KOKKOS_INLINE_FUNCTION void leaf_up(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &y) const
   {
-    const int  W    = tree.chain.width();
-    const auto leaf = QrFactorKernel<Scalar, int>::leaf_of(tree, chain, node, true);
+    const int  W = tree.chain.width();
+    const Leaf leaf(tree, chain, node, true);
     for (int k = 0; k < leaf.carried; ++k) y[k] = b(chain, leaf.first + k, column);
-    const Scalar *record = factors.record + (chain * tree.chain.rows + leaf.first) * Factors<Scalar>::record_size(W);
-    for (std::int64_t s = 0; s < leaf.own; ++s, record += Factors<Scalar>::record_size(W)) {
+    for (int s = 0; s < leaf.own; ++s) {
+      const auto   record   = factors.step(factors.reflection, tree, chain * tree.leaves + node, s, W + 1);
       const int    n        = leaf.at_step(s);
       const Scalar entering = leaf.arrives(s) ? b(chain, leaf.first + leaf.carried + s, column) : y[n];
       Scalar       sum      = entering;
@@ -81,94 +82,130 @@ struct QrSolve {
 
   KOKKOS_INLINE_FUNCTION void leaf_down(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &near) const
   {
-    const int      W    = tree.chain.width();
-    const auto     leaf = QrFactorKernel<Scalar, int>::leaf_of(tree, chain, node, true);
+    const int      W = tree.chain.width();
+    const Leaf     leaf(tree, chain, node, true);
     const NodeSize size = tree.size(0, node);
     const Work     left{&near[W + 1], near.stride};
     for (int k = 0; k < size.left; ++k) left[k] = at_cut(chain, leaf.first, k, column);
     for (int k = 0; k <= W; ++k) near[k] = Scalar(0);
-    for (int k = 0; k < size.right; ++k) near[static_cast<int>((leaf.own + k) % (W + 1))] = at_cut(chain, leaf.first + leaf.rows, k, column);
-    for (std::int64_t s = leaf.own - 1; s >= 0; --s) {
-      const Scalar *record = factors.record + (chain * tree.chain.rows + leaf.first + s) * Factors<Scalar>::record_size(W) + W + 1;
-      Scalar       &at     = x(chain, leaf.first + leaf.begin + s, column);
-      Scalar        sum    = at;
-      int           slot   = static_cast<int>(s % (W + 1));
+    for (int k = 0; k < size.right; ++k) near[(leaf.own + k) % (W + 1)] = at_cut(chain, leaf.first + leaf.rows, k, column);
+    for (int s = leaf.own - 1; s >= 0; --s) {
+      const auto record = factors.step(factors.upper, tree, chain * tree.leaves + node, s, 2 * W + 1);
+      Scalar    &at     = x(chain, leaf.first + leaf.begin + s, column);
+      Scalar     sum    = at;
+      int        slot   = s % (W + 1);
       for (int k = 1; k <= W; ++k) {
         slot = slot == W ? 0 : slot + 1;
         sum -= record[k] * near[slot];
       }
       for (int k = 0; k < size.left; ++k) sum -= record[1 + W + k] * left[k];
       sum *= record[0];
-      near[static_cast<int>(s % (W + 1))] = sum;
-      at                                  = sum;
+      near[s % (W + 1)] = sum;
+      at                = sum;
     }
   }
 
-  /// The children's equations stacked: position k of them.
-  KOKKOS_INLINE_FUNCTION Scalar &stacked(std::int64_t chain, int level, std::int64_t node, int k, std::int64_t column) const
+  /// Neighbouring numbers of a column.
+  struct Strip {
+    Scalar                        *at;
+    std::int64_t                   stride;
+    KOKKOS_INLINE_FUNCTION Scalar &operator[](int k) const { return at[k * stride]; }
+  };
+  KOKKOS_INLINE_FUNCTION Strip passed_strip(std::int64_t chain, int level, std::int64_t node, std::int64_t column) const { return {&passed(chain, level, node, 0, column), v.columns}; }
+
+  /// What a thread knows of a join.
+  struct Join {
+    std::int64_t               chain, node;
+    int                        level;
+    std::int64_t               cut; ///< first unknown of the cut
+    NodeSize                   size, before, behind;
+    bool                       closes;
+    const Scalar              *r, *c, *q;
+    KOKKOS_INLINE_FUNCTION int rows() const { return closes ? before.rows : before.rows + behind.rows; }
+  };
+  KOKKOS_INLINE_FUNCTION Join join_of(std::int64_t chain, int level, std::int64_t node) const
   {
-    if (level > tree.levels) return passed(chain, level - 1, 0, k, column);
-    const int before = tree.size(level - 1, 2 * node).rows;
-    return k < before ? passed(chain, level - 1, 2 * node, k, column) : passed(chain, level - 1, 2 * node + 1, k - before, column);
+    const bool closes = level > tree.levels;
+    const auto join   = factors.join_at(tree, chain, level, node);
+    return {chain,  node,     level, tree.cut(level, node) - tree.chain.kl, tree.size(level, node), tree.size(level - 1, closes ? 0 : 2 * node), tree.size(level - 1, closes ? 0 : 2 * node + 1), closes,
+            join.r, join.cut, join.q};
   }
-  KOKKOS_INLINE_FUNCTION int stacked_rows(int level, std::int64_t node) const { return level > tree.levels ? tree.size(level - 1, 0).rows : tree.size(level - 1, 2 * node).rows + tree.size(level - 1, 2 * node + 1).rows; }
-  KOKKOS_INLINE_FUNCTION const Scalar *front_of(std::int64_t chain, int level, std::int64_t node) const
+  KOKKOS_INLINE_FUNCTION Strip passed_before(const Join &j, std::int64_t column) const { return passed_strip(j.chain, j.level - 1, j.closes ? 0 : 2 * j.node, column); }
+  KOKKOS_INLINE_FUNCTION Strip passed_behind(const Join &j, std::int64_t column) const { return passed_strip(j.chain, j.level - 1, j.closes ? 0 : 2 * j.node + 1, column); }
+
+  /// Sums n terms; where there are K, as when compiled, all are under way at once.
+  template <int K, class Term>
+  KOKKOS_INLINE_FUNCTION static Scalar sum_of(int n, const Term &term)
   {
-    return factors.join_front + tree.join_number(chain, level, node) * Factors<Scalar>::join_size(tree.chain.width());
+    Scalar sum(0);
+    if (K > 0 && n == K) {
+      Scalar terms[K > 0 ? K : 1];
+      RIBBON_UNROLL
+      for (int k = 0; k < K; ++k) terms[k] = term(k);
+      RIBBON_UNROLL
+      for (int k = 0; k < K; ++k) sum += terms[k];
+    } else
+      for (int k = 0; k < n; ++k) sum += term(k);
+    return sum;
   }
 
-  KOKKOS_INLINE_FUNCTION void join_up(std::int64_t chain, int level, std::int64_t node, std::int64_t column, const Work &y) const
+  /// Row r of Q^H times what the children pass; rows from W on are passed on. K: the width W, or 0.
+  template <int K>
+  KOKKOS_INLINE_FUNCTION void join_up(const Join &j, int r, std::int64_t column) const
   {
-    const int     W = tree.chain.width(), ld = 2 * W + 1, rows = stacked_rows(level, node);
-    const Scalar *front = front_of(chain, level, node);
-    for (int k = 0; k < rows; ++k) y[k] = stacked(chain, level, node, k, column);
-    for (int k = 0; k < W; ++k) {
-      const Scalar *h   = front + k * ld;
-      Scalar        sum = y[k];
-      for (int i = k + 1; i < rows; ++i) sum += conjugate(h[i]) * y[i];
-      sum *= front[3 * W * ld + k];
-      y[k] -= sum;
-      for (int i = k + 1; i < rows; ++i) y[i] -= h[i] * sum;
-      x(chain, tree.cut(level, node) - tree.chain.kl + k, column) = y[k];
-    }
-    for (int k = W; k < rows; ++k) passed(chain, level, node, k - W, column) = y[k];
+    const int W = K ? K : tree.chain.width();
+    if (r >= j.rows()) return;
+    const Scalar *q      = j.q + r;
+    const Strip   before = passed_before(j, column), behind = passed_behind(j, column);
+    Scalar        sum = sum_of<K>(j.before.rows, [&](int k) { return q[k * 2 * W] * before[k]; });
+    if (!j.closes) sum += sum_of<K>(j.behind.rows, [&](int k) { return q[(j.before.rows + k) * 2 * W] * behind[k]; });
+    if (r < W) x(j.chain, j.cut + r, column) = sum;
+    else passed(j.chain, j.level, j.node, r - W, column) = sum;
   }
-
-  KOKKOS_INLINE_FUNCTION void join_down(std::int64_t chain, int level, std::int64_t node, std::int64_t column, const Work &y) const
+  /// Takes what the unknowns of the cuts before and behind make out of row r.
+  template <int K>
+  KOKKOS_INLINE_FUNCTION void join_down(const Join &j, int r, std::int64_t column) const
   {
-    const int          W = tree.chain.width(), ld = 2 * W + 1;
-    const NodeSize     size  = tree.size(level, node);
-    const Scalar      *front = front_of(chain, level, node);
-    const std::int64_t cut   = tree.cut(level, node);
-    const std::int64_t first = tree.start(tree.first_leaf(level, node)), end = tree.start(tree.end_leaf(level, node));
-    for (int k = 0; k < W; ++k) y[k] = x(chain, cut - tree.chain.kl + k, column);
-    for (int c = 0; c < size.left + size.right; ++c) {
-      const Scalar  known = c < size.left ? at_cut(chain, first, c, column) : at_cut(chain, end, c - size.left, column);
-      const Scalar *to    = front + (W + c) * ld;
-      for (int k = 0; k < W; ++k) y[k] -= to[k] * known;
-    }
+    const int          W     = K ? K : tree.chain.width();
+    const Scalar      *c     = j.c + r;
+    const std::int64_t first = tree.start(tree.first_leaf(j.level, j.node)), end = tree.start(tree.end_leaf(j.level, j.node));
+    Scalar            &at  = x(j.chain, j.cut + r, column);
+    Scalar             sum = sum_of<K>(j.size.left, [&](int k) { return c[k * W] * at_cut(j.chain, first, k, column); });
+    sum += sum_of<K>(j.size.right, [&](int k) { return c[(j.size.left + k) * W] * at_cut(j.chain, end, k, column); });
+    at -= sum;
+  }
+  /// Solves with R.
+  template <int K, class Numbers>
+  KOKKOS_INLINE_FUNCTION void join_substitute(const Join &j, std::int64_t column, Numbers &&y) const
+  {
+    const int W = K ? K : tree.chain.width();
+    RIBBON_UNROLL
+    for (int k = 0; k < W; ++k) y[k] = x(j.chain, j.cut + k, column);
+    RIBBON_UNROLL
     for (int k = W - 1; k >= 0; --k) {
-      const Scalar *r = front + k * ld;
-      y[k] *= r[k];
-      for (int i = 0; i < k; ++i) y[i] -= r[i] * y[k];
-      x(chain, cut - tree.chain.kl + k, column) = y[k];
+      const Scalar found = y[k] * j.r[k * W + k];
+      RIBBON_UNROLL
+      for (int i = 0; i < k; ++i) y[i] -= j.r[k * W + i] * found;
+      y[k] = found;
     }
+    RIBBON_UNROLL
+    for (int k = 0; k < W; ++k) x(j.chain, j.cut + k, column) = y[k];
   }
 
   /// A^T x = b. Up: R^T z = b, while every node passes on what it has to subtract from b at the cuts before and behind it.
   KOKKOS_INLINE_FUNCTION void leaf_up_transposed(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &near) const
   {
-    const int      W    = tree.chain.width();
-    const auto     leaf = QrFactorKernel<Scalar, int>::leaf_of(tree, chain, node, true);
+    const int      W = tree.chain.width();
+    const Leaf     leaf(tree, chain, node, true);
     const NodeSize size = tree.size(0, node);
     const Work     left{&near[W + 1], near.stride};
     for (int k = 0; k < size.left; ++k) left[k] = Scalar(0);
     for (int k = 0; k <= W; ++k) near[k] = Scalar(0);
-    for (std::int64_t s = 0; s < leaf.own; ++s) {
-      const Scalar *record = factors.record + (chain * tree.chain.rows + leaf.first + s) * Factors<Scalar>::record_size(W) + W + 1;
-      int           slot   = static_cast<int>(s % (W + 1));
-      const Scalar  z      = (b(chain, leaf.first + leaf.begin + s, column) - near[slot]) * record[0];
-      near[slot]           = Scalar(0);
+    for (int s = 0; s < leaf.own; ++s) {
+      const auto   record = factors.step(factors.upper, tree, chain * tree.leaves + node, s, 2 * W + 1);
+      int          slot   = s % (W + 1);
+      const Scalar z      = (b(chain, leaf.first + leaf.begin + s, column) - near[slot]) * record[0];
+      near[slot]          = Scalar(0);
       for (int k = 1; k <= W; ++k) {
         slot = slot == W ? 0 : slot + 1;
         near[slot] += record[k] * z;
@@ -177,59 +214,56 @@ struct QrSolve {
       x(chain, leaf.first + leaf.begin + s, column) = z;
     }
     for (int k = 0; k < size.left; ++k) passed(chain, 0, node, k, column) = left[k];
-    for (int k = 0; k < size.right; ++k) passed(chain, 0, node, size.left + k, column) = near[static_cast<int>((leaf.own + k) % (W + 1))];
+    for (int k = 0; k < size.right; ++k) passed(chain, 0, node, size.left + k, column) = near[(leaf.own + k) % (W + 1)];
   }
-  KOKKOS_INLINE_FUNCTION void join_up_transposed(std::int64_t chain, int level, std::int64_t node, std::int64_t column, const Work &z) const
+  template <int K, class Numbers>
+  KOKKOS_INLINE_FUNCTION void join_substitute_transposed(const Join &j, std::int64_t column, Numbers &&z) const
   {
-    const int          W = tree.chain.width(), ld = 2 * W + 1;
-    const Scalar      *front  = front_of(chain, level, node);
-    const std::int64_t cut    = tree.cut(level, node);
-    const bool         closes = level > tree.levels;
-    const NodeSize     size = tree.size(level, node), before = tree.size(level - 1, closes ? 0 : 2 * node);
-    const std::int64_t behind = closes ? 0 : 2 * node + 1;
+    const int   W      = K ? K : tree.chain.width();
+    const Strip before = passed_before(j, column), behind = passed_behind(j, column);
+    RIBBON_UNROLL
     for (int k = 0; k < W; ++k) {
-      const std::int64_t place = cut - tree.chain.kl + k, wrapped = place < 0 ? place + tree.chain.rows : place;
-      Scalar             sum = b(chain, wrapped, column) - passed(chain, level - 1, closes ? 0 : 2 * node, before.left + k, column) - passed(chain, level - 1, behind, k, column);
-      const Scalar      *r   = front + k * ld;
-      for (int i = 0; i < k; ++i) sum -= r[i] * z[i];
-      z[k]                                      = sum * r[k];
-      x(chain, cut - tree.chain.kl + k, column) = z[k];
+      Scalar sum = b(j.chain, j.cut + k < 0 ? j.cut + k + tree.chain.rows : j.cut + k, column) - before[j.before.left + k] - behind[k];
+      RIBBON_UNROLL
+      for (int i = 0; i < k; ++i) sum -= j.r[k * W + i] * z[i];
+      z[k] = sum * j.r[k * W + k];
     }
-    for (int c = 0; c < size.left + size.right; ++c) {
-      const Scalar *to  = front + (W + c) * ld;
-      Scalar        sum = c < size.left ? passed(chain, level - 1, 2 * node, c, column) : passed(chain, level - 1, 2 * node + 1, W + c - size.left, column);
-      for (int k = 0; k < W; ++k) sum += to[k] * z[k];
-      passed(chain, level, node, c, column) = sum;
-    }
+    RIBBON_UNROLL
+    for (int k = 0; k < W; ++k) x(j.chain, j.cut + k, column) = z[k];
   }
-  /// Down: x = conj(Q) z.
-  KOKKOS_INLINE_FUNCTION void join_down_transposed(std::int64_t chain, int level, std::int64_t node, std::int64_t column, const Work &y) const
+  /// What is to be subtracted at unknown c of the cuts before and behind.
+  template <int K>
+  KOKKOS_INLINE_FUNCTION void join_up_transposed(const Join &j, int c, std::int64_t column) const
   {
-    const int     W = tree.chain.width(), ld = 2 * W + 1, rows = stacked_rows(level, node);
-    const Scalar *front = front_of(chain, level, node);
-    for (int k = 0; k < W; ++k) y[k] = x(chain, tree.cut(level, node) - tree.chain.kl + k, column);
-    for (int k = W; k < rows; ++k) y[k] = passed(chain, level, node, k - W, column);
-    for (int k = W - 1; k >= 0; --k) {
-      const Scalar *h   = front + k * ld;
-      Scalar        sum = y[k];
-      for (int i = k + 1; i < rows; ++i) sum += h[i] * y[i];
-      sum *= front[3 * W * ld + k];
-      y[k] -= sum;
-      for (int i = k + 1; i < rows; ++i) y[i] -= conjugate(h[i]) * sum;
-    }
-    for (int k = 0; k < rows; ++k) stacked(chain, level, node, k, column) = y[k];
+    const int W = K ? K : tree.chain.width();
+    if (c >= j.size.left + j.size.right) return;
+    const Scalar *to                            = j.c + c * W;
+    const Scalar  sum                           = sum_of<K>(W, [&](int k) { return to[k] * x(j.chain, j.cut + k, column); });
+    passed(j.chain, j.level, j.node, c, column) = (c < j.size.left ? passed_before(j, column)[c] : passed_behind(j, column)[W + c - j.size.left]) + sum;
+  }
+  /// Down: x = conj(Q) z, row r.
+  template <int K>
+  KOKKOS_INLINE_FUNCTION void join_down_transposed(const Join &j, int r, std::int64_t column) const
+  {
+    const int W = K ? K : tree.chain.width();
+    if (r >= j.rows()) return;
+    const Scalar *q   = j.q + r * 2 * W;
+    const Strip   own = passed_strip(j.chain, j.level, j.node, column);
+    Scalar        sum = sum_of<K>(W, [&](int k) { return q[k] * x(j.chain, j.cut + k, column); });
+    sum += sum_of<K>(j.rows() - W, [&](int k) { return q[W + k] * own[k]; });
+    (r < j.before.rows ? passed_before(j, column)[r] : passed_behind(j, column)[r - j.before.rows]) = sum;
   }
   KOKKOS_INLINE_FUNCTION void leaf_down_transposed(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &y) const
   {
-    const int      W    = tree.chain.width();
-    const auto     leaf = QrFactorKernel<Scalar, int>::leaf_of(tree, chain, node, true);
+    const int      W = tree.chain.width();
+    const Leaf     leaf(tree, chain, node, true);
     const NodeSize size = tree.size(0, node);
     for (int k = 0; k < size.rows; ++k) y[k] = passed(chain, 0, node, k, column);
-    for (std::int64_t s = leaf.own - 1; s >= 0; --s) {
-      const Scalar *record = factors.record + (chain * tree.chain.rows + leaf.first + s) * Factors<Scalar>::record_size(W);
-      const int     n      = leaf.at_step(s);
-      const Scalar  z      = x(chain, leaf.first + leaf.begin + s, column);
-      Scalar        sum    = z;
+    for (int s = leaf.own - 1; s >= 0; --s) {
+      const auto   record = factors.step(factors.reflection, tree, chain * tree.leaves + node, s, W + 1);
+      const int    n      = leaf.at_step(s);
+      const Scalar z      = x(chain, leaf.first + leaf.begin + s, column);
+      Scalar       sum    = z;
       for (int k = 0; k < n; ++k) sum += record[1 + k] * y[k];
       sum *= record[0];
       for (int k = 0; k < n; ++k) y[k] -= conjugate(record[1 + k]) * sum;
@@ -242,85 +276,102 @@ struct QrSolve {
 
 enum class Sweep { up, down, up_transposed, down_transposed };
 
+/// Leaves of any width: a thread has a leaf and a column.
 template <class Scalar>
-struct QrSolveKernel {
+struct QrLeafSolveKernel {
+  static constexpr int max_threads = 128;
+  QrSolve<Scalar>      solve;
+  Sweep                sweep;
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
+  {
+    const Tree        &tree  = solve.tree;
+    Scalar            *work  = reinterpret_cast<Scalar *>(team.scratch());
+    const std::int64_t items = tree.chain.chains * tree.leaves * solve.v.columns;
+    const auto         body  = [&](int v, int threads) {
+      const std::int64_t item = team.league_rank() * team.size() + v, node = item / solve.v.columns, column = item % solve.v.columns, chain = node / tree.leaves, leaf = node % tree.leaves;
+      if (item >= items) return;
+      const typename QrSolve<Scalar>::Work mine{work + (threads > 1 ? v : 0), threads};
+      switch (sweep) {
+      case Sweep::up:
+        solve.leaf_up(chain, leaf, column, mine);
+        break;
+      case Sweep::down:
+        solve.leaf_down(chain, leaf, column, mine);
+        break;
+      case Sweep::up_transposed:
+        solve.leaf_up_transposed(chain, leaf, column, mine);
+        break;
+      case Sweep::down_transposed:
+        solve.leaf_down_transposed(chain, leaf, column, mine);
+        break;
+      }
+    };
+    if constexpr (Team::is_virtual)
+      for (int v = 0; v < team.size(); ++v) body(v, 1);
+    else body(team.rank(), team.size());
+  }
+};
+
+/// Joins of some levels, for a block of columns: a thread has a row, or the triangular solve, of a join and a column. K: the width kl + ku, or 0 where it has no kernel of its own.
+template <class Scalar, int K>
+struct QrJoinSolveKernel {
   static constexpr int max_threads = 256;
   QrSolve<Scalar>      solve;
   Levels               levels;
   Sweep                sweep;
-  bool                 has_leaves;
   int                  block; ///< columns of a team
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    using Work                = typename QrSolve<Scalar>::Work;
+    using Join                = typename QrSolve<Scalar>::Join;
     const Tree        &tree   = solve.tree;
+    const int          W      = K ? K : tree.chain.width();
     const std::int64_t blocks = (solve.v.columns + block - 1) / block, node_of_top = team.league_rank() / blocks, column0 = team.league_rank() % blocks * block;
-    const std::int64_t columns = solve.v.columns - column0 < block ? solve.v.columns - column0 : block;
+    const int          columns = static_cast<int>(solve.v.columns - column0 < block ? solve.v.columns - column0 : block);
     const std::int64_t chain = node_of_top / tree.count[levels.top], top = node_of_top % tree.count[levels.top];
-    Scalar            *memory      = reinterpret_cast<Scalar *>(team.scratch());
-    const int          threads     = Team::is_virtual ? 1 : team.size();
-    const bool         goes_up     = sweep == Sweep::up || sweep == Sweep::up_transposed;
-    const auto         thread_rank = [&] {
+    const int          threads = Team::is_virtual ? 1 : team.size();
+    const auto         thread  = [&] {
       if constexpr (Team::is_virtual) return 0;
       else return team.rank();
     }();
-    const Work work{memory + thread_rank, threads};
-    const auto leaves = [&] {
-      const std::int64_t first = tree.first_leaf(levels.top, top), items = (tree.end_leaf(levels.top, top) - first) * columns;
-      for (std::int64_t item = thread_rank; item < items; item += threads) {
-        const std::int64_t node = first + item / columns, column = column0 + item % columns;
-        switch (sweep) {
-        case Sweep::up:
-          solve.leaf_up(chain, node, column, work);
-          break;
-        case Sweep::down:
-          solve.leaf_down(chain, node, column, work);
-          break;
-        case Sweep::up_transposed:
-          solve.leaf_up_transposed(chain, node, column, work);
-          break;
-        case Sweep::down_transposed:
-          solve.leaf_down_transposed(chain, node, column, work);
-          break;
-        }
-      }
+    const auto numbers = [&](const auto &body) { // body(W numbers of a thread)
+      if constexpr (K > 0) {
+        Scalar y[K];
+        body(y);
+      } else body(typename QrSolve<Scalar>::Work{reinterpret_cast<Scalar *>(team.scratch()) + thread, threads});
     };
-    const auto joins = [&](int level) {
-      const bool         closes = level > tree.levels;
-      const std::int64_t begin = closes ? 0 : top << (levels.top - level), after = closes ? 1 : (top + 1) << (levels.top - level), end = after < tree.count[level] ? after : tree.count[level];
-      for (std::int64_t item = thread_rank; item < (end - begin) * columns; item += threads) {
-        const std::int64_t node = begin + item / columns, column = column0 + item % columns;
-        if (!tree.is_join(level, node)) continue;
-        switch (sweep) {
-        case Sweep::up:
-          solve.join_up(chain, level, node, column, work);
-          break;
-        case Sweep::down:
-          solve.join_down(chain, level, node, column, work);
-          break;
-        case Sweep::up_transposed:
-          solve.join_up_transposed(chain, level, node, column, work);
-          break;
-        case Sweep::down_transposed:
-          solve.join_down_transposed(chain, level, node, column, work);
-          break;
-        }
+    const auto rows = [&](int level, int count, const auto &body) { // body(join, row, column)
+      const NodeRange nodes = tree.below(levels.top, top, level);
+      const int       items = static_cast<int>(nodes.end - nodes.begin) * count * columns;
+      for (int item = thread; item < items; item += threads) {
+        const int          pair = item / columns, place = pair / count;
+        const std::int64_t node = nodes.begin + place;
+        if (tree.is_join(level, node)) body(solve.join_of(chain, level, node), pair - place * count, column0 + item - pair * columns);
       }
+      team.barrier();
     };
-    if (goes_up) {
-      if (has_leaves && levels.bottom == 0) leaves();
-      for (int level = levels.bottom + 1; level <= levels.top; ++level) {
-        team.barrier();
-        joins(level);
+    const bool goes_up = sweep == Sweep::up || sweep == Sweep::up_transposed;
+    for (int k = levels.bottom + 1; k <= levels.top; ++k) {
+      const int level = goes_up ? k : levels.top + levels.bottom + 1 - k;
+      switch (sweep) {
+      case Sweep::up:
+        rows(level, 2 * W, [&](const Join &j, int r, std::int64_t column) { solve.template join_up<K>(j, r, column); });
+        break;
+      case Sweep::down:
+        rows(level, W, [&](const Join &j, int r, std::int64_t column) { solve.template join_down<K>(j, r, column); });
+        rows(level, 1, [&](const Join &j, int, std::int64_t column) { numbers([&](auto &&y) { solve.template join_substitute<K>(j, column, y); }); });
+        break;
+      case Sweep::up_transposed:
+        rows(level, 1, [&](const Join &j, int, std::int64_t column) { numbers([&](auto &&z) { solve.template join_substitute_transposed<K>(j, column, z); }); });
+        rows(level, 2 * W, [&](const Join &j, int r, std::int64_t column) { solve.template join_up_transposed<K>(j, r, column); });
+        break;
+      case Sweep::down_transposed:
+        rows(level, 2 * W, [&](const Join &j, int r, std::int64_t column) { solve.template join_down_transposed<K>(j, r, column); });
+        break;
       }
-    } else {
-      for (int level = levels.top; level > levels.bottom; --level) {
-        joins(level);
-        team.barrier();
-      }
-      if (has_leaves && levels.bottom == 0) leaves();
     }
   }
 };
