@@ -231,11 +231,15 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
   const Chain      &chain = tree_.chain;
   const std::size_t tops  = static_cast<std::size_t>(chain.chains);
   Statistics        all;
-  const auto       &watched = level == 0 ? leaf_statistics_ : join_statistics_;
-  const auto        host    = Kokkos::create_mirror_view(watched);
-  Kokkos::deep_copy(exec, host, watched);
-  exec.fence();
-  for (std::size_t c = 0; c < tops; ++c) all.join(host(level == 0 ? c : static_cast<std::size_t>(tree_.join_number(static_cast<std::int64_t>(c), level, node))));
+  const auto       &watched = level == 0 ? leaf_statistics_ : join_statistics_; // those of the chains lie equally far from each other
+  const auto        first = static_cast<std::size_t>(level == 0 ? 0 : tree_.join_number(0, level, node)), stride = static_cast<std::size_t>(level == 0 ? 1 : tree_.joins);
+  if (tops > 0) {
+    const auto needed = Kokkos::subview(watched, std::make_pair(first, first + (tops - 1) * stride + 1));
+    const auto host   = Kokkos::create_mirror_view(needed);
+    Kokkos::deep_copy(exec, host, needed);
+    exec.fence();
+    for (std::size_t c = 0; c < tops; ++c) all.join(host(c * stride));
+  }
   const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto   bytes     = report_.bytes;
   report_                = {};
