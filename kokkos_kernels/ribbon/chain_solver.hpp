@@ -64,7 +64,7 @@ private:
   multifrontal::QrSolve<Scalar> columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const;
   void                          sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const;
   void                          factor_joins(const Exec &exec);
-  void                          finish_report(const Exec &exec);
+  void                          finish_report(const Exec &exec, std::int64_t exponents);
 
   multifrontal::Tree                     tree_;
   multifrontal::Factors<Scalar>          factors_;
@@ -76,6 +76,8 @@ private:
   FactorReport                           report_;
   Kokkos::View<Scalar *, Memory>         reflection_, upper_, leaf_passed_, join_, passed_;
   Kokkos::View<int *, Memory>            exchange_;
+  Kokkos::View<real_t<Scalar> *, Memory> row_scale_;
+  Kokkos::View<std::int64_t, Memory>     exponents_; ///< sum of RowScales
   Kokkos::View<Statistics *, Memory>     leaf_statistics_, join_statistics_;
   mutable Kokkos::View<Scalar *, Memory> workspace_; ///< what nodes pass in a solve
 };

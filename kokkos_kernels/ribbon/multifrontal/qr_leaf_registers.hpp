@@ -63,6 +63,7 @@ struct QrLeafRegistersKernel {
       if (lane >= A.entries(row)) return;
       mine.value = A.entry(tree.chain, leaf.chain, i, row, lane, distance);
     }
+    mine.value *= factors.row_scale[leaf.chain * tree.chain.rows + i];
     mine.slot = wrapped(s % (W + 1) + distance + tree.chain.kl);
   }
   /// Whether rows follow each other and columns are where they seem.
@@ -114,7 +115,7 @@ struct QrLeafRegistersKernel {
       const std::int64_t row = A.row(c, leaf.chain, leaf.first + i);
       if (lane >= A.entries(row)) continue;
       int          distance;
-      const Scalar value = A.entry(c, leaf.chain, leaf.first + i, row, lane, distance);
+      const Scalar value = A.entry(c, leaf.chain, leaf.first + i, row, lane, distance) * factors.row_scale[leaf.chain * c.rows + leaf.first + i];
       const int    at    = i + distance;
       if (i >= leaf.carried) shared.row[i - leaf.carried][(at - leaf.begin) % (W + 1)] = value;
       else shared.start[at < leaf.begin ? W + 1 + at + c.kl : at - leaf.begin][i] = value;

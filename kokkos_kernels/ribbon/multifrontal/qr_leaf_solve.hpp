@@ -37,7 +37,7 @@ struct QrLeafSolveRegistersKernel {
         const int s = chunk * steps + t;
         if (c >= mine.columns || s < 0 || s >= mine.leaf.own) continue;
         if constexpr (Up) {
-          if (mine.leaf.arrives(s)) mine.next[c][t] = solve.b(mine.leaf.chain, mine.leaf.first + mine.leaf.carried + s, mine.column + c);
+          if (mine.leaf.arrives(s)) mine.next[c][t] = solve.scaled_b(mine.leaf.chain, mine.leaf.first + mine.leaf.carried + s, mine.column + c);
         } else mine.next[c][t] = solve.x(mine.leaf.chain, mine.leaf.first + mine.leaf.begin + s, mine.column + c);
       }
     }
@@ -52,7 +52,7 @@ struct QrLeafSolveRegistersKernel {
         mine.window[c][k] = mine.left[c][k] = Scalar(0);
         if (c >= mine.columns) continue;
         if constexpr (Up) {
-          if (k < leaf.carried) mine.window[c][k] = solve.b(leaf.chain, leaf.first + k, mine.column + c);
+          if (k < leaf.carried) mine.window[c][k] = solve.scaled_b(leaf.chain, leaf.first + k, mine.column + c);
         } else {
           if (k < size.right) mine.window[c][k] = solve.at_cut(leaf.chain, leaf.first + leaf.rows, k, mine.column + c);
           if (k < size.left) mine.left[c][k] = solve.at_cut(leaf.chain, leaf.first, k, mine.column + c);
