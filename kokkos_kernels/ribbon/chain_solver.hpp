@@ -47,7 +47,7 @@ public:
   const multifrontal::Tree &tree() const { return tree_; }
   /// "band LU" or "QR".
   const char *method() const { return is_lu_ ? "band LU" : "QR"; }
-  /// Kernels of a factorization, and of a solve one way.
+  /// Kernels of a solve one way; a factorization on a tree has one more, which scales the rows.
   int launches() const { return static_cast<int>(plan_.size()) + 1; }
 
   /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.

@@ -35,9 +35,8 @@ PetscErrorCode MatView_Multifrontal(Mat F, PetscViewer viewer)
   if (f->active != MPI_COMM_NULL) PetscCallMPI(MPI_Comm_rank(f->active, &rank));
   PetscCall(PetscViewerASCIIPushSynchronized(viewer));
   if (rank == 0) // the first that has rows
-    PetscCall(PetscViewerASCIISynchronizedPrintf(
-      viewer, "  %s on the %s, %" PetscInt_FMT " leaves, %" PetscInt_FMT " levels, %" PetscInt_FMT " kernels to factor and as many for each way of a solve, %" PetscInt_FMT " steps of refinement\n", r.method, r.space,
-      r.leaves, r.levels, r.launches, f->refine));
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  %s on the %s, %" PetscInt_FMT " leaves, %" PetscInt_FMT " levels, %" PetscInt_FMT " kernels for each way of a solve, %" PetscInt_FMT " steps of refinement\n",
+                                                 r.method, r.space, r.leaves, r.levels, r.launches, f->refine));
   PetscCall(PetscViewerFlush(viewer));
   PetscCall(PetscViewerASCIIPopSynchronized(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %.4g MB, smallest pivot %.2g of the largest entry in column %" PetscInt_FMT ", log|det| %.10g\n", info.memory / 1e6, static_cast<double>(r.smallest_pivot), r.column,
