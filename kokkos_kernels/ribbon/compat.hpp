@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -90,6 +91,13 @@ ViewType allocate(const Exec &exec, const std::string &label, Extents... extents
 {
   if constexpr (is_device_space<Exec>) return ViewType(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), extents...);
   else return ViewType(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
+}
+
+/// 0, 1, ..., n - 1 on exec, as 64-bit numbers.
+template <class Exec>
+auto indices(const Exec &exec, std::int64_t n)
+{
+  return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, n);
 }
 
 /// A vector in memory of exec's space; waits for the copy.

@@ -117,8 +117,7 @@ void determinants(const Exec &exec, const Bands<Scalar, typename Exec::memory_sp
     throw std::invalid_argument("ribbon: determinants of " + std::to_string(matrices) + " matrices into " + std::to_string(log_abs_det.extent(0)) + " and " + std::to_string(sign.extent(0)) + " places");
   const auto windows = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::determinants::windows", static_cast<std::size_t>(words * together));
   for (std::int64_t first = 0; first < matrices; first += together)
-    Kokkos::parallel_for("ribbon::determinants", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, std::min(together, matrices - first)),
-                         Kernel{BandEntries<Scalar, Memory>(bands), first, together, windows.data(), log_abs_det.data(), sign.data()});
+    Kokkos::parallel_for("ribbon::determinants", indices(exec, std::min(together, matrices - first)), Kernel{BandEntries<Scalar, Memory>(bands), first, together, windows.data(), log_abs_det.data(), sign.data()});
   exec.fence();
 }
 

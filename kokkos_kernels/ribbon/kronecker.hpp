@@ -74,7 +74,7 @@ Bands<Scalar, typename Exec::memory_space> kronecker(const Exec &exec, const Ban
   const std::size_t matrices = bands.values.extent(0) * each, rows = bands.values.extent(1);
   auto              result = bands;
   result.values            = allocate<Values>(exec, "ribbon::bands", matrices, rows, bands.values.extent(2) * (factors.coupled ? p * p : 1));
-  const Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> policy(exec, 0, static_cast<std::int64_t>(matrices * rows));
+  const auto policy        = indices(exec, static_cast<std::int64_t>(matrices * rows));
   if (factors.coupled) {
     result.block = factors.p, result.lower = result.upper = 1;
     Kokkos::parallel_for("ribbon::kronecker", policy, KroneckerBlockKernel<Values, Numbers>{bands.values, result.values, S, T});

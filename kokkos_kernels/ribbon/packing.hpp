@@ -59,7 +59,7 @@ template <class Scalar, class Exec>
 void pack(const Exec &exec, const Packing<typename Exec::memory_space> &packing, int components, const Scalar *from, Scalar *to)
 {
   const auto n = static_cast<std::int64_t>(packing.element.extent(0)) * components;
-  Kokkos::parallel_for("ribbon::pack", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, n), PackKernel<Scalar, decltype(packing.element)>{packing.element, components, from, to});
+  Kokkos::parallel_for("ribbon::pack", indices(exec, n), PackKernel<Scalar, decltype(packing.element)>{packing.element, components, from, to});
 }
 
 /// Every element of `to` that has a place gets what is there in `from`. Asynchronous on exec.
@@ -67,7 +67,7 @@ template <class Scalar, class Exec>
 void unpack(const Exec &exec, const Packing<typename Exec::memory_space> &packing, int components, const Scalar *from, Scalar *to)
 {
   const auto n = static_cast<std::int64_t>(packing.place.extent(0)) * components;
-  Kokkos::parallel_for("ribbon::unpack", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, n), UnpackKernel<Scalar, decltype(packing.place)>{packing.place, components, from, to});
+  Kokkos::parallel_for("ribbon::unpack", indices(exec, n), UnpackKernel<Scalar, decltype(packing.place)>{packing.place, components, from, to});
 }
 
 } // namespace ribbon

@@ -38,8 +38,7 @@ template <class Scalar, class Exec>
 void scale_and_shift(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const Scalar &alpha, real_t<Scalar> shift)
 {
   using Values = typename Bands<Scalar, typename Exec::memory_space>::values_type;
-  Kokkos::parallel_for("ribbon::scale", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, static_cast<std::int64_t>(bands.values.extent(0) * bands.values.extent(1))),
-                       ScaleKernel<Values>{bands.values, alpha, shift, bands.kl(), bands.block});
+  Kokkos::parallel_for("ribbon::scale", indices(exec, static_cast<std::int64_t>(bands.values.extent(0) * bands.values.extent(1))), ScaleKernel<Values>{bands.values, alpha, shift, bands.kl(), bands.block});
 }
 
 /// Every matrix times alpha, in place. Asynchronous on exec.

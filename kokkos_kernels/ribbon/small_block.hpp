@@ -2,7 +2,7 @@
 /// @file small_block.hpp  K x K blocks in registers, inverted with row pivoting.
 #pragma once
 
-#include <ribbon/compat.hpp>
+#include <ribbon/dense_elimination.hpp>
 
 namespace ribbon {
 
@@ -17,14 +17,15 @@ struct SmallBlock {
     for (int k = 0; k < K; ++k) I.a[k][k] = Scalar(1);
     return I;
   }
-  /// Inverse by Gauss-Jordan elimination; Inf or NaN where there is none.
+  /// Inverse by Gauss-Jordan elimination; Inf or NaN where there is none. Every index is known at compile time, as registers of a device ask
+  /// for, which the pivot row of dense_elimination.hpp is not.
   KOKKOS_INLINE_FUNCTION SmallBlock inverse() const
   {
     SmallBlock A = *this, B = identity();
     for (int k = 0; k < K; ++k) {
       for (int i = k + 1; i < K; ++i)
         if (magnitude(A.a[i][k]) > magnitude(A.a[k][k]))
-          for (int j = 0; j < K; ++j) swap(A.a[i][j], A.a[k][j]), swap(B.a[i][j], B.a[k][j]);
+          for (int j = 0; j < K; ++j) swap_values(A.a[i][j], A.a[k][j]), swap_values(B.a[i][j], B.a[k][j]);
       const Scalar inv = reciprocal(A.a[k][k]);
       for (int j = 0; j < K; ++j) A.a[k][j] *= inv, B.a[k][j] *= inv;
       for (int i = 0; i < K; ++i) {
@@ -48,12 +49,6 @@ struct SmallBlock {
       for (int j = 0; j < K; ++j)
         for (int k = 0; k < K; ++k) z.a[i][j] += x.a[i][k] * y.a[k][j];
     return z;
-  }
-
-  KOKKOS_INLINE_FUNCTION static void swap(Scalar &x, Scalar &y)
-  {
-    const Scalar t = x;
-    x = y, y = t;
   }
 };
 

@@ -42,11 +42,10 @@ Bands<Scalar, typename Exec::memory_space> transpose(const Exec &exec, const Ban
   result.lower = bands.ku(), result.upper = bands.kl();
   if (conjugated && bands.lhs == Lhs::shifted) {
     result.alpha = allocate<decltype(result.alpha)>(exec, "ribbon::conjugated alpha", bands.alpha.extent(0)), result.beta = allocate<decltype(result.beta)>(exec, "ribbon::conjugated beta", bands.beta.extent(0));
-    Kokkos::parallel_for("ribbon::conjugate", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, bands.matrices()),
-                         ConjugateKernel<decltype(result.alpha)>{bands.alpha, bands.beta, result.alpha, result.beta});
+    Kokkos::parallel_for("ribbon::conjugate", indices(exec, bands.matrices()), ConjugateKernel<decltype(result.alpha)>{bands.alpha, bands.beta, result.alpha, result.beta});
   }
   result.values = allocate<Values>(exec, "ribbon::transposed bands", bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
-  Kokkos::parallel_for("ribbon::transpose", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, static_cast<std::int64_t>(bands.values.extent(0) * bands.values.extent(1))),
+  Kokkos::parallel_for("ribbon::transpose", indices(exec, static_cast<std::int64_t>(bands.values.extent(0) * bands.values.extent(1))),
                        TransposeKernel<Values>{bands.values, result.values, static_cast<std::int64_t>(bands.values.extent(1)), bands.kl(), bands.ku(), bands.block, bands.periodic, conjugated});
   return result;
 }

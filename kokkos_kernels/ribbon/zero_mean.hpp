@@ -140,7 +140,7 @@ public:
   {
     if (empty()) return;
     const std::int64_t places = singular_lines();
-    Kokkos::parallel_for("ribbon::zero_mean", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, places * (out.lines() / lines_)),
+    Kokkos::parallel_for("ribbon::zero_mean", indices(exec, places * (out.lines() / lines_)),
                          ZeroMeanKernel<Scalar, Memory>{w_, row_, piece_, line_of_, piece_of_, rows_, matrices_, places, lines_, lower_, upper_, x, out});
   }
 

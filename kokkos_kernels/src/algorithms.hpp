@@ -2,14 +2,12 @@
 /// @file algorithms.hpp  Seam between LineSolver and the files that instantiate its kernels.
 #pragma once
 
+#include "instantiate.hpp"
+
 #include <ribbon/elimination.hpp>
 #include <ribbon/line_solver.hpp>
 
 #include <memory>
-
-#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP) || defined(KOKKOS_ENABLE_SYCL)
-  #define RIBBON_HAS_DEVICE 1 ///< the default execution space is not the default host execution space
-#endif
 
 namespace ribbon::detail {
 

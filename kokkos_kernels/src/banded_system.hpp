@@ -178,8 +178,7 @@ struct PerLineThomas final : Algorithm<Scalar, Exec> {
     words    = allocate<decltype(words)>(exec, "ribbon::per_line::words", static_cast<std::size_t>(n - (periodic ? P : 0)) * width * all);
     closures = allocate<decltype(closures)>(exec, "ribbon::per_line::closures", periodic ? 4 * P * P * all : 0);
     typename Kernel::Smallest smallest;
-    Kokkos::parallel_reduce("ribbon::per_line::factor", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), Kernel{BandEntries<Scalar, Memory>(bands), words.data(), closures.data(), count},
-                            typename Kernel::Watch::reducer(smallest));
+    Kokkos::parallel_reduce("ribbon::per_line::factor", indices(exec, count), Kernel{BandEntries<Scalar, Memory>(bands), words.data(), closures.data(), count}, typename Kernel::Watch::reducer(smallest));
     pivot       = {static_cast<double>(smallest.val), smallest.loc / n, smallest.loc % n};
     this->name  = "thomas";
     this->bytes = (words.size() + closures.size()) * sizeof(Scalar);

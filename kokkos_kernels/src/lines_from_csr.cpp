@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <ribbon/lines_from_csr.hpp>
 
-#include "algorithms.hpp"
+#include "instantiate.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -234,12 +234,6 @@ struct ExtractKernel {
   }
 };
 
-template <class Exec>
-auto rows_of(const Exec &exec, std::int64_t n)
-{
-  return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, n);
-}
-
 } // namespace
 } // namespace ribbon
 
@@ -274,7 +268,7 @@ template <class Scalar, class Index, class Exec>
 LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines)
 {
   CouplingsReducer r;
-  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", rows_of(exec, A.rows), CouplingsKernel<Scalar, Index>{A, lines}, Kokkos::Sum<CouplingsReducer>(r));
+  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, A.rows), CouplingsKernel<Scalar, Index>{A, lines}, Kokkos::Sum<CouplingsReducer>(r));
   exec.fence();
   auto at = [](std::int64_t row) { return row == none ? -1 : row; };
   return {
@@ -286,7 +280,7 @@ std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<S
 {
   using Memory = typename Exec::memory_space;
   Kokkos::View<std::int64_t *, Memory> histogram("ribbon::strength_histogram", strength_bins);
-  Kokkos::parallel_for("ribbon::strength_histogram", rows_of(exec, A.rows), StrengthKernel<Scalar, Index, Memory>{A, lines, histogram});
+  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, A.rows), StrengthKernel<Scalar, Index, Memory>{A, lines, histogram});
   exec.fence();
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, histogram);
   return std::vector<std::int64_t>(host.data(), host.data() + strength_bins);
@@ -299,7 +293,7 @@ LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> 
   PreferenceKernel<Scalar, Index> kernel{A, {}, other_lines, static_cast<int>(lines.size()), factor};
   if (lines.empty() || lines.size() > 2) throw std::invalid_argument("ribbon::line_preference: one or two sets of lines beside the other one, not " + std::to_string(lines.size()));
   std::copy(lines.begin(), lines.end(), kernel.lines);
-  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_preference", rows_of(exec, A.rows), kernel, Kokkos::Sum<PreferenceReducer>(r));
+  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_preference", indices(exec, A.rows), kernel, Kokkos::Sum<PreferenceReducer>(r));
   exec.fence();
   return {r.rows, r.preferring};
 }
@@ -314,7 +308,7 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
   bands.lhs        = Lhs::per_line;
   bands.block      = lines.components;
   bands.values = allocate<Values>(exec, "ribbon::bands", static_cast<std::size_t>(s.lines()), static_cast<std::size_t>(s.rows), static_cast<std::size_t>((2 * half_bandwidth + 1) * lines.components * lines.components));
-  Kokkos::parallel_for("ribbon::extract_bands", rows_of(exec, s.unknowns()), ExtractKernel<Scalar, Index, Values>{A, lines, half_bandwidth, bands.values});
+  Kokkos::parallel_for("ribbon::extract_bands", indices(exec, s.unknowns()), ExtractKernel<Scalar, Index, Values>{A, lines, half_bandwidth, bands.values});
   return bands;
 }
 
@@ -327,13 +321,6 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
   RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec)                                                                                                                                                                       \
   RIBBON_INSTANTIATE_CSR(Scalar, std::int64_t, Exec)
 
-RIBBON_INSTANTIATE(float, Kokkos::DefaultHostExecutionSpace)
-RIBBON_INSTANTIATE(double, Kokkos::DefaultHostExecutionSpace)
-RIBBON_INSTANTIATE(Kokkos::complex<double>, Kokkos::DefaultHostExecutionSpace)
-#ifdef RIBBON_HAS_DEVICE
-RIBBON_INSTANTIATE(float, Kokkos::DefaultExecutionSpace)
-RIBBON_INSTANTIATE(double, Kokkos::DefaultExecutionSpace)
-RIBBON_INSTANTIATE(Kokkos::complex<double>, Kokkos::DefaultExecutionSpace)
-#endif
+RIBBON_INSTANTIATE_ALL(RIBBON_INSTANTIATE)
 
 } // namespace ribbon

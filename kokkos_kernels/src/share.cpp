@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <ribbon/lines_from_csr.hpp>
 
-#include "algorithms.hpp"
+#include "instantiate.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -122,12 +122,6 @@ struct GatherKernel {
   }
 };
 
-template <class Exec>
-auto rows_of(const Exec &exec, std::int64_t n)
-{
-  return Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, n);
-}
-
 /// Lines of one hash are one class, numbered by their first lines. False: there are more than `most`.
 template <class Hashes>
 bool classes_of_equal(const Hashes &hash, std::int64_t most, std::vector<int> &first_line, std::vector<int> &class_of, SharingResult &result)
@@ -197,7 +191,7 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   const std::int64_t lines = static_cast<std::int64_t>(bands.values.extent(0));
   if (lines == 0) return result;
   const auto hash = allocate<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash", static_cast<std::size_t>(lines));
-  Kokkos::parallel_for("ribbon::hash", rows_of(exec, lines), HashKernel<Values, Memory>{bands.values, hash, tolerance > 0});
+  Kokkos::parallel_for("ribbon::hash", indices(exec, lines), HashKernel<Values, Memory>{bands.values, hash, tolerance > 0});
   exec.fence();
   const auto       host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, hash);
   std::vector<int> first_line, class_of;
@@ -205,7 +199,7 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   const auto       compare = [&] {
     classes = upload(exec, "ribbon::class_of_line", class_of), representative = upload(exec, "ribbon::representative", first_line);
     std::int64_t different = 0;
-    Kokkos::parallel_reduce("ribbon::compare", rows_of(exec, lines), CompareKernel<Values, Memory>{bands.values, classes, representative, static_cast<real_t<Scalar>>(tolerance)}, Kokkos::Sum<std::int64_t>(different));
+    Kokkos::parallel_reduce("ribbon::compare", indices(exec, lines), CompareKernel<Values, Memory>{bands.values, classes, representative, static_cast<real_t<Scalar>>(tolerance)}, Kokkos::Sum<std::int64_t>(different));
     exec.fence();
     return different;
   };
@@ -213,7 +207,7 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
     if (!classes_of_near(host, largest_gap(bands.values.extent(1), bands.values.extent(2), tolerance), most, compare, first_line, class_of, classes, result)) return result;
   } else if (!classes_of_equal(host, most, first_line, class_of, result) || compare() > 0) return result; // NaN, or two matrices with one hash: keep a matrix per line
   const auto distinct = allocate<Values>(exec, "ribbon::bands", first_line.size(), bands.values.extent(1), bands.values.extent(2));
-  Kokkos::parallel_for("ribbon::gather", rows_of(exec, static_cast<std::int64_t>(first_line.size() * bands.values.extent(1))), GatherKernel<Values, Memory>{bands.values, distinct, representative});
+  Kokkos::parallel_for("ribbon::gather", indices(exec, static_cast<std::int64_t>(first_line.size() * bands.values.extent(1))), GatherKernel<Values, Memory>{bands.values, distinct, representative});
   exec.fence();
   result.classes = static_cast<std::int64_t>(first_line.size());
   bands.values   = distinct;
@@ -224,13 +218,6 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
 
 #define RIBBON_INSTANTIATE(Scalar, Exec) template SharingResult share(const Exec &, Bands<Scalar, typename Exec::memory_space> &, std::int64_t, double);
 
-RIBBON_INSTANTIATE(float, Kokkos::DefaultHostExecutionSpace)
-RIBBON_INSTANTIATE(double, Kokkos::DefaultHostExecutionSpace)
-RIBBON_INSTANTIATE(Kokkos::complex<double>, Kokkos::DefaultHostExecutionSpace)
-#ifdef RIBBON_HAS_DEVICE
-RIBBON_INSTANTIATE(float, Kokkos::DefaultExecutionSpace)
-RIBBON_INSTANTIATE(double, Kokkos::DefaultExecutionSpace)
-RIBBON_INSTANTIATE(Kokkos::complex<double>, Kokkos::DefaultExecutionSpace)
-#endif
+RIBBON_INSTANTIATE_ALL(RIBBON_INSTANTIATE)
 
 } // namespace ribbon

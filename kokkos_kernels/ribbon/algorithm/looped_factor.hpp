@@ -7,6 +7,7 @@
 
 #include <ribbon/algorithm/looped.hpp>
 #include <ribbon/band_entries.hpp>
+#include <ribbon/dense_elimination.hpp>
 
 #include <algorithm>
 
@@ -26,37 +27,13 @@ struct LoopedFactorKernel {
   Scalar                     *workspace; ///< orthogonal: (W + 1) x (2 W + 1) words of `workers` lines
   std::int64_t                first_line = 0, workers = 1;
 
-  /// Inverse in place of the n x n matrix whose entry (i, j) is at[(i n + j) lines], by Gauss-Jordan elimination with row pivoting.
+  /// Inverse in place of the n x n matrix whose entry (i, j) is at[(i n + j) lines].
   template <class See>
-  KOKKOS_FUNCTION void invert(int n, Scalar *at, const See &told) const
+  KOKKOS_FUNCTION void invert(int n, Scalar *at, const See &see) const
   {
-    auto e = [&](int i, int j) -> Scalar & { return at[(i * n + j) * lines]; };
-    int  moved[most_separators];
-    for (int k = 0; k < n; ++k) {
-      int p = k;
-      for (int i = k + 1; i < n; ++i)
-        if (magnitude(e(i, k)) > magnitude(e(p, k))) p = i;
-      moved[k] = p;
-      for (int j = 0; p != k && j < n; ++j) {
-        const Scalar t = e(k, j);
-        e(k, j) = e(p, j), e(p, j) = t;
-      }
-      told(magnitude(e(k, k)), k);
-      const Scalar inv = Scalar(1) / e(k, k);
-      e(k, k)          = Scalar(1);
-      for (int j = 0; j < n; ++j) e(k, j) *= inv;
-      for (int i = 0; i < n; ++i) {
-        if (i == k) continue;
-        const Scalar f = e(i, k);
-        e(i, k)        = Scalar(0);
-        for (int j = 0; j < n; ++j) e(i, j) -= f * e(k, j);
-      }
-    }
-    for (int k = n - 1; k >= 0; --k)
-      for (int i = 0; moved[k] != k && i < n; ++i) {
-        const Scalar t = e(i, k);
-        e(i, k) = e(i, moved[k]), e(i, moved[k]) = t;
-      }
+    int order[most_separators];
+    invert_dense(
+      n, [&](int i, int j) -> Scalar & { return at[(i * n + j) * lines]; }, order, see);
   }
 
   KOKKOS_FUNCTION void plain(std::int64_t l, Smallest &smallest) const
@@ -87,7 +64,7 @@ struct LoopedFactorKernel {
         const Real r = entry.row_max(l, i, a);
         if (!(r <= scale)) scale = r;
       }
-      invert(B, &inv(i, 0), [&](Real pivot, int) { Watch::see(pivot, scale, l * rows + i, smallest); });
+      invert(B, &inv(i, 0), [&](const Scalar &pivot, int) { Watch::see(magnitude(pivot), scale, l * rows + i, smallest); });
       for (int q = 0; q < 2 * K; ++q) { // L and U become -inv times what they hold, column by column
         for (int b = 0; b < B; ++b) {
           Scalar column[most_block];
@@ -183,7 +160,7 @@ struct LoopedFactorKernel {
         R(a, e) = G(a, e) = r;
       }
     }
-    invert(S, &G(0, 0), [&](Real pivot, int k) { Watch::see(pivot, scale, l * rows + m + k / B, smallest); });
+    invert(S, &G(0, 0), [&](const Scalar &pivot, int k) { Watch::see(magnitude(pivot), scale, l * rows + m + k / B, smallest); });
   }
 
   KOKKOS_FUNCTION void householder(std::int64_t l, Smallest &smallest) const
@@ -242,23 +219,12 @@ struct LoopedFactorKernel {
       order(i) = Scalar(static_cast<Real>(i));
       for (int q = 0; q < W; ++q) R(i, q) = window(i, W + 1 + q) + window(i, q);
     }
-    for (int k = 0; k < W; ++k) {
-      int p = k;
-      for (int i = k + 1; i < W; ++i)
-        if (magnitude(R(i, k)) > magnitude(R(p, k))) p = i;
-      auto swap = [](Scalar &u, Scalar &v) {
-        const Scalar t = u;
-        u = v, v = t;
-      };
-      for (int j = 0; p != k && j < W; ++j) swap(R(k, j), R(p, j));
-      if (p != k) swap(order(k), order(p));
-      Watch::see(magnitude(R(k, k)), 1, l * rows + (m + ku + k) % n / block, smallest);
-      R(k, k) = Scalar(1) / R(k, k);
-      for (int i = k + 1; i < W; ++i) {
-        R(i, k) *= R(k, k);
-        for (int j = k + 1; j < W; ++j) R(i, j) -= R(i, k) * R(k, j);
-      }
-    }
+    factor_dense(
+      W, R,
+      [&](int k, int p) {
+        if (p != k) swap_values(order(k), order(p));
+      },
+      [&](const Scalar &pivot, int k) { Watch::see(magnitude(pivot), 1, l * rows + (m + ku + k) % n / block, smallest); });
   }
 
   /// 2^-e with 2^e <= a < 2^(e+1).
@@ -297,8 +263,8 @@ Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename
   smallest.val = 1e30f, smallest.loc = -1;
   for (std::int64_t first = 0; first < lines; first += workers) {
     typename Kernel::Smallest found;
-    Kokkos::parallel_reduce("ribbon::looped::factor", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, std::min(workers, lines - first)),
-                            Kernel{BandEntries<Scalar, Memory>(bands), shape, lines, table.data(), space.data(), first, workers}, typename Kernel::Watch::reducer(found));
+    Kokkos::parallel_reduce("ribbon::looped::factor", indices(exec, std::min(workers, lines - first)), Kernel{BandEntries<Scalar, Memory>(bands), shape, lines, table.data(), space.data(), first, workers},
+                            typename Kernel::Watch::reducer(found));
     if (found.val < smallest.val) smallest = found;
   }
   return Looped<Scalar, Exec>(shape, n, lines, table);

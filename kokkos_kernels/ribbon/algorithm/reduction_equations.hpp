@@ -14,6 +14,7 @@
 #pragma once
 
 #include <ribbon/algorithm/reduction_tile.hpp>
+#include <ribbon/dense_elimination.hpp>
 
 namespace ribbon {
 
@@ -21,44 +22,31 @@ namespace ribbon {
 template <class Scalar, int Most>
 struct PivotBlock {
   Scalar a[Most * Most] = {};
-  int    exchange[Most] = {};
+  int    moved[Most]    = {};
 
   /// @return the smallest |pivot|; NaN where one is NaN
   KOKKOS_FUNCTION real_t<Scalar> factor(int B)
   {
     real_t<Scalar> smallest = 0;
-    for (int k = 0; k < B; ++k) {
-      int p = k;
-      for (int i = k + 1; i < B; ++i)
-        if (magnitude(a[i * B + k]) > magnitude(a[p * B + k])) p = i;
-      exchange[k] = p;
-      for (int j = 0; p != k && j < B; ++j) swap(a[k * B + j], a[p * B + j]);
-      const real_t<Scalar> pivot = magnitude(a[k * B + k]);
-      if (k == 0 || pivot < smallest || !(pivot == pivot)) smallest = pivot;
-      a[k * B + k] = Scalar(1) / a[k * B + k];
-      for (int i = k + 1; i < B; ++i) {
-        a[i * B + k] *= a[k * B + k];
-        for (int j = k + 1; j < B; ++j) a[i * B + j] -= a[i * B + k] * a[k * B + j];
-      }
-    }
+    factor_dense(
+      B, [&](int i, int j) -> Scalar & { return a[i * B + j]; }, [&](int k, int p) { moved[k] = p; },
+      [&](const Scalar &entry, int k) {
+        const real_t<Scalar> pivot = magnitude(entry);
+        if (k == 0 || pivot < smallest || !(pivot == pivot)) smallest = pivot;
+      });
     return smallest;
   }
   /// v <- M^-1 v.
   KOKKOS_FUNCTION void solve(int B, Scalar *v) const
   {
     for (int k = 0; k < B; ++k)
-      if (exchange[k] != k) swap(v[k], v[exchange[k]]);
+      if (moved[k] != k) swap_values(v[k], v[moved[k]]);
     for (int k = 1; k < B; ++k)
       for (int j = 0; j < k; ++j) v[k] -= a[k * B + j] * v[j];
     for (int k = B - 1; k >= 0; --k) {
       for (int j = k + 1; j < B; ++j) v[k] -= a[k * B + j] * v[j];
       v[k] *= a[k * B + k];
     }
-  }
-  KOKKOS_INLINE_FUNCTION static void swap(Scalar &a, Scalar &b)
-  {
-    const Scalar c = a;
-    a = b, b = c;
   }
 };
 

@@ -91,19 +91,25 @@ void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, bool 
     device::launch(exec, "ribbon::thomas", {(in.lines() + Staged::lanes - 1) / Staged::lanes, Staged::lanes, Staged::scratch(!is_device_space<Exec>)}, Staged{factors, b, x, in, out, periodic});
     return;
   }
-  auto per_thread = [&](int shift) {
-    Kokkos::parallel_for("ribbon::thomas", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, in.lines() + shift), ThomasLineKernel<Scalar, P, Factors>{factors, b, x, in, out, periodic, shift});
-  };
+  auto per_thread = [&](int shift) { Kokkos::parallel_for("ribbon::thomas", indices(exec, in.lines() + shift), ThomasLineKernel<Scalar, P, Factors>{factors, b, x, in, out, periodic, shift}); };
   if constexpr (is_device_space<Exec>) {
     per_thread(out.stride0 == 1 ? static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % 32) : 0);
   } else {
-    constexpr int lanes        = 256 / static_cast<int>(sizeof(Scalar)); // four lines of the cache per row
-    using Wide                 = ThomasTileKernel<Scalar, P, lanes, Factors>;
-    using Single               = ThomasTileKernel<Scalar, P, 1, Factors>;
-    constexpr std::size_t most = std::size_t(64) << 20; // longer lines go one by one
-    if (in.lines() > 1 && Wide::scratch(in.rows) <= most) device::launch(exec, "ribbon::thomas", {(in.lines() + lanes - 1) / lanes, 1, Wide::scratch(in.rows)}, Wide{factors, b, x, in, out, periodic});
-    else if (Single::scratch(in.rows) <= most) device::launch(exec, "ribbon::thomas", {in.lines(), 1, Single::scratch(in.rows)}, Single{factors, b, x, in, out, periodic});
-    else per_thread(0);
+    constexpr int         line  = 64 / static_cast<int>(sizeof(Scalar)); // of the cache
+    constexpr std::size_t most  = std::size_t(64) << 20;                 // longer lines go one by one
+    const auto            tiles = [&](auto lanes) {
+      using Kernel = ThomasTileKernel<Scalar, P, lanes(), Factors>;
+      if (Kernel::scratch(in.rows) > most) return false;
+      device::launch(exec, "ribbon::thomas", {Kernel::teams(in), 1, Kernel::scratch(in.rows)}, Kernel{factors, b, x, in, out, periodic});
+      return true;
+    };
+    // Two lines of the cache a row, so that what a sweep carries along fits the registers; four where memory brings more of each: matrices of
+    // their own, rows that share lines of the cache with those of the next tile.
+    const bool whole_lines = out.row_stride == 1 || (out.row_stride % line == 0 && reinterpret_cast<std::uintptr_t>(x + out.offset) % 64 == 0);
+    if constexpr (Factors::shared)
+      if (in.lines() > 1 && whole_lines && tiles(std::integral_constant<int, 2 * line>{})) return;
+    if (in.lines() > 1 && tiles(std::integral_constant<int, 4 * line>{})) return;
+    if (!tiles(std::integral_constant<int, 1>{})) per_thread(0);
   }
 }
 

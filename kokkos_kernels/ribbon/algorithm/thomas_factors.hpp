@@ -37,8 +37,9 @@ struct alignas(16) RingClosure {
 /// Factors of a few matrices: rows of matrix c start at c * interior.
 template <class Scalar, int P>
 struct SharedFactors {
-  using ForwardRow  = typename PlainScheme<Scalar, P>::Forward;
-  using BackwardRow = typename PlainScheme<Scalar, P>::Backward;
+  static constexpr bool shared = true;
+  using ForwardRow             = typename PlainScheme<Scalar, P>::Forward;
+  using BackwardRow            = typename PlainScheme<Scalar, P>::Backward;
   const ForwardRow             *forward_rows;
   const BackwardRow            *backward_rows;
   const RingClosure<Scalar, P> *closures;
@@ -64,8 +65,9 @@ struct SharedFactors {
 /// Factors of one matrix per line, line index fastest. Word j of row i: inv, L[P], U[P] and for periodic lines D[P], H[P].
 template <class Scalar, int P>
 struct PerLineFactors {
-  using ForwardRow  = typename PlainScheme<Scalar, P>::Forward;
-  using BackwardRow = typename PlainScheme<Scalar, P>::Backward;
+  static constexpr bool shared = false;
+  using ForwardRow             = typename PlainScheme<Scalar, P>::Forward;
+  using BackwardRow            = typename PlainScheme<Scalar, P>::Backward;
   const Scalar *words;
   const Scalar *closures; ///< (line fastest, word of RingClosure)
   std::int64_t  count    = 0;

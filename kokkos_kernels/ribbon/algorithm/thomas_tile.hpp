@@ -17,96 +17,141 @@ template <class Scalar, int P, int Lanes, class Factors>
 struct ThomasTileKernel {
   static constexpr int max_threads = 1;
   using Tile                       = host::TileLines<Scalar, Lanes>;
-  Factors       factors;
-  const Scalar *b;
-  Scalar       *x;
-  LineSet       in, out;
-  bool          periodic;
+  using Pack                       = std::conditional_t<Lanes == 1, Scalar, typename host::PackOf<Scalar>::type>;
+  static constexpr int width = static_cast<int>(sizeof(Pack) / sizeof(Scalar)), packs = Lanes / width; ///< of a row of the tile
+  Factors              factors;
+  const Scalar        *b;
+  Scalar              *x;
+  LineSet              in, out;
+  bool                 periodic;
 
   static constexpr std::size_t cache_line = 64;
-  static std::size_t           scratch(std::int64_t rows) { return static_cast<std::size_t>(rows + 2 * P) * Lanes * sizeof(Scalar) + cache_line; }
+  /// Tiles of together some 64 KB: finish_copies() waits for about a microsecond.
+  KOKKOS_FUNCTION static std::int64_t tiles_of_team(std::int64_t rows) { return 1 + static_cast<std::int64_t>(65536 / (scratch(rows) + 8192)); }
+  static std::int64_t                 teams(const LineSet &set)
+  {
+    const std::int64_t most = tiles_of_team(set.rows) * Lanes;
+    return (set.lines() + most - 1) / most;
+  }
+  KOKKOS_FUNCTION static std::size_t scratch(std::int64_t rows) { return static_cast<std::size_t>(rows) * Lanes * sizeof(Scalar) + cache_line; }
 
   /// Whether the lines come from memory and go there, not to a cache.
   KOKKOS_FUNCTION bool from_memory() const { return static_cast<std::size_t>(in.unknowns()) * sizeof(Scalar) > (std::size_t(32) << 20); }
 
-  /// The lines of one tile, with coefficients of thomas_lanes.hpp. Count: a constant for full tiles, whose loops are unrolled.
-  template <bool Ring, class Lines, class Count>
-  KOKKOS_FUNCTION void solve(const Lines &coefficients, std::int64_t first, Count all, Scalar *tile) const
+  /// The lines of one tile, with coefficients of thomas_lanes.hpp. What the recurrences carry along stays in registers.
+  template <bool Ring, class Lines>
+  KOKKOS_FUNCTION void solve(Lines &coefficients, std::int64_t first, int lanes, Scalar *tile) const
   {
-    const int          lanes = all;
+    using Coefficient = std::conditional_t<Lines::same, Scalar, Pack>;
     const Tile         from(in, first), to(out, first), next(in, from_memory() ? first + Lanes : in.lines());
     const std::int64_t m = in.rows - (Ring ? P : 0);
     // In place, lines are in a cache already when they are stored; lines of the cache that are filled in parts are fetched before they are.
     const bool           past = from_memory() && b != x && to.fills_cache_lines(x);
     const Tile           nothing(out, out.lines());
     typename Tile::Ahead ahead(next, b, 2 * m), room(from_memory() && b != x && !past ? to : nothing, x, m);
-    Scalar               y_first[P][Lanes] = {}, z[P][Lanes] = {};
-    for (int k = 0; k < P * Lanes; ++k) tile[k - P * Lanes] = tile[in.rows * Lanes + k] = Scalar(0); // recurrences start from zero
-    for (std::int64_t i0 = 0; i0 < in.rows; i0 += Tile::block) {
-      const std::int64_t i1 = i0 + Tile::block < in.rows ? i0 + Tile::block : in.rows;
-      from.load(b, i0, i1, tile);
-      for (std::int64_t i = i0; i < i1 && i < m; ++i) {
-        const auto row = coefficients.forward(i);
-        Scalar    *t   = tile + i * Lanes;
+    Pack                 y_first[P][packs] = {}, window[P][packs] = {};
+    for (std::int64_t e = 0; lanes < Lanes && e < in.rows * Lanes; ++e) tile[e] = Scalar(0);
+    for (std::int64_t i0 = 0; i0 < m; i0 += Tile::block) {
+      const std::int64_t i1   = i0 + Tile::block < m ? i0 + Tile::block : m;
+      const auto         rows = from.fetch(b, i0, i1, tile);
+      for (std::int64_t i = i0; i < i1; ++i) {
+        const auto    c   = coefficients.forward(i);
+        const Scalar *row = rows.at(i - i0);
         ahead.step();
         room.step();
-        RIBBON_SIMD
-        for (int l = 0; l < lanes; ++l) {
-          const Scalar f = t[l];
-          Scalar       g = row.inv(l) * f;
-          if constexpr (Ring)
-            for (int q = 0; q < P; ++q) y_first[q][l] += row.D(q, l) * f;
-          for (int q = P - 1; q >= 0; --q) g += row.L(q, l) * t[l - (q + 1) * Lanes];
-          t[l] = g;
+        Coefficient inv, L[P], D[P];
+        RIBBON_UNROLL_PACKS
+        for (int k = 0; k < packs; ++k) {
+          if (k == 0 || !Lines::same) {
+            host::load_pack(c.inv + k * width, inv);
+            for (int q = 0; q < P; ++q) host::load_pack(c.L + q * c.next + k * width, L[q]);
+            for (int q = 0; Ring && q < P; ++q) host::load_pack(c.D + q * c.next + k * width, D[q]);
+          }
+          Pack f;
+          host::load_pack(row + k * width, f);
+          Pack v = inv * f;
+          for (int q = 0; Ring && q < P; ++q) y_first[q][k] += D[q] * f;
+          for (int q = P - 1; q >= 0; --q) v += L[q] * window[q][k];
+          for (int q = P - 1; q > 0; --q) window[q][k] = window[q - 1][k];
+          window[0][k] = v;
+          host::store_pack(v, tile + i * Lanes + k * width, false);
         }
       }
     }
-    if constexpr (Ring)
-      for (int l = 0; l < lanes; ++l) {
-        const auto                             closure = coefficients.closure(l);
-        typename PlainScheme<Scalar, P>::Sweep done;
-        Scalar                                 f_sep[P], own[P], left[P], zl[P];
-        for (int a = 0; a < P; ++a) done.g.v[a] = tile[(m - 1 - a) * Lanes + l], done.y_first[a] = y_first[a][l], f_sep[a] = tile[(m + a) * Lanes + l];
-        PlainScheme<Scalar, P>::finish(closure.edge, done, f_sep, own, left);
-        for (int a = 0; a < P; ++a) own[a] -= left[a];
-        closure.solve(own, zl);
-        for (int a = 0; a < P; ++a) tile[(m + a) * Lanes + l] = z[a][l] = zl[a];
-      }
-    for (std::int64_t i1 = in.rows; i1 > 0;) {
-      const std::int64_t i0 = (i1 - 1) / Tile::block * Tile::block;
+    Pack z[P][packs] = {};
+    if constexpr (Ring) {
+      from.load(b, m, in.rows, tile);
+      close_rings(coefficients, y_first, lanes, tile);
+      for (int q = 0; q < P; ++q)
+        for (int k = 0; k < packs; ++k) host::load_pack(tile + (m + q) * Lanes + k * width, z[q][k]);
+    }
+    for (int q = 0; q < P; ++q)
+      for (int k = 0; k < packs; ++k) window[q][k] = z[q][k];
+    const bool runs = to.is_run(); // rows go straight to where they belong
+    if (runs) to.store(tile, m, in.rows, x, past);
+    for (std::int64_t i1 = runs ? m : in.rows; i1 > 0;) {
+      const std::int64_t i0   = (i1 - 1) / Tile::block * Tile::block;
+      const auto         rows = to.room(x, i0, tile);
       for (std::int64_t i = (i1 < m ? i1 : m) - 1; i >= i0; --i) {
-        const auto row = coefficients.backward(i);
-        Scalar    *t   = tile + i * Lanes;
+        const auto c   = coefficients.backward(i);
+        Scalar    *row = rows.at(i - i0);
         ahead.step();
-        RIBBON_SIMD
-        for (int l = 0; l < lanes; ++l) {
-          Scalar v = t[l];
-          if constexpr (Ring)
-            for (int q = 0; q < P; ++q) v -= row.H(q, l) * z[q][l];
-          for (int q = P - 1; q >= 0; --q) v += row.U(q, l) * t[l + (q + 1) * Lanes];
-          t[l] = v;
+        Coefficient U[P], H[P];
+        RIBBON_UNROLL_PACKS
+        for (int k = 0; k < packs; ++k) {
+          if (k == 0 || !Lines::same) {
+            for (int q = 0; q < P; ++q) host::load_pack(c.U + q * c.next + k * width, U[q]);
+            for (int q = 0; Ring && q < P; ++q) host::load_pack(c.H + q * c.next + k * width, H[q]);
+          }
+          Pack v;
+          host::load_pack(tile + i * Lanes + k * width, v);
+          for (int q = 0; Ring && q < P; ++q) v -= H[q] * z[q][k];
+          for (int q = P - 1; q >= 0; --q) v += U[q] * window[q][k];
+          for (int q = P - 1; q > 0; --q) window[q][k] = window[q - 1][k];
+          window[0][k] = v;
+          host::store_pack(v, row + k * width, past && runs);
         }
       }
-      to.store(tile, i0, i1, x, past);
+      if (!runs) to.store(tile, i0, i1, x, past);
       i1 = i0;
     }
-    if (past) host::finish_copies();
+  }
+
+  /// Replaces the right-hand sides of the separators, in the last P rows of the tile, by the solution.
+  template <class Lines>
+  KOKKOS_FUNCTION void close_rings(const Lines &coefficients, const Pack (&y_first)[P][packs], int lanes, Scalar *tile) const
+  {
+    const std::int64_t m = in.rows - P;
+    Scalar             first[P][Lanes];
+    for (int q = 0; q < P; ++q)
+      for (int k = 0; k < packs; ++k) host::store_pack(y_first[q][k], first[q] + k * width, false);
+    for (int l = 0; l < lanes; ++l) {
+      const auto                             closure = coefficients.closure(l);
+      typename PlainScheme<Scalar, P>::Sweep done;
+      Scalar                                 f_sep[P], own[P], left[P], z[P];
+      for (int a = 0; a < P; ++a) done.g.v[a] = tile[(m - 1 - a) * Lanes + l], done.y_first[a] = first[a][l], f_sep[a] = tile[(m + a) * Lanes + l];
+      PlainScheme<Scalar, P>::finish(closure.edge, done, f_sep, own, left);
+      for (int a = 0; a < P; ++a) own[a] -= left[a];
+      closure.solve(own, z);
+      for (int a = 0; a < P; ++a) tile[(m + a) * Lanes + l] = z[a];
+    }
   }
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    auto              *tile  = reinterpret_cast<Scalar *>((reinterpret_cast<std::uintptr_t>(team.scratch()) + cache_line - 1) / cache_line * cache_line) + P * Lanes;
-    const std::int64_t first = team.league_rank() * Lanes;
-    const int          lanes = static_cast<int>(in.lines() - first < Lanes ? in.lines() - first : Lanes);
-    with_lanes<Lanes>(factors, first, lanes, [&](const auto &coefficients) {
-      host::with_widest_vectors([&] {
-        if (lanes < Lanes && periodic) solve<true>(coefficients, first, lanes, tile);
-        else if (lanes < Lanes) solve<false>(coefficients, first, lanes, tile);
-        else if (periodic) solve<true>(coefficients, first, std::integral_constant<int, Lanes>{}, tile);
-        else solve<false>(coefficients, first, std::integral_constant<int, Lanes>{}, tile);
+    auto              *tile = reinterpret_cast<Scalar *>((reinterpret_cast<std::uintptr_t>(team.scratch()) + cache_line - 1) / cache_line * cache_line);
+    const std::int64_t most = tiles_of_team(in.rows) * Lanes, begin = team.league_rank() * most, end = begin + most < in.lines() ? begin + most : in.lines();
+    for (std::int64_t first = begin; first < end; first += Lanes) {
+      const int lanes = static_cast<int>(end - first < Lanes ? end - first : Lanes);
+      with_lanes<Lanes>(factors, first, lanes, [&](auto &&coefficients) {
+        host::with_widest_vectors([&] {
+          if (periodic) solve<true>(coefficients, first, lanes, tile);
+          else solve<false>(coefficients, first, lanes, tile);
+        });
       });
-    });
+    }
+    host::finish_copies();
   }
 };
 

@@ -36,16 +36,39 @@ public:
     return all;
   }
 
+  /// Whether the same row of all lanes is one run in memory, so that it need not pass through the tile.
+  KOKKOS_FUNCTION bool is_run() const { return neighbours_ && lanes_ == Lanes; }
+
+  /// Rows of all lanes, in memory or in the tile.
+  template <class Word>
+  struct Rows {
+    Word                 *first;
+    std::int64_t          stride;
+    KOKKOS_FUNCTION Word *at(std::int64_t k) const { return first + k * stride; }
+  };
+  /// Rows [i0, i1) to be read, in the tile unless they are runs.
+  KOKKOS_FUNCTION Rows<const Scalar> fetch(const Scalar *b, std::int64_t i0, std::int64_t i1, Scalar *tile) const
+  {
+    if (!is_run()) {
+      load(b, i0, i1, tile);
+      return {tile + i0 * Lanes, Lanes};
+    }
+    for (std::int64_t i = i0; crowded_ && i < i1 && i + near < rows_; ++i)
+      for (int l = 0; l < Lanes; l += line) prefetch(b + at_[0] + (i + near) * row_stride_ + l);
+    return {b + at_[0] + i0 * row_stride_, row_stride_};
+  }
+  /// Rows i0 and up to be written: runs, or rows of the tile for store().
+  KOKKOS_FUNCTION Rows<Scalar> room(Scalar *x, std::int64_t i0, Scalar *tile) const
+  {
+    if (!is_run()) return {tile + i0 * Lanes, Lanes};
+    return {x + at_[0] + i0 * row_stride_, row_stride_};
+  }
+
   /// Rows [i0, i1) to the tile.
   KOKKOS_FUNCTION void load(const Scalar *b, std::int64_t i0, std::int64_t i1, Scalar *tile) const
   {
     if (neighbours_) {
-      for (std::int64_t i = i0; i < i1; ++i) {
-        const Scalar *row = b + at_[0] + i * row_stride_;
-        if (crowded_ && i + near < rows_)
-          for (int l = 0; l < lanes_; l += line) prefetch(row + near * row_stride_ + l);
-        copy_out(row, tile + i * Lanes, lanes_, false);
-      }
+      for (std::int64_t i = i0; i < i1; ++i) copy_out(b + at_[0] + i * row_stride_, tile + i * Lanes, lanes_, false);
       return;
     }
     const auto [rows, lanes] = squares(i0, i1);
@@ -76,35 +99,39 @@ public:
     others(i0, i1, rows, lanes, [&](int l, std::int64_t i) { x[at_[l] + i * row_stride_] = tile[i * Lanes + l]; });
   }
 
-  /// Lines that are not crowded, and contiguous ones: brings the lines of a tile to the second cache little by little, so that as many reads are
-  /// under way as the processor has room for.
+  /// Brings the lines of a tile to the second cache little by little, so that as many reads are under way as the processor has room for: of
+  /// crowded lines the first rows, of lines that are neither neighbours nor contiguous, nothing.
   class Ahead {
   public:
     /// `steps` steps bring everything.
     KOKKOS_FUNCTION Ahead(const TileLines &lines, const Scalar *b, std::int64_t steps) : lines_(lines), b_(b)
     {
-      if (steps < 1 || lines.crowded_ || (!lines.neighbours_ && lines.row_stride_ != 1)) return;
-      pieces_           = lines.neighbours_ ? lines.rows_ : lines.lanes_;
+      if (steps < 1 || lines.lanes_ == 0 || (!lines.neighbours_ && lines.row_stride_ != 1)) return;
+      pieces_           = !lines.neighbours_ ? lines.lanes_ : lines.crowded_ && lines.rows_ > near ? near : lines.rows_;
       bytes_            = (lines.neighbours_ ? lines.lanes_ : lines.rows_) * static_cast<std::int64_t>(sizeof(Scalar));
       const auto of_row = bytes_ / 64 + (bytes_ % 64 != 0 || reinterpret_cast<std::uintptr_t>(b + lines.at_[0]) % 64 != 0 ? 1 : 0);
       each_             = static_cast<int>((pieces_ * of_row + steps - 1) / steps);
+      begin(0);
     }
     KOKKOS_FUNCTION void step()
     {
-      for (int k = 0; k < each_; ++k) {
-        if (at_ >= end_) {
-          if (piece_ >= pieces_) return;
-          at_  = reinterpret_cast<std::uintptr_t>(b_ + (lines_.neighbours_ ? lines_.at_[0] + piece_ * lines_.row_stride_ : lines_.at_[piece_]));
-          end_ = at_ + static_cast<std::uintptr_t>(bytes_);
-          at_  = at_ / 64 * 64;
-          ++piece_;
-        }
+      for (int k = 0; k < each_ && piece_ < pieces_; ++k) {
         prefetch(reinterpret_cast<const void *>(at_));
         at_ += 64;
+        if (at_ >= end_) begin(piece_ + 1);
       }
     }
 
   private:
+    KOKKOS_FUNCTION void begin(std::int64_t piece)
+    {
+      piece_ = piece;
+      if (piece >= pieces_) return;
+      at_  = reinterpret_cast<std::uintptr_t>(b_ + (lines_.neighbours_ ? lines_.at_[0] + piece * lines_.row_stride_ : lines_.at_[Lanes == 1 ? 0 : piece]));
+      end_ = at_ + static_cast<std::uintptr_t>(bytes_);
+      at_  = at_ / 64 * 64;
+    }
+
     const TileLines &lines_;
     const Scalar    *b_;
     std::int64_t     pieces_ = 0, piece_ = 0, bytes_ = 0; ///< a piece lies in one run: a row of the tile, or a whole line
@@ -115,7 +142,7 @@ public:
   static constexpr int block = sizeof(Scalar) < 8 ? 64 / static_cast<int>(sizeof(Scalar)) : 8; ///< rows that are moved at a time: they stay in the first cache meanwhile
 
 private:
-  static constexpr int          near = 16; ///< rows, where lines cannot be fetched a tile ahead
+  static constexpr int          near = 48; ///< rows, where lines cannot be fetched a tile ahead
   static constexpr int          line = 64 / static_cast<int>(sizeof(Scalar));
   static constexpr std::int64_t way  = 128 << 10; ///< bytes after which addresses compete for the same places of the second cache
   static constexpr int          side = 4;         ///< of the squares that are transposed at a time

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file vectors.hpp  What host kernels ask of compiler and processor beyond C++: the widest vectors, stores past the caches, prefetches.
+/// @file vectors.hpp  What host kernels ask of compiler and processor beyond C++: vectors, stores past the caches, prefetches.
 ///
 /// The only place with compiler attributes and intrinsics. Everything here is a hint: without it (other compilers, other processors, CUDA
 /// compilation) kernels do the same with plain code.
@@ -15,11 +15,13 @@
   #define RIBBON_X86 1
 #endif
 
-/// Iterations of the loop that follows do not depend on each other. Clang finds out by itself.
+/// Before a loop: its iterations do not depend on each other; it goes over packs (PackOf), which stay in registers. Clang finds out by itself.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
-  #define RIBBON_SIMD _Pragma("GCC ivdep")
+  #define RIBBON_SIMD         _Pragma("GCC ivdep")
+  #define RIBBON_UNROLL_PACKS _Pragma("GCC unroll 16")
 #else
   #define RIBBON_SIMD
+  #define RIBBON_UNROLL_PACKS
 #endif
 
 namespace ribbon::host {
@@ -34,7 +36,7 @@ __attribute__((target("avx2,fma"), flatten)) void with_avx2(const Body &body)
 #endif
 
 /// Runs body() compiled for the widest vectors of the processor it runs on: packages are built for the first x86-64, whose vectors of two
-/// doubles take longer than the memory. (Vectors of eight bring nothing beyond those of four: the first cache is the limit by then.)
+/// doubles take longer than the memory. (Vectors of eight bring nothing beyond those of four: the memory is the limit by then.)
 template <class Body>
 KOKKOS_INLINE_FUNCTION void with_widest_vectors(const Body &body)
 {
@@ -53,6 +55,49 @@ KOKKOS_INLINE_FUNCTION void prefetch(const void *at)
 #else
   (void)at;
 #endif
+}
+
+/// Some neighbouring numbers in a register: 32 bytes of them where the compiler has such vectors, otherwise one. Arithmetic goes element by
+/// element and takes a Scalar for all of them. A compiler left to itself keeps what a sweep carries along in memory.
+template <class Scalar>
+struct PackOf {
+  using type  = Scalar;
+  using loose = Scalar; ///< the same anywhere in an array
+};
+#ifdef RIBBON_X86
+template <>
+struct PackOf<double> {
+  typedef double type __attribute__((vector_size(32)));
+  typedef double loose __attribute__((vector_size(32), aligned(8), may_alias));
+};
+template <>
+struct PackOf<float> {
+  typedef float type __attribute__((vector_size(32)));
+  typedef float loose __attribute__((vector_size(32), aligned(4), may_alias));
+};
+#endif
+
+/// Packs go from function to function by reference: in which registers they would go by value depends on the target.
+template <class Scalar, class Pack>
+KOKKOS_INLINE_FUNCTION void load_pack(const Scalar *from, Pack &pack)
+{
+  if constexpr (std::is_same_v<Pack, Scalar>) pack = *from;
+  else pack = *reinterpret_cast<const typename PackOf<Scalar>::loose *>(from);
+}
+/// With `past_caches`, whole lines of the cache are written to memory without being read before; `to` is a multiple of 32 bytes then.
+template <class Scalar, class Pack>
+KOKKOS_INLINE_FUNCTION void store_pack(const Pack &pack, Scalar *to, [[maybe_unused]] bool past_caches)
+{
+  if constexpr (std::is_same_v<Pack, Scalar>) *to = pack;
+  else {
+#ifdef RIBBON_X86
+    if (past_caches) {
+      for (int half = 0; half < 2; ++half) _mm_stream_si128(reinterpret_cast<__m128i *>(to) + half, reinterpret_cast<const __m128i *>(&pack)[half]);
+      return;
+    }
+#endif
+    *reinterpret_cast<typename PackOf<Scalar>::loose *>(to) = pack;
+  }
 }
 
 /// Copies `count` elements. With `past_caches`, whole lines of the cache are written to memory without being read before.
