@@ -31,7 +31,7 @@ std::vector<int> shapes(const choice::Key &key)
 {
   if (key.B > 1 || key.K > 2) return {0};
   if (!shared(key.source)) return {8, 16, 32};
-  return key.layout == Layout::interleaved ? std::vector<int>{16, 32, 64} : std::vector<int>{31, 32, 63};
+  return key.layout == Layout::interleaved ? std::vector<int>{16, 32, 64} : std::vector<int>{32};
 }
 
 std::vector<Candidate> candidates(const choice::Key &key, int rows)

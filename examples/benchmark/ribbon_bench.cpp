@@ -146,7 +146,7 @@ int main(int argc, char **argv)
   app.add_option("--sigma", s.sigmas, "I + sigma (difference operator): 0.4 decays fast, 5000 slowly")->delimiter(',');
   app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',');
   const auto *repeat = app.add_option("--repeat", s.repeat, "samples; the median counts");
-  app.add_option("--rows-per-thread", s.rows_per_thread, "shape of one_pass: 16, 32, 64 (contiguous lines: 31, 32, 63), 0 for the solver's choice");
+  app.add_option("--rows-per-thread", s.rows_per_thread, "shape of one_pass: 16, 32, 64 (contiguous lines: 32), 0 for the solver's choice");
   app.add_option("--lines-per-team", s.lines_per_team, "shape of one_pass: a power of two, 0 for the solver's choice");
   app.add_flag("--in-place", s.in_place, "solve in place, as the copy cannot");
   app.add_flag("--factor-and-solve", s.factor_and_solve, "matrices and right-hand sides of a solve are new (per_line, shifted)");

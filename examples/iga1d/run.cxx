@@ -70,13 +70,9 @@ static PetscErrorCode Create(const Run &run, const Part &part, Objects *o)
   PetscCall(VecSetOption(o->b, VEC_IGNORE_NEGATIVE_INDICES, PETSC_TRUE));
   PetscCall(VecSetPreallocationCOO(o->b, static_cast<PetscCount>(k.size()), k.data()));
   if (run.rhs > 1) {
-#if PETSC_VERSION_LT(3, 21, 0)
-    PetscCall(MatCreateDense(PETSC_COMM_WORLD, mine, PETSC_DECIDE, run.unknowns(), run.rhs, NULL, &o->B));
-#else
     VecType type;
     PetscCall(VecGetType(o->x, &type));
-    PetscCall(MatCreateDenseFromVecType(PETSC_COMM_WORLD, type, mine, PETSC_DECIDE, run.unknowns(), run.rhs, PETSC_DECIDE, NULL, &o->B));
-#endif
+    PetscCall(iga::CreateDense(PETSC_COMM_WORLD, type, mine, run.unknowns(), run.rhs, &o->B));
     PetscCall(MatDuplicate(o->B, MAT_DO_NOT_COPY_VALUES, &o->X));
   }
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &o->ksp));

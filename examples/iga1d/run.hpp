@@ -3,12 +3,9 @@
 #pragma once
 
 #include "assembly.hpp"
+#include "dense.hpp"
 
 #include <petscksp.h>
-
-#if !defined(PETSC_SUCCESS) && PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
 
 struct Run {
   iga::Discretization<PetscReal> d;

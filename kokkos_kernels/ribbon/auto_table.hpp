@@ -4,7 +4,8 @@
 ///     machine  NVIDIA H200
 ///     date     2026-11-21
 ///     command  ribbon-bench --make-table auto_table.hpp --rows 64,128,192,256,512,1024,2048,4096,16384 --unknowns 67108864 --repeat 3
-///              (contiguous blocks of 4 but for one stencil of up to 512 rows: as blocks of 2, the run had ended)
+///              (contiguous blocks of 4 but for one stencil of up to 512 rows: as blocks of 2, the run had ended;
+///              contiguous lines with few matrices have had one shape since, 32 rows a thread)
 #pragma once
 
 #include <ribbon/choice.hpp>
@@ -29,13 +30,13 @@ inline constexpr Entry auto_table[] = {
   {{1, 1, Layout::interleaved, Source::shifted},      2048, Algorithm::one_pass,  16},
   {{1, 1, Layout::interleaved, Source::shifted},  any_rows, Algorithm::partition, 32},
   {{1, 1, Layout::contiguous,  Source::constant},      512, Algorithm::one_pass,  32},
-  {{1, 1, Layout::contiguous,  Source::constant},     1024, Algorithm::one_pass,  31},
-  {{1, 1, Layout::contiguous,  Source::constant},     4096, Algorithm::one_pass,  63},
-  {{1, 1, Layout::contiguous,  Source::constant}, any_rows, Algorithm::partition, 63},
+  {{1, 1, Layout::contiguous,  Source::constant},     1024, Algorithm::one_pass,  32},
+  {{1, 1, Layout::contiguous,  Source::constant},     4096, Algorithm::one_pass,  32},
+  {{1, 1, Layout::contiguous,  Source::constant}, any_rows, Algorithm::partition, 32},
   {{1, 1, Layout::contiguous,  Source::general},       512, Algorithm::one_pass,  32},
-  {{1, 1, Layout::contiguous,  Source::general},      1024, Algorithm::one_pass,  31},
-  {{1, 1, Layout::contiguous,  Source::general},      2048, Algorithm::one_pass,  63},
-  {{1, 1, Layout::contiguous,  Source::general},  any_rows, Algorithm::partition, 63},
+  {{1, 1, Layout::contiguous,  Source::general},      1024, Algorithm::one_pass,  32},
+  {{1, 1, Layout::contiguous,  Source::general},      2048, Algorithm::one_pass,  32},
+  {{1, 1, Layout::contiguous,  Source::general},  any_rows, Algorithm::partition, 32},
   {{1, 1, Layout::contiguous,  Source::per_line},      512, Algorithm::one_pass,  16},
   {{1, 1, Layout::contiguous,  Source::per_line}, any_rows, Algorithm::partition, 16},
   {{1, 1, Layout::contiguous,  Source::shifted},       256, Algorithm::one_pass,  16},
@@ -58,12 +59,12 @@ inline constexpr Entry auto_table[] = {
   {{2, 1, Layout::interleaved, Source::shifted},      1024, Algorithm::thomas,    16},
   {{2, 1, Layout::interleaved, Source::shifted},  any_rows, Algorithm::partition, 16},
   {{2, 1, Layout::contiguous,  Source::constant},      512, Algorithm::one_pass,  32},
-  {{2, 1, Layout::contiguous,  Source::constant},     2048, Algorithm::one_pass,  63},
-  {{2, 1, Layout::contiguous,  Source::constant},     4096, Algorithm::one_pass,  31},
-  {{2, 1, Layout::contiguous,  Source::constant}, any_rows, Algorithm::partition, 63},
+  {{2, 1, Layout::contiguous,  Source::constant},     2048, Algorithm::one_pass,  32},
+  {{2, 1, Layout::contiguous,  Source::constant},     4096, Algorithm::one_pass,  32},
+  {{2, 1, Layout::contiguous,  Source::constant}, any_rows, Algorithm::partition, 32},
   {{2, 1, Layout::contiguous,  Source::general},       512, Algorithm::one_pass,  32},
-  {{2, 1, Layout::contiguous,  Source::general},      2048, Algorithm::one_pass,  31},
-  {{2, 1, Layout::contiguous,  Source::general},  any_rows, Algorithm::partition, 31},
+  {{2, 1, Layout::contiguous,  Source::general},      2048, Algorithm::one_pass,  32},
+  {{2, 1, Layout::contiguous,  Source::general},  any_rows, Algorithm::partition, 32},
   {{2, 1, Layout::contiguous,  Source::per_line},      128, Algorithm::one_pass,   8},
   {{2, 1, Layout::contiguous,  Source::per_line},      256, Algorithm::thomas,     8},
   {{2, 1, Layout::contiguous,  Source::per_line},     4096, Algorithm::thomas,    16},

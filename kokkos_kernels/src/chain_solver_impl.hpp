@@ -11,6 +11,8 @@
 #include "algorithms.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace ribbon {
 
@@ -143,17 +145,20 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   } else {
     const int          together = in_registers_ && with_registers<Scalar>(W, [](auto) {}) ? 32 : 1;
     const std::int64_t steps    = Factors<Scalar>::padded(chain.chains * tree_.leaves, together) * tree_.most_rows();
+    row_scale_                  = allocate<Kokkos::View<real_t<Scalar> *, Memory>>(exec, "ribbon::row_scale", static_cast<std::size_t>(rows));
+    exponents_                  = Kokkos::View<std::int64_t, Memory>("ribbon::exponents");
     reflection_                 = numbers("ribbon::reflections", steps * (W + 1));
     upper_                      = numbers("ribbon::upper", steps * (2 * W + 1));
     leaf_passed_                = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
     join_                       = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
     leaf_statistics_            = watched("ribbon::pivots", chain.chains * tree_.leaves);
     join_statistics_            = watched("ribbon::pivots", chain.chains * tree_.joins);
-    factors_                    = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), leaf_statistics_.data(), join_statistics_.data(), together};
+    factors_                    = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), leaf_statistics_.data(), join_statistics_.data(), row_scale_.data(), together};
     plan_                       = plan_of(tree_);
     if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }
-  report_.bytes = (reflection_.span() + upper_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + exchange_.span() * sizeof(int) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(Statistics);
+  report_.bytes = (reflection_.span() + upper_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + row_scale_.span() * sizeof(real_t<Scalar>) + exchange_.span() * sizeof(int) +
+                  (leaf_statistics_.span() + join_statistics_.span()) * sizeof(Statistics);
   exec.fence();
 }
 
@@ -181,6 +186,8 @@ template <class Index>
 void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
 {
   row_of_ = A.row_of;
+  const Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> all_rows(exec, 0, tree_.chain.chains * tree_.chain.rows);
+  std::int64_t                                                     exponents = 0;
   if (is_lu_) {
     if constexpr (!is_device_space<Exec>) {
       lu_.row_of = A.row_of;
@@ -188,6 +195,7 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
     }
   } else {
     using namespace multifrontal;
+    Kokkos::parallel_reduce("ribbon::row_scales", all_rows, RowScales<Scalar, Index>{tree_.chain, A, row_scale_.data()}, Kokkos::Sum<std::int64_t, Memory>(exponents_));
     const int  W        = tree_.chain.width();
     const auto teams_of = [&](const Groups &shape) { return tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups); };
     const bool narrow   = in_registers_ && with_registers<Scalar>(W, [&](auto K) {
@@ -204,8 +212,14 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
     }
     has_leaves_ = true;
     factor_joins(exec);
+    Kokkos::deep_copy(exec, Kokkos::View<std::int64_t, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(&exponents), exponents_);
   }
-  finish_report(exec);
+  finish_report(exec, exponents);
+  if (exponents > multifrontal::RowScales<Scalar, Index>::zero_row / 2 && report_.status != FactorStatus::not_finite) { // rare enough for another look
+    report_.status = FactorStatus::zero_pivot, report_.smallest_pivot = 0, report_.log_abs_det = -std::numeric_limits<double>::infinity();
+    Kokkos::parallel_reduce("ribbon::zero_row", all_rows, multifrontal::FirstZeroRow<Scalar, Index>{tree_.chain, A}, Kokkos::Min<std::int64_t>(report_.row));
+    report_.line = report_.row;
+  }
 }
 
 template <class Scalar, class Exec>
@@ -216,12 +230,12 @@ void ChainSolver<Scalar, Exec>::factor_passed(const Exec &exec, const Scalar *pa
   Kokkos::deep_copy(exec, leaf_statistics_, Statistics());
   has_leaves_ = false;
   factor_joins(exec);
-  finish_report(exec);
+  finish_report(exec, 0);
 }
 
 /// Copies what the node at the top passes, and says what the pivots were.
 template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
+void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec, std::int64_t exponents)
 {
   using namespace multifrontal;
   using Unmanaged    = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
@@ -231,17 +245,21 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
   const Chain      &chain = tree_.chain;
   const std::size_t tops  = static_cast<std::size_t>(chain.chains);
   Statistics        all;
-  const auto       &watched = level == 0 ? leaf_statistics_ : join_statistics_;
-  const auto        host    = Kokkos::create_mirror_view(watched);
-  Kokkos::deep_copy(exec, host, watched);
-  exec.fence();
-  for (std::size_t c = 0; c < tops; ++c) all.join(host(level == 0 ? c : static_cast<std::size_t>(tree_.join_number(static_cast<std::int64_t>(c), level, node))));
+  const auto       &watched = level == 0 ? leaf_statistics_ : join_statistics_; // those of the chains lie equally far from each other
+  const auto        first = static_cast<std::size_t>(level == 0 ? 0 : tree_.join_number(0, level, node)), stride = static_cast<std::size_t>(level == 0 ? 1 : tree_.joins);
+  if (tops > 0) {
+    const auto needed = Kokkos::subview(watched, std::make_pair(first, first + (tops - 1) * stride + 1));
+    const auto host   = Kokkos::create_mirror_view(needed);
+    Kokkos::deep_copy(exec, host, needed);
+    exec.fence();
+    for (std::size_t c = 0; c < tops; ++c) all.join(host(c * stride));
+  }
   const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto   bytes     = report_.bytes;
   report_                = {};
   report_.bytes          = bytes;
   report_.algorithm      = method();
-  report_.log_abs_det    = all.log_det;
+  report_.log_abs_det    = all.log_det + std::log(2.0) * static_cast<double>(exponents);
   report_.line = report_.row = all.column;
   report_.smallest_pivot     = all.column < 0 ? 1 : static_cast<double>(all.smallest);
   if (all.not_finite) report_.status = FactorStatus::not_finite;
@@ -294,7 +312,7 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
     device::launch(exec, "ribbon::chain_solve_leaves", {(leaves * columns + threads - 1) / threads, threads, bytes(threads)}, QrLeafSolveKernel<Scalar>{solve, direction});
   };
   if (up) at_leaves();
-  for (std::size_t k = 0; k < plan_.size(); ++k) {
+  for (std::size_t k = 0; k < plan_.size() && W > 0; ++k) {
     const Levels &levels  = plan_[up ? k : plan_.size() - 1 - k];
     const int     block   = static_cast<int>(std::min<std::int64_t>(columns, 16));
     const int     threads = threads_for(tree_.chain.rows > 0 ? std::int64_t(block) * W << std::min(16, levels.top - levels.bottom) : 1, 256);

@@ -94,7 +94,7 @@ public:
           A.outside      = far;
           A.outside.rows = 1;
           solver_.factor(exec, A);
-        }
+        } else throw std::runtime_error("ribbon: the columns of other ranks are stored in another way than those of this rank");
       });
       if (error != PETSC_SUCCESS) throw std::runtime_error("the columns of other ranks cannot be read");
     }));
@@ -119,6 +119,7 @@ public:
     PetscFunctionBegin;
     if constexpr (!is_device_space<Exec>) {
       PetscCall(solve_here(exec, db, ldb, dx, ldx, columns, transposed));
+      PetscCall(PetscLogFlops((std::is_floating_point_v<Scalar> ? 2.0 : 8.0) * static_cast<double>(solver_.report().bytes / sizeof(Scalar)) * static_cast<double>(columns)));
     } else {
       const std::size_t numbers = n * static_cast<std::size_t>(columns);
       const bool        host_b = PetscMemTypeHost(where_b), host_x = PetscMemTypeHost(where_x);

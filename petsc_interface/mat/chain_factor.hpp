@@ -10,13 +10,13 @@
 
 namespace ribbon::petsc {
 
-/// What all ranks found out together.
+/// What a factorization found, at first on this rank alone.
 struct ChainReport {
   FactorStatus status         = FactorStatus::ok;
   PetscReal    smallest_pivot = 1;  ///< |R_jj| over the largest entry of column j
   PetscInt     column         = -1; ///< of the matrix, j, or where NaN was met
   PetscReal    log_abs_det    = 0;
-  double       bytes          = 0;                   ///< of all ranks
+  double       bytes          = 0;                   ///< of this rank
   PetscInt     leaves = 0, levels = 0, launches = 0; ///< of the first rank that has rows
   const char  *method = "", *space = "";
 };

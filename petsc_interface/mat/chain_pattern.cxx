@@ -65,6 +65,29 @@ PetscErrorCode EqualBlocks(Mat aij, PetscInt n, PetscInt *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Reverse Cuthill-McKee of the graph of A + A^T: PETSc's takes the rows as they are, and loses its way where only one of two entries is stored.
+PetscErrorCode Reorder(Mat aij, ChainPattern *p)
+{
+  Mat             graph;
+  IS              rows, columns;
+  const PetscInt *order;
+  PetscInt        n;
+  PetscFunctionBegin;
+  PetscCall(MatTranspose(aij, MAT_INITIAL_MATRIX, &graph));
+  PetscCall(MatAXPY(graph, 1, aij, DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatGetOrdering(graph, MATORDERINGRCM, &rows, &columns));
+  PetscCall(ISGetLocalSize(rows, &n));
+  PetscCall(ISGetIndices(rows, &order));
+  p->row_of.assign(order, order + n);
+  p->place_of.resize(p->row_of.size());
+  for (PetscInt i = 0; i < n; ++i) p->place_of[static_cast<std::size_t>(order[i])] = i;
+  PetscCall(ISRestoreIndices(rows, &order));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&columns));
+  PetscCall(MatDestroy(&graph));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FindSequentialChain(Mat aij, ChainPattern *p)
 {
   PetscInt n, block;
@@ -92,16 +115,7 @@ PetscErrorCode FindSequentialChain(Mat aij, ChainPattern *p)
     p->chain = {n, 1, static_cast<int>(natural.kl), static_cast<int>(natural.ku)};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  IS              rows, columns;
-  const PetscInt *order;
-  PetscCall(MatGetOrdering(aij, MATORDERINGRCM, &rows, &columns));
-  PetscCall(ISGetIndices(rows, &order));
-  p->row_of.assign(order, order + n);
-  p->place_of.resize(static_cast<std::size_t>(n));
-  for (PetscInt i = 0; i < n; ++i) p->place_of[static_cast<std::size_t>(order[i])] = i;
-  PetscCall(ISRestoreIndices(rows, &order));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&columns));
+  PetscCall(Reorder(aij, p));
   PetscCall(ForEachEntry(aij, [&](PetscInt i, PetscInt j) { reordered.take(static_cast<PetscInt>(p->place_of[static_cast<std::size_t>(i)]), static_cast<PetscInt>(p->place_of[static_cast<std::size_t>(j)]), n); }));
   p->chain = {n, 1, static_cast<int>(reordered.kl), static_cast<int>(reordered.ku)};
   if (std::max(reordered.kl, reordered.ku) > most_chain_bandwidth)

@@ -10,20 +10,38 @@ namespace ribbon::petsc {
 
 struct MultifrontalFactor {
   PetscInt                     leaf_size = 0, refine = 0;
-  PetscViewer                  viewer = nullptr;
-  PetscViewerFormat            format = PETSC_VIEWER_DEFAULT;
+  PetscReal                    zero_pivot = 0;
+  PetscViewer                  viewer     = nullptr;
+  PetscViewerFormat            format     = PETSC_VIEWER_DEFAULT;
+  PetscObjectId                matrix     = 0; ///< whose pattern the tree was made for
+  PetscObjectState             nonzeros   = 0; ///< and when
   ChainPattern                 pattern;
   std::unique_ptr<ChainFactor> factor; ///< null on ranks without rows of it
+  bool                         on_device = false;
   ChainReport                  report;
   MPI_Comm                     active   = MPI_COMM_NULL; ///< ranks that have rows, in their order
-  Mat                          aij      = nullptr;       ///< a converted matrix
+  Mat                          aij      = nullptr;       ///< the matrix as AIJ: itself, or a copy
   Mat                          gathered = nullptr;       ///< all rows, on rank 0
   VecScatter                   to_first = nullptr;       ///< vectors to rank 0
   Vec                          all_b = nullptr, all_x = nullptr;
-  Mat                          original = nullptr; ///< the matrix itself, where solutions are refined
-  Vec                          residual = nullptr, correction = nullptr;
+  Vec                          residual = nullptr, correction = nullptr; ///< where solutions are refined
   bool                         is_factored = false;
 };
+
+inline MultifrontalFactor *Data(Mat F)
+{
+  return static_cast<MultifrontalFactor *>(F->data);
+}
+
+/// Drops what factorizations made; the options stay.
+PetscErrorCode ResetMultifrontal(Mat F);
+/// Reads -mat_multifrontal_...
+PetscErrorCode SetMultifrontalFromOptions(Mat F);
+/// Sets the operations that factor and solve.
+void SetFactorOperations(Mat F);
+void SetSolveOperations(Mat F);
+/// Backward error ||b - A x|| / (||A|| ||x|| + ||b||) of a random right-hand side, and 1 / (||A|| ||A^-1||) by Hager's estimate, both in the norms that PETSc has: infinity and 1.
+PetscErrorCode Probe(Mat F, PetscReal *backward_error, PetscReal *rcond);
 
 /// Registers the solver type for all matrix types.
 PetscErrorCode RegisterMultifrontal();

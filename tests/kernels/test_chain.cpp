@@ -154,6 +154,33 @@ TEST(ChainReport, SingularMatricesNameTheirColumn)
   }
 }
 
+// Boundary rows of 1 beside rows of n^4, and a row of zeros among random ones: rows are scaled before they are looked at.
+TEST(ChainReport, RowsOfDifferentSize)
+{
+  const std::int64_t  n = 1000;
+  ChainSystem<double> s{{n, 1, 2, 2}};
+  const double        h4 = std::pow(static_cast<double>(n - 1), 4), stencil[] = {1, -4, 6, -4, 1};
+  s.fill([&](std::int64_t i, int d) { return i < 2 || i >= n - 2 ? (d == 0 ? 1.0 : 0.0) : stencil[d + 2] * h4; });
+  std::vector<double> b(static_cast<std::size_t>(n), 1);
+  for (std::int64_t leaf : {0, 10, 64}) {
+    ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
+    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+    ASSERT_TRUE(solver.report().ok()) << solver.report().smallest_pivot;
+    const auto x = solve(solver, b, 1, false);
+    EXPECT_NEAR(x[0], 1, 1e-5); // the condition is 1e12; without scales 1e-2
+    EXPECT_NEAR(x[static_cast<std::size_t>(n) - 1], 1, 1e-5);
+  }
+  std::mt19937_64     g(3);
+  ChainSystem<double> zero{{80, 1, 2, 1}};
+  zero.fill([&](std::int64_t i, int) { return i == 37 ? 0.0 : random_scalar<double>(g); });
+  for (std::int64_t leaf : {6, 20}) {
+    ribbon::ChainSolver<double, Exec> solver(Exec(), zero.chain, {leaf, 0});
+    solver.factor(Exec(), ChainOnDevice<double>(zero).matrix());
+    EXPECT_EQ(solver.report().status, ribbon::FactorStatus::zero_pivot);
+    EXPECT_EQ(solver.report().row, 37);
+  }
+}
+
 TEST(ChainReport, NeumannAndRingOfDifferencesAreSingular)
 {
   for (std::int64_t leaf : {0, 10})

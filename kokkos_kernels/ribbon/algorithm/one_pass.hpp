@@ -3,14 +3,14 @@
 ///
 /// A team holds a tile of `lanes` lines, cut in chunks of rows; one virtual thread per (line, chunk). The forward sweep runs while rows
 /// arrive, chunks exchange S or 2 S numbers per line, and the backward sweep runs while rows leave (chunk.hpp or orthogonal.hpp, reduced.hpp). Rows wait in
-/// registers and team scratch; contiguous lines (Staged) pass through scratch on their way in and out, so that neighbouring threads touch
-/// neighbouring memory. The team's work grows neither with the batch nor with the kind of matrix.
+/// registers and team scratch; contiguous lines (Staged) pass through scratch on their way in and out (one_pass_staged.hpp). The team's work
+/// grows neither with the batch nor with the kind of matrix.
 #pragma once
 
 #include <ribbon/algorithm/one_pass_coefficients.hpp>
 #include <ribbon/algorithm/one_pass_reduced.hpp>
+#include <ribbon/algorithm/one_pass_staged.hpp>
 #include <ribbon/device/cluster_launch.hpp>
-#include <ribbon/line_set.hpp>
 
 #include <algorithm>
 
@@ -20,8 +20,8 @@ namespace ribbon {
 /// @tparam MR, MS    unknowns of a chunk that wait in registers and in scratch; slots = MR + MS
 /// @tparam Staged    lines pass through scratch
 template <class Scheme, int MR, int MS, CoefficientSource source, bool Staged>
-struct OnePassKernel : OnePassReduced<Scheme> {
-  using Reduced                    = OnePassReduced<Scheme>;
+struct OnePassKernel : OnePassReduced<Scheme, Staged> {
+  using Reduced                    = OnePassReduced<Scheme, Staged>;
   using Scalar                     = typename Scheme::Scalar;
   static constexpr int slots       = MR + MS;
   static constexpr int B           = Scheme::block;
@@ -29,17 +29,18 @@ struct OnePassKernel : OnePassReduced<Scheme> {
   static constexpr int rows        = slots / B;
   static constexpr int interior    = rows - Scheme::separator_rows;
   static constexpr int pack        = device::pack<Scalar>;
-  static constexpr int most_bits   = sizeof(Scalar) < 8 && !Staged ? 6 : 5;        ///< 2^most_bits lanes: rows of 256 bytes and more
-  static constexpr int group       = 8;                                            ///< unknowns per group of asynchronous copies
-  static constexpr int max_threads = slots > 32 || S > 2 || B > 1 ? 512 : 768;     ///< bounds the registers: 128 or 80
-  static constexpr int side        = 32;                                           ///< virtual threads whose slots lie side by side in scratch (interleaved)
-  static constexpr int exchanged   = (Scheme::couples_left && Staged ? 3 : 2) * S; ///< numbers per virtual thread: r_own, and r_left, z or both
+  static constexpr int most_bits   = sizeof(Scalar) < 8 && !Staged ? 6 : 5;    ///< 2^most_bits lanes: rows of 256 bytes and more
+  static constexpr int group       = 8;                                        ///< unknowns per group of asynchronous copies
+  static constexpr int max_threads = slots > 32 || S > 2 || B > 1 ? 512 : 768; ///< bounds the registers: 128 or 80
+  static constexpr int side        = 32;                                       ///< virtual threads whose slots lie side by side in scratch (interleaved)
+  static constexpr int exchanged   = 2 * S;                                    ///< numbers per virtual thread: r_own, and r_left or z
   using Block                      = ChunkBlock<Scheme, slots>;
   using Square                     = typename Reduced::Square;
   using ForwardRow                 = typename Scheme::Forward;
   using BackwardRow                = typename Scheme::Backward;
   using Edge                       = typename Scheme::Edge;
   static_assert(slots % B == 0 && group % B == 0, "a row lies in one group");
+  static_assert(!Staged || MR == 0, "contiguous lines wait in scratch");
 
   std::conditional_t<source == CoefficientSource::regular, Block, NoRegularBlock> regular;
 
@@ -75,7 +76,7 @@ struct OnePassKernel : OnePassReduced<Scheme> {
     const std::size_t threads = static_cast<std::size_t>(s.threads()), tile = tile_words(s);
     const int         fetching = source == CoefficientSource::classes ? 0 : std::min(s.split.chunks - regular_chunks, s.block_chunks) << (s.lane_bits - warp_bits(s));
     const std::size_t extra    = is_virtual ? threads * sizeof(State) : static_cast<std::size_t>(fetching) * fetched_bytes;
-    return device::align16(tile * sizeof(Scalar)) + device::align16(exchanged * threads * sizeof(Scalar)) + extra;
+    return device::align16(tile * sizeof(Scalar)) + device::align16(exchanged * threads * sizeof(Scalar)) + (Staged ? device::Arrival::bytes : 0) + extra;
   }
 
   /// The piece of a tile one virtual thread owns.
@@ -85,8 +86,8 @@ struct OnePassKernel : OnePassReduced<Scheme> {
     std::int64_t line;
     Scalar      *tile; ///< scratch of slot MR (interleaved) or of slot 0 (staged)
 
-    /// Scratch of slot k.
-    KOKKOS_FUNCTION Scalar &slot(int k) const { return Staged ? tile[k] : tile[(k - MR) * side]; }
+    /// Scratch of slot k (interleaved).
+    KOKKOS_FUNCTION Scalar &slot(int k) const { return tile[(k - MR) * side]; }
   };
 
   /// Chunks before chunk c that are not regular.
@@ -109,7 +110,7 @@ struct OnePassKernel : OnePassReduced<Scheme> {
     p.cls                   = 0;
     if constexpr (source == CoefficientSource::classes) p.cls = class_of_line[p.line % classified];
     const int local = v - team.first();
-    p.tile          = tile + (Staged ? p.lane * shape.pitch + shape.split.begin(p.chunk) * B - p.pad : local / side * (side * MS) + local % side);
+    p.tile          = tile + (Staged ? p.lane * shape.pitch + shape.split.begin(p.chunk) * B + (p.chunk + 1 == shape.split.chunks ? shape.gap : 0) - p.pad : local / side * (side * MS) + local % side);
     return p;
   }
 
@@ -194,6 +195,10 @@ struct OnePassKernel : OnePassReduced<Scheme> {
     }
   }
 
+  /// The slots of a staged chunk.
+  template <class Coefficients, int step>
+  using Packed = PackedSlots<Scalar, slots, step, Coefficients::full>;
+
   template <class Team, class Coefficients>
   KOKKOS_FUNCTION void forward(const Team &team, const Piece &p, State &s, const Coefficients &block, Scalar *r_own, Scalar *r_left) const
   {
@@ -201,7 +206,9 @@ struct OnePassKernel : OnePassReduced<Scheme> {
     typename Scheme::Sweep                     sweep;
     Scalar                                     f_sep[S] = {};
     ReadAhead<ForwardRow, Coefficients::ahead> coefficients;
+    [[maybe_unused]] Packed<Coefficients, 1>   packed(p.tile, p.pad);
     block.await_forward();
+    if constexpr (Staged) packed.start(0);
     RIBBON_UNROLL
     for (int k = 0; k < rows; ++k) {
       constexpr int last = B - 1;
@@ -214,7 +221,7 @@ struct OnePassKernel : OnePassReduced<Scheme> {
       RIBBON_UNROLL
       for (int c = 0; c < B; ++c) {
         const int e = k * B + c;
-        if constexpr (Staged) f[c] = p.slot(holds<Coefficients>(p, e) ? e : p.pad);
+        if constexpr (Staged) f[c] = packed.read(e);
         else f[c] = e < MR ? s.g[e < MR ? e : 0] : p.slot(e);
       }
       if (k < given) {
@@ -222,8 +229,9 @@ struct OnePassKernel : OnePassReduced<Scheme> {
         if (k >= delay) RIBBON_UNROLL
         for (int c = 0; c < B; ++c) {
           const int e = (k - delay) * B + c;
-          if (e < MR) s.g[e >= 0 && e < MR ? e : 0] = g[c];
-          else if (!Staged || holds<Coefficients>(p, e)) p.slot(e) = g[c];
+          if constexpr (Staged) packed.write(e, g[c], e % pack == pack - 1 || e == (given - delay) * B - 1);
+          else if (e < MR) s.g[e >= 0 && e < MR ? e : 0] = g[c];
+          else p.slot(e) = g[c];
         }
       } else {
         RIBBON_UNROLL
@@ -256,6 +264,8 @@ struct OnePassKernel : OnePassReduced<Scheme> {
     typename Scheme::Window                     w;
     ReadAhead<BackwardRow, Coefficients::ahead> coefficients;
     if constexpr (!Staged) to = x + out.begin(p.line) + ((wraps ? 0 : end) + Scheme::shift - 1) * out.row_stride;
+    [[maybe_unused]] Packed<Coefficients, -1> packed(p.tile, p.pad);
+    if constexpr (Staged) packed.start(interior * B - 1);
     block.await_backward();
     Scheme::start(s.z[0], w);
     RIBBON_UNROLL
@@ -267,9 +277,10 @@ struct OnePassKernel : OnePassReduced<Scheme> {
       } else {
         Scalar g[B];
         RIBBON_UNROLL
-        for (int c = 0; c < B; ++c) {
+        for (int c = B - 1; c >= 0; --c) {
           const int e = k * B + c;
-          g[c]        = e < MR ? s.g[e < MR ? e : 0] : p.slot(Staged && !holds<Coefficients>(p, e) ? p.pad : e);
+          if constexpr (Staged) g[c] = packed.read(e);
+          else g[c] = e < MR ? s.g[e < MR ? e : 0] : p.slot(e);
         }
         Scheme::backward(coefficients.next(k < interior ? interior - 1 - k : 0, interior, [&](int i) -> decltype(auto) { return block.backward(interior - 1 - i); }), g, s.z[1], w, v);
       }
@@ -279,41 +290,12 @@ struct OnePassKernel : OnePassReduced<Scheme> {
       RIBBON_UNROLL
       for (int c = 0; c < B; ++c) {
         const int e = k * B + c;
-        if constexpr (Staged) {
-          if (holds<Coefficients>(p, e)) p.slot(e) = v[c];
-        } else {
+        if constexpr (Staged) packed.write(e, v[c], e % pack == (B < pack ? B : pack) - 1);
+        else {
           if (Coefficients::full ? p.active : e >= first_stored) to[B == 1 ? 0 : c * out.component_stride] = v[c];
         }
       }
       if constexpr (!Staged) to -= out.row_stride;
-    }
-  }
-
-  /// Moves a tile of whole lines between memory and scratch: a group of 32 virtual threads per line, neighbours at neighbouring unknowns.
-  /// Unknown k of a line lies `rotation` places further to the left in scratch.
-  template <int rotation, class Team, class Move>
-  KOKKOS_FUNCTION void for_tile(const Team &team, const LineSet &set, int v, const Move &move) const
-  {
-    const int          n = static_cast<int>(set.rows) * B, width = team.size() < 32 ? team.size() : 32, groups = team.size() / width;
-    const std::int64_t first = team.league_rank() * shape.lanes(), left = lines - first;
-    const int          end        = left < shape.lanes() ? static_cast<int>(left) : shape.lanes();
-    const int          group_rank = v / width, lane = v - group_rank * width;
-    if (group_rank >= groups) return;
-    const auto   place = [&](int k) { return rotation == 0 ? k : k < rotation ? k + n - rotation : k - rotation; };
-    const bool   dense = set.row_stride == B && (B == 1 || set.component_stride == 1);
-    std::int64_t at    = set.begin(first + group_rank);
-    for (int line = group_rank; line < end; line += groups) {
-      const int t = line * shape.pitch;
-      if (dense) {
-        for (int k = lane; k < n; k += 4 * width) {
-          RIBBON_UNROLL
-          for (int j = 0; j < 4; ++j)
-            if (k + j * width < n) move(at + k + j * width, t + place(k + j * width));
-        }
-      } else {
-        for (int k = lane; k < n; k += width) move(at + k / B * set.row_stride + k % B * set.component_stride, t + place(k));
-      }
-      at = set.count1 == 1 ? at + groups * set.stride0 : set.begin(first + line + groups);
     }
   }
 
@@ -323,31 +305,41 @@ struct OnePassKernel : OnePassReduced<Scheme> {
     const int                    size              = team.size();
     const std::size_t            words             = tile_words(shape);
     Scalar                      *tile              = reinterpret_cast<Scalar *>(team.scratch());
-    Scalar                      *r_own             = reinterpret_cast<Scalar *>(team.scratch() + (words * sizeof(Scalar) + 15) / 16 * 16);
-    constexpr bool               z_replaces_r_left = Scheme::couples_left && !Staged;
-    Scalar                      *z = r_own + S * size, *r_left = z_replaces_r_left ? z : z + S * size;
-    char                        *fetched = reinterpret_cast<char *>(r_own) + (exchanged * sizeof(Scalar) * static_cast<std::size_t>(size) + 15) / 16 * 16; // or virtual states
-    device::Threads<State, Team> threads(team, fetched);
+    Scalar                      *r_own             = reinterpret_cast<Scalar *>(team.scratch() + device::align16(words * sizeof(Scalar)));
+    constexpr bool               z_replaces_r_left = Scheme::couples_left;
+    Scalar                      *z = r_own + S * size, *r_left = z;
+    char                        *fetched = reinterpret_cast<char *>(r_own) + device::align16(exchanged * sizeof(Scalar) * static_cast<std::size_t>(size)); // or virtual states
+    device::Threads<State, Team> threads(team, fetched + (Staged ? device::Arrival::bytes : 0));
 
+    [[maybe_unused]] const StagedTile<Scalar, B>                 staged{shape, tile, {reinterpret_cast<std::uint64_t *>(fetched)}};
+    [[maybe_unused]] const std::int64_t                          first = team.league_rank() * shape.lanes();
+    [[maybe_unused]] const typename StagedTile<Scalar, B>::Lines own{first, static_cast<int>(lines - first < shape.lanes() ? lines - first : shape.lanes())};
+    const auto                                                   for_pieces = [&](const auto &phase) {
+      if constexpr (!Staged) threads.for_each(phase);
+      else
+        threads.for_each([&](int v, State &s) {
+          if (const int rank = shape.rank(v); rank >= 0) phase(rank, s);
+        });
+    };
     if constexpr (Staged) {
-      threads.for_each([&](int v, State &) {
-        for_tile<0>(team, in, v, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
-        device::async_commit();
-        device::async_wait(0);
-      });
-      team.barrier();
+      fetched += device::Arrival::bytes;
+      threads.for_each([&](int v, State &) { staged.bring(team, v, own, in, b); });
+      for_pieces([&](int v, State &) { with_block(team, piece(team, v, tile), fetched, [](const auto &block) { block.fetch_forward(); }); });
+      staged.await(team, in, b);
     }
-    threads.for_each([&](int v, State &s) {
+    for_pieces([&](int v, State &s) {
       const Piece p = piece(team, v, tile);
       with_block(team, p, fetched, [&](const auto &block) {
-        block.fetch_forward();
-        if constexpr (!Staged) load<std::decay_t<decltype(block)>>(team, p, s);
+        if constexpr (!Staged) {
+          block.fetch_forward();
+          load<std::decay_t<decltype(block)>>(team, p, s);
+        }
         forward(team, p, s, block, r_own, r_left);
       });
     });
     team.barrier();
     const bool share = correct || (Staged && shape.window > 8);
-    threads.for_each([&](int v, State &s) {
+    for_pieces([&](int v, State &s) {
       const Piece p     = piece(team, v, tile);
       const int   left  = left_of(p.chunk);
       const int   begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
@@ -365,33 +357,34 @@ struct OnePassKernel : OnePassReduced<Scheme> {
     });
     if (share) team.barrier();
     if (correct && Scheme::couples_left) {
-      threads.for_each([&](int v, State &) { this->subtract_left(piece(team, v, tile), r_own, r_left); });
+      for_pieces([&](int v, State &) { this->subtract_left(piece(team, v, tile), r_own, r_left); });
       team.barrier();
     }
     if (share && z_replaces_r_left) {
-      threads.for_each([&](int v, State &s) { this->publish(team, piece(team, v, tile), s.z[0], z); });
+      for_pieces([&](int v, State &s) { this->publish(team, piece(team, v, tile), s.z[0], z); });
       team.barrier();
     }
     if (correct) {
-      threads.for_each([&](int v, State &) { this->reduced_residual(team, piece(team, v, tile), z, r_own); });
+      for_pieces([&](int v, State &) { this->reduced_residual(team, piece(team, v, tile), z, r_own); });
       team.barrier();
-      threads.for_each([&](int v, State &s) {
+      for_pieces([&](int v, State &s) {
         const Piece p = piece(team, v, tile);
         this->template apply_inverse<true, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, nullptr, s.z);
         this->publish(team, p, s.z[0], z);
       });
       team.barrier();
     }
-    threads.for_each([&](int v, State &s) {
+    for_pieces([&](int v, State &s) {
       const Piece p    = piece(team, v, tile);
       const int   left = left_of(p.chunk);
       if (share && left >= 0)
         for (int a = 0; a < S; ++a) s.z[1][a] = z[((left * S + a) << shape.lane_bits) + p.lane];
       with_block(team, p, fetched, [&](const auto &block) { backward(p, s, block); });
+      if constexpr (Staged) staged.template release<Scheme::shift, Team>(out, x);
     });
     if constexpr (Staged) {
       team.barrier();
-      threads.for_each([&](int v, State &) { for_tile<Scheme::shift>(team, out, v, [&](std::int64_t at, int t) { x[at] = tile[t]; }); });
+      threads.for_each([&](int v, State &) { staged.template store<Scheme::shift>(team, v, own, out, x); });
     }
   }
 };

@@ -21,13 +21,14 @@ struct TypeTag {
 
 /// Scratch of a team.
 struct TeamRoom {
-  std::size_t scratch    = 0;     ///< bytes of a block
-  bool        is_virtual = false; ///< one thread stands for all and keeps their states there
+  std::size_t scratch         = 0;     ///< bytes of a block
+  bool        is_virtual      = false; ///< one thread stands for all and keeps their states there
+  int         multiprocessors = 0;     ///< that run teams side by side
 
   template <class Exec>
   static TeamRoom of(const Exec &exec)
   {
-    return {device::scratch_limit(exec), !is_device_space<Exec>};
+    return {device::scratch_limit(exec), !is_device_space<Exec>, device::multiprocessors(exec)};
   }
 };
 
@@ -68,7 +69,10 @@ public:
     const choice::Key key{Scheme::separator_rows, B, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, constant ? choice::Source::constant : choice::Source::general};
     const int         measured = choice::measured(key, n).rows_per_thread;
     s.slots                    = rows_per_thread ? rows_per_thread : std::find(known.begin(), known.end(), measured) != known.end() ? measured : known.front();
-    s.split                    = ChunkSplit::make(n, least, s.slots / B);
+    if (rows_per_thread == 0 && lines.lines() <= 8 * room.multiprocessors) // one tile each: short chunks, so that it has threads enough
+      for (int k : known)
+        if (k < s.slots && n * B <= 32 * k) s.slots = k;
+    s.split = ChunkSplit::make(n, least, s.slots / B);
     if (s.split.chunks > 0 && !fit(s, room, constant ? kept_regular(s, s.split.chunks) : 0, lines_per_team)) s.split.chunks = 0;
     return s;
   }
@@ -148,16 +152,16 @@ private:
     const auto fits = [&] { return s.block_threads() <= 512 && scratch(s, room.is_virtual, regular) <= room.scratch; };
     s.set_blocks(1);
     if (s.staged) {
-      // with 16 lanes or more any odd pitch avoids bank conflicts; with fewer, several chunks meet and must have an odd number of rows
-      s.lane_bits         = 5;
-      const int  unknowns = (s.split.begin(s.split.chunks - 1) + s.split.last) * B, fewest = unknowns <= 512 ? 4 : 0;
-      const auto tile_bytes = [&] { return (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar); };
-      while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > room.scratch / 3 || (s.lane_bits > fewest && tile_bytes() > room.scratch / (unknowns <= 512 ? 6 : 3)))) --s.lane_bits;
+      constexpr int packed     = Pack<Scalar>::size;
+      const int     unknowns   = (s.split.begin(s.split.chunks - 1) + s.split.last) * B;
+      const auto    tile_bytes = [&] { return (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar); };
+      // measured on an H200: small teams, so that many fit a multiprocessor; but lanes share what a chunk that is not regular brings
+      const auto teams = [&] { return regular == s.split.chunks ? (s.lane_bits > 2 ? 14 : 3) : regular > 0 && s.lane_bits > 3 ? 6 : 3; };
+      s.lane_bits      = 5;
+      while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > room.scratch / static_cast<std::size_t>(teams()))) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
-      // lines l and chunks c of a half-warp must fall on different banks of 8 bytes: l * pitch + c * slots mod 16
-      const int spread = s.lanes() >= 16 ? 1 : 16 / s.lanes() * s.slots % 16, modulus = s.lanes() >= 16 ? 2 : 16;
-      s.pitch = unknowns;
-      while (s.pitch % modulus != spread % modulus) ++s.pitch;
+      s.gap   = (s.slots - s.split.last * B) % packed;
+      s.pitch = ((unknowns + s.gap + packed - 1) / packed | 1) * packed; // an odd number of packs
     } else {
       s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes, in complex double of 512
       choose_blocks(s, regular + 2 >= s.split.chunks);
@@ -188,8 +192,7 @@ private:
   static std::vector<int> slots_known(bool staged, bool classes)
   {
     if (!many_shapes) return {32};
-    if (classes) return {staged ? 31 : 32};
-    if (staged) return every_shape ? std::vector<int>{31, 32, 63} : std::vector<int>{31};
+    if (classes || staged) return {32};
     if (every_shape) return {16, 32, 64};
     return long_chunks ? std::vector<int>{32, 64} : std::vector<int>{32};
   }
@@ -206,21 +209,13 @@ private:
   template <CoefficientSource source, class F>
   static void with_kernel(const OnePassShape &s, const F &f)
   {
-    constexpr bool tri = S == 1;
-    if constexpr (!many_shapes) {
-      if (s.staged) f(TypeTag<OnePassKernel<Scheme, 0, 32, source, true>>{});
-      else f(TypeTag<OnePassKernel<Scheme, 8, 24, source, false>>{});
-    } else if constexpr (source == CoefficientSource::classes) {
-      if (s.staged) f(TypeTag<OnePassKernel<Scheme, 0, 31, source, true>>{});
-      else f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
-    } else {
-      if constexpr (every_shape) {
-        if (s.staged && s.slots == 32) return f(TypeTag<OnePassKernel<Scheme, tri ? 16 : 8, tri ? 16 : 24, source, true>>{});
-        if (s.staged && s.slots == 63) return f(TypeTag<OnePassKernel<Scheme, 0, 63, source, true>>{});
-        if (!s.staged && s.slots == 16) return f(TypeTag<OnePassKernel<Scheme, 8, 8, source, false>>{});
-      }
-      if (s.staged) f(TypeTag<OnePassKernel<Scheme, 0, 31, source, true>>{});
-      else if (!long_chunks || s.slots == 32) f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
+    if (s.staged) f(TypeTag<OnePassKernel<Scheme, 0, 32, source, true>>{});
+    else if constexpr (!many_shapes) f(TypeTag<OnePassKernel<Scheme, 8, 24, source, false>>{});
+    else if constexpr (source == CoefficientSource::classes) f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
+    else {
+      if constexpr (every_shape)
+        if (s.slots == 16) return f(TypeTag<OnePassKernel<Scheme, 8, 8, source, false>>{});
+      if (!long_chunks || s.slots == 32) f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
       else if constexpr (long_chunks) f(TypeTag<OnePassKernel<Scheme, 24, 40, source, false>>{});
     }
   }
@@ -241,12 +236,8 @@ private:
     else switch (slots) {
       case 16:
         return f(std::integral_constant<int, 16>{});
-      case 31:
-        return f(std::integral_constant<int, 31>{});
       case 32:
         return f(std::integral_constant<int, 32>{});
-      case 63:
-        return f(std::integral_constant<int, 63>{});
       default:
         return f(std::integral_constant<int, 64>{});
       }
@@ -335,11 +326,13 @@ private:
     const auto inverse = Kokkos::create_mirror_view(inverse_);
     const auto reduced = Kokkos::create_mirror_view(reduced_);
     Square    *g = reinterpret_cast<Square *>(inverse.data()), *r = reinterpret_cast<Square *>(reduced.data());
-    for (const auto &system : systems)
+    for (const auto &system : systems) {
       for (int c = 0; c < T; ++c) {
-        for (int w = 0; w < W; ++w) *g++ = square([&](int a, int b) { return system.inverse(c * S + a, (shape_.window_begin(c) + w) % T * S + b); });
+        for (int w = 0; w < W; ++w) g[shape_.staged ? w * T + c : c * W + w] = square([&](int a, int b) { return system.inverse(c * S + a, (shape_.window_begin(c) + w) % T * S + b); });
         for (const auto *block : {&system.lower, &system.diag, &system.upper}) *r++ = square([&](int a, int b) { return (*block)(c * S + a, b); });
       }
+      g += T * W;
+    }
     Kokkos::deep_copy(exec, inverse_, inverse);
     Kokkos::deep_copy(exec, reduced_, reduced);
     exec.fence();
@@ -353,11 +346,23 @@ private:
 
   /// Lanes by which the first tile has to begin before line 0 for every row of a tile to begin at a multiple of its width in memory.
   /// Two aligned pieces of 128 bytes that do not share 256 bytes cost a tenth of the bandwidth (Kokkos itself puts 128 bytes before an array).
-  int shift(const Scalar *x, const LineSet &out) const
+  static int shift(const OnePassShape &s, const Scalar *x, const LineSet &out)
   {
-    if (shape_.staged || out.stride0 != 1) return 0;
+    if (s.staged || out.stride0 != 1) return 0;
     const auto word = reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar);
-    return static_cast<int>(word % static_cast<std::uintptr_t>(shape_.lanes()));
+    return static_cast<int>(word % static_cast<std::uintptr_t>(s.lanes()));
+  }
+
+  /// The shape for so many lines: few are spread over the device. A last chunk that is not regular has a warp of its own: the others need not wait.
+  OnePassShape spread(const Exec &exec, std::int64_t lines) const
+  {
+    OnePassShape       s          = shape_;
+    const std::int64_t room       = device::multiprocessors(exec);
+    const int          least_bits = s.staged && regular_end_ - regular_begin_ == s.split.chunks ? 0 : 3; // lanes bring the numbers of a chunk together
+    while (s.lane_bits > least_bits && lines * s.blocks <= room << (s.lane_bits - 1)) --s.lane_bits;
+    const int before = (s.split.chunks - 1) << s.lane_bits;
+    if (room > 0 && s.staged && regular_end_ > 0 && regular_end_ == s.split.chunks - 1 && before % 32 != 0 && s.threads() <= 480) s.idle = 32 - before % 32;
+    return s;
   }
 
   template <class Kernel>
@@ -366,7 +371,7 @@ private:
     Kernel k;
     if constexpr (!std::is_same_v<decltype(k.regular), NoRegularBlock>) std::memcpy(static_cast<void *>(&k.regular), regular_.data(), sizeof k.regular);
     k.b = a.b, k.x = a.x, k.in = a.in, k.out = a.out;
-    k.shape         = shape_;
+    k.shape         = spread(exec, a.in.lines());
     k.blocks        = reinterpret_cast<const typename Kernel::Block *>(blocks_.data());
     k.inverse       = reinterpret_cast<const Square *>(inverse_.data());
     k.reduced       = reinterpret_cast<const Square *>(reduced_.data());
@@ -375,11 +380,11 @@ private:
     k.regular_begin = regular_begin_, k.regular_end = regular_end_;
     k.correct                  = a.correct;
     k.lines                    = a.in.lines();
-    k.shift                    = shift(a.x, a.out);
-    const std::int64_t   teams = (k.lines + k.shift + shape_.lanes() - 1) / shape_.lanes();
-    const device::League league{teams, shape_.threads(), Kernel::scratch(shape_, !is_device_space<Exec>, regular_end_ - regular_begin_)};
+    k.shift                    = shift(k.shape, a.x, a.out);
+    const std::int64_t   teams = (k.lines + k.shift + k.shape.lanes() - 1) / k.shape.lanes();
+    const device::League league{teams, k.shape.threads(), Kernel::scratch(k.shape, !is_device_space<Exec>, regular_end_ - regular_begin_)};
     if constexpr (most_blocks > 1 && Kernel::slots == 64)
-      if (shape_.blocks > 1) return device::launch_cluster(exec, "ribbon::one_pass", league, {shape_.blocks, shape_.block_threads()}, k);
+      if (k.shape.blocks > 1) return device::launch_cluster(exec, "ribbon::one_pass", league, {k.shape.blocks, k.shape.block_threads()}, k);
     device::launch(exec, "ribbon::one_pass", league, k);
   }
 

@@ -7,7 +7,7 @@
 namespace ribbon {
 
 /// Reduced systems of the lines of a tile. Arrays in scratch are indexed (chunk, separator, lane).
-template <class Scheme>
+template <class Scheme, bool Staged = false>
 struct OnePassReduced {
   using Scalar           = typename Scheme::Scalar;
   static constexpr int S = Scheme::separators;
@@ -19,7 +19,7 @@ struct OnePassReduced {
   };
 
   OnePassShape  shape;
-  const Square *inverse; ///< (class, chunk, window): blocks of the reduced inverse
+  const Square *inverse; ///< blocks of the reduced inverse: (class, chunk, window), staged (class, window, chunk), since warps read several chunks then
   const Square *reduced; ///< (class, chunk, 3): lower, diag, upper
 
   /// z[i] += block row c - i of the reduced inverse (indices modulo the chunks) times r = r_own - r_left of the right neighbour, or r = r_own
@@ -39,15 +39,15 @@ struct OnePassReduced {
   KOKKOS_FUNCTION void apply_some(const Place &p, int c, int w, int &q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[S]) const
   {
     const int     T = shape.split.chunks, W = shape.window;
-    const Square *G        = inverse + static_cast<std::int64_t>(p.cls * T + c) * W + w;
-    const int     previous = c > 0 ? -W : (T - 1) * W;
+    const int     along = Staged ? T : 1, across = Staged ? 1 : W, previous = c > 0 ? -across : (T - 1) * across;
+    const Square *G = inverse + (static_cast<std::int64_t>(p.cls) * T * W + c * across + w * along);
     Square        block[batch][block_rows];
     Scalar        r[batch][S];
     // measured on an H200, n = 256 to 1024: small blocks are better asked for after r (4 to 10 % of the kernel), large ones before (1 to 3 %)
     const auto ask = [&] {
       RIBBON_UNROLL
       for (int k = 0; k < batch; ++k)
-        for (int i = 0; i < block_rows; ++i) block[k][i] = read_only(&G[k + i * previous]);
+        for (int i = 0; i < block_rows; ++i) block[k][i] = read_only(&G[k * along + i * previous]);
     };
     if (S > 1) ask();
     RIBBON_UNROLL

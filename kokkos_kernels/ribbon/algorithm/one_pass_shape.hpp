@@ -20,9 +20,10 @@ struct ChunkSplit {
     const int T = (n + length - 1) / length;
     if (T == 1) return {1, length, n, n};
     ChunkSplit s{T, length, length, n - (T - 1) * length};
-    if (s.last < least) { // share what is left between both ends
+    if (s.last < least) { // share what is left between both ends; whole packs of 16 bytes at the first
       s.first = (length + s.last + 1) / 2;
-      s.last  = n - (T - 2) * length - s.first;
+      if (s.first > 4) s.first -= s.first % 4;
+      s.last = n - (T - 2) * length - s.first;
     }
     return s;
   }
@@ -36,12 +37,19 @@ struct OnePassShape {
   bool       staged    = false;
   int        lane_bits = 5;                ///< lines per team = 2^lane_bits
   int        blocks = 1, block_chunks = 0; ///< thread blocks of a team; chunks of a block, the last one may have fewer
-  int        pitch  = 0;                   ///< staged: distance of two lines in scratch
+  int        pitch = 0, gap = 0;           ///< staged: distance of two lines in scratch; empty places before the last chunk of a line
+  int        idle   = 0;                   ///< staged: threads before those of the last chunk that have none
   int        window = 0;                   ///< blocks of the reduced inverse that are kept per block row
   int        reach  = 0;                   ///< of them, blocks to either side of the diagonal
 
   KOKKOS_INLINE_FUNCTION int lanes() const { return 1 << lane_bits; }
-  KOKKOS_INLINE_FUNCTION int threads() const { return split.chunks << lane_bits; }
+  KOKKOS_INLINE_FUNCTION int threads() const { return (split.chunks << lane_bits) + idle; }
+  /// The place among the threads with a chunk; -1 for a thread that has none.
+  KOKKOS_INLINE_FUNCTION int rank(int thread) const
+  {
+    const int before = (split.chunks - 1) << lane_bits;
+    return thread < before ? thread : thread < before + idle ? -1 : thread - idle;
+  }
   KOKKOS_INLINE_FUNCTION int block_threads() const { return block_chunks << lane_bits; }
   void                       set_blocks(int n) { blocks = n, block_chunks = (split.chunks + n - 1) / n; }
   /// Blocks of the team that read what chunk c writes: their chunks are at most 2 reach + 1 away (windows at the ends of a line are shifted),

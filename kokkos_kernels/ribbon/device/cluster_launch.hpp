@@ -7,8 +7,7 @@
 
 #include <ribbon/device/team_launch.hpp>
 
-#if defined(RIBBON_CUDA_LAUNCH) && (defined(KOKKOS_ARCH_HOPPER) || defined(KOKKOS_ARCH_BLACKWELL))
-  #define RIBBON_CLUSTERS 1
+#ifdef RIBBON_CUDA_90
   #include <cooperative_groups.h>
 #endif
 
@@ -18,13 +17,13 @@ namespace ribbon::device {
 template <class Exec>
 constexpr int most_blocks()
 {
-#ifdef RIBBON_CLUSTERS
+#ifdef RIBBON_CUDA_90
   if (is_device_space<Exec>) return 8;
 #endif
   return 1;
 }
 
-#ifdef RIBBON_CLUSTERS
+#ifdef RIBBON_CUDA_90
 /// A team whose virtual threads are those of the blocks of a cluster, in their order.
 class ClusterTeam {
 public:
@@ -60,6 +59,7 @@ inline constexpr bool copies_blocks<ClusterTeam> = true;
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::max_threads) cuda_cluster_kernel(const __grid_constant__ Kernel kernel, const int threads)
 {
+  await_previous_kernel();
   if (static_cast<int>(cooperative_groups::cluster_group::block_rank() * blockDim.x + threadIdx.x) >= threads) return;
   kernel(ClusterTeam(threads));
 }
@@ -75,15 +75,8 @@ struct Blocks {
 template <class Exec, class Kernel>
 void launch_cluster([[maybe_unused]] const Exec &exec, const std::string &label, [[maybe_unused]] const League &league, [[maybe_unused]] const Blocks &blocks, [[maybe_unused]] const Kernel &kernel)
 {
-#ifdef RIBBON_CLUSTERS
-  if (league.teams <= 0) return;
-  cudaLaunchAttribute size;
-  size.id               = cudaLaunchAttributeClusterDimension;
-  size.val.clusterDim.x = static_cast<unsigned>(blocks.count), size.val.clusterDim.y = size.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(league.teams * blocks.count)), config.blockDim = dim3(static_cast<unsigned>(blocks.threads));
-  config.dynamicSmemBytes = league.scratch, config.stream = exec.cuda_stream(), config.attrs = &size, config.numAttrs = 1;
-  launch_cuda(exec, label, league.scratch, cuda_cluster_kernel<Kernel>, [&] { cudaLaunchKernelEx(&config, cuda_cluster_kernel<Kernel>, kernel, league.threads); });
+#ifdef RIBBON_CUDA_90
+  if (league.teams > 0) launch_cuda(exec, label, {league.teams, blocks.count, blocks.threads, league.scratch}, cuda_cluster_kernel<Kernel>, kernel, league.threads);
 #else
   throw std::logic_error(label + ": teams have one block here");
 #endif

@@ -18,6 +18,9 @@ namespace ribbon::device {
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__) && !defined(RIBBON_PLAIN_KOKKOS)
   #define RIBBON_CUDA_LAUNCH 1
+  #if defined(KOKKOS_ARCH_HOPPER) || defined(KOKKOS_ARCH_BLACKWELL)
+    #define RIBBON_CUDA_90 1 ///< what compute capability 9 brought: clusters, the copy engine, launches that overlap
+  #endif
 #endif
 
 /// Size of a launch.
@@ -112,9 +115,18 @@ struct CudaTeam : OneBlock {
 template <>
 inline constexpr bool copies_blocks<CudaTeam> = true;
 
+/// A kernel starts while the one before it ends (see launch_cuda), and waits here before it reads or writes anything.
+__device__ inline void await_previous_kernel()
+{
+  #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  #endif
+}
+
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::max_threads) cuda_team_kernel(const __grid_constant__ Kernel kernel)
 {
+  await_previous_kernel();
   kernel(CudaTeam{});
 }
 #endif
@@ -145,6 +157,16 @@ std::size_t scratch_limit([[maybe_unused]] const Exec &exec)
   return is_device_space<Exec> ? std::size_t(36) << 10 : std::size_t(256) << 20;
 }
 
+/// Multiprocessors of the device; 0 where teams run one after another.
+template <class Exec>
+int multiprocessors([[maybe_unused]] const Exec &exec)
+{
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (is_device_space<Exec>) return exec.cuda_device_prop().multiProcessorCount;
+#endif
+  return 0;
+}
+
 template <class Exec, class Kernel>
 void launch_team_policy(const Exec &exec, const std::string &label, const League &league, const Kernel &kernel)
 {
@@ -156,15 +178,34 @@ void launch_team_policy(const Exec &exec, const std::string &label, const League
 }
 
 #ifdef RIBBON_CUDA_LAUNCH
-/// Calls start(), which launches `kernel` with `scratch` bytes, as a kernel that Kokkos tools see.
-template <class Kernel, class Start>
-void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, std::size_t scratch, Kernel *kernel, const Start &start)
+/// A grid of teams of `blocks` blocks each.
+struct Grid {
+  std::int64_t teams;
+  int          blocks, threads; ///< threads of a block
+  std::size_t  scratch;         ///< bytes of a block
+};
+
+/// Launches kernel(arguments), as a kernel that Kokkos tools see.
+template <class... Parameters, class... Arguments>
+void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const Grid &grid, void (*kernel)(Parameters...), const Arguments &...arguments)
 {
+  cudaLaunchAttribute attributes[2];
+  cudaLaunchConfig_t  config{};
+  config.gridDim = dim3(static_cast<unsigned>(grid.teams * grid.blocks)), config.blockDim = dim3(static_cast<unsigned>(grid.threads));
+  config.dynamicSmemBytes = grid.scratch, config.stream = exec.cuda_stream(), config.attrs = attributes;
+  #ifdef RIBBON_CUDA_90
+  if (grid.blocks > 1) {
+    attributes[config.numAttrs].id               = cudaLaunchAttributeClusterDimension;
+    attributes[config.numAttrs++].val.clusterDim = {static_cast<unsigned>(grid.blocks), 1, 1};
+  }
+  attributes[config.numAttrs].id                                           = cudaLaunchAttributeProgrammaticStreamSerialization; // overlaps the end of the kernel before it
+  attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+  #endif
   const bool    profiled = Kokkos::Profiling::profileLibraryLoaded();
   std::uint64_t id       = 0;
   if (profiled) Kokkos::Profiling::beginParallelFor(label, 0, &id);
-  if (scratch > 48 * 1024) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(scratch));
-  start();
+  if (grid.scratch > 48 * 1024) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.scratch));
+  cudaLaunchKernelEx(&config, kernel, arguments...);
   const cudaError_t error = cudaGetLastError();
   if (profiled) {
     exec.fence();
@@ -181,9 +222,7 @@ void launch(const Exec &exec, const std::string &label, const League &league, co
 {
   if (league.teams <= 0) return;
 #ifdef RIBBON_CUDA_LAUNCH
-  if constexpr (is_device_space<Exec>)
-    launch_cuda(exec, label, league.scratch, cuda_team_kernel<Kernel>,
-                [&] { cuda_team_kernel<Kernel><<<dim3(static_cast<unsigned>(league.teams)), dim3(static_cast<unsigned>(league.threads)), league.scratch, exec.cuda_stream()>>>(kernel); });
+  if constexpr (is_device_space<Exec>) launch_cuda(exec, label, {league.teams, 1, league.threads, league.scratch}, cuda_team_kernel<Kernel>, kernel);
   else
 #endif
     launch_team_policy(exec, label, league, kernel);

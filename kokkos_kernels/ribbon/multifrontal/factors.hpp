@@ -22,7 +22,8 @@ struct Factors {
   Scalar     *join            = nullptr; ///< (chains joins, join_size(W)): see Join
   Statistics *leaf_statistics = nullptr, *join_statistics = nullptr;
 
-  int together = 1; ///< leaves whose numbers lie side by side, for threads that have a leaf each
+  const real_t<Scalar> *row_scale = nullptr; ///< (chains rows): powers of two that make the largest entry of every row about 1
+  int                   together  = 1;       ///< leaves whose numbers lie side by side, for threads that have a leaf each
 
   /// The numbers of one step of a leaf.
   template <class Number>
@@ -81,6 +82,46 @@ struct Factors {
   KOKKOS_INLINE_FUNCTION Join join_at(const Tree &tree, std::int64_t chain, int level, std::int64_t node) const
   {
     return {join + tree.join_number(chain, level, node) * join_size(tree.chain.width()), tree.chain.width()};
+  }
+};
+
+/// Makes the scales of rows; the sum of their exponents (of 1 / scale), and `zero_row` more for every row of zeros, whose scale is 1.
+template <class Scalar, class Index>
+struct RowScales {
+  static constexpr std::int64_t zero_row = std::int64_t(1) << 42;
+  Chain                         chain;
+  ChainMatrix<Scalar, Index>    A;
+  real_t<Scalar>               *scale;
+  KOKKOS_FUNCTION void          operator()(const std::int64_t place, std::int64_t &sum) const
+  {
+    using Real                = real_t<Scalar>;
+    const std::int64_t number = place / chain.rows, i = place % chain.rows, row = A.row(chain, number, i);
+    Real               largest = 0;
+    for (int e = 0, n = A.entries(row); e < n; ++e) {
+      int        distance;
+      const Real size = magnitude(A.entry(chain, number, i, row, e, distance));
+      if (size > largest) largest = size;
+    }
+    int exponent = 0;
+    if (largest > 0 && is_finite(largest)) frexp(static_cast<double>(largest), &exponent);
+    scale[place] = static_cast<Real>(ldexp(1.0, -exponent));
+    sum += largest > 0 ? exponent : zero_row;
+  }
+};
+/// The first row of zeros.
+template <class Scalar, class Index>
+struct FirstZeroRow {
+  Chain                      chain;
+  ChainMatrix<Scalar, Index> A;
+  KOKKOS_FUNCTION void       operator()(const std::int64_t place, std::int64_t &first) const
+  {
+    const std::int64_t number = place / chain.rows, i = place % chain.rows, row = A.row(chain, number, i);
+    bool               zeros = true;
+    for (int e = 0, n = A.entries(row); e < n; ++e) {
+      int distance;
+      zeros = zeros && A.entry(chain, number, i, row, e, distance) == Scalar(0);
+    }
+    if (zeros && place < first) first = place;
   }
 };
 

@@ -36,19 +36,18 @@ struct QrJoinRegistersKernel {
   KOKKOS_INLINE_FUNCTION void gather(const Front &f, int c, Lane &mine) const
   {
     const int first = f.size_before.rows, cut = c < W ? c : -1, q = c - 3 * W;
-    const int before = cut >= 0 ? f.size_before.left + cut : c < 2 * W && c - W < f.size_before.left && !f.closes ? c - W : -1; // columns of what the children pass
-    const int behind = cut >= 0 ? cut : c >= 2 * W && c - 2 * W < f.size_behind.right && !f.closes ? f.size_behind.left + c - 2 * W : -1;
-    mine.scale       = 0;
+    const int before    = cut >= 0 ? f.size_before.left + cut : c < 2 * W && c - W < f.size_before.left && !f.closes ? c - W : -1; // columns of what the children pass
+    const int behind    = cut >= 0 ? cut : c >= 2 * W && c - 2 * W < f.size_behind.right && !f.closes ? f.size_behind.left + c - 2 * W : -1;
+    mine.scale          = 0;
+    const Scalar *upper = before < 0 ? nullptr : &f.before.entry(0, before), *lower = f.closes || behind < 0 ? nullptr : &f.behind.entry(0, behind);
     RIBBON_UNROLL
-    for (int i = 0; i < 2 * W; ++i) {
-      Scalar value(0);
-      if (i < f.rows) {
-        if (q >= 0) value = Scalar(i == q ? Real(1) : Real(0));
-        else if (f.closes) value = cut < 0 ? Scalar(0) : f.before.entry(i, before) + f.before.entry(i, behind);
-        else if (i < first) value = before < 0 ? Scalar(0) : f.before.entry(i, before);
-        else value = behind < 0 ? Scalar(0) : f.behind.entry(i - first, behind);
-      }
-      mine.column[i] = value;
+    for (int i = 0; i < 2 * W; ++i) { // all under way at once
+      const Scalar *from = i < first ? upper : lower;
+      mine.column[i]     = from && i < f.rows ? from[i < first ? i : i - first] : Scalar(q == i ? Real(1) : Real(0));
+    }
+    if (f.closes && cut >= 0) {
+      RIBBON_UNROLL
+      for (int i = 0; i < W; ++i) mine.column[i] += f.before.entry(i, behind);
     }
     const auto raise = [&](const Scalar &a) { mine.scale = magnitude(a) <= mine.scale ? mine.scale : magnitude(a); };
     if (q < 0 && before >= 0) raise(f.before.scale(before));

@@ -54,7 +54,7 @@ struct QrLeafKernel {
     const std::int64_t row = A.row(c, leaf.chain, leaf.first + i);
     for (int e = lane, n = A.entries(row); e < n; e += shape.lanes) {
       int          distance;
-      const Scalar value = A.entry(c, leaf.chain, leaf.first + i, row, e, distance);
+      const Scalar value = A.entry(c, leaf.chain, leaf.first + i, row, e, distance) * factors.row_scale[leaf.chain * c.rows + leaf.first + i];
       const int    at    = i + distance;
       put(at < leaf.begin ? W + 1 + at + c.kl : (at - leaf.begin) % (W + 1), value);
     }

@@ -22,11 +22,13 @@ struct QrLeafRegistersKernel {
 
   /// What a lane keeps from step to step: its column, and an entry of a row that arrives.
   struct Lane {
-    Leaf   leaf;
-    Scalar column[W];
-    Real   scale;
-    Scalar value;
-    int    slot; ///< of the entry; -1: none
+    Leaf                                            leaf;
+    Scalar                                          column[W];
+    Real                                            scale;
+    Scalar                                          value;
+    int                                             slot;              ///< of the entry; -1: none
+    typename Factors<Scalar>::template Step<Scalar> reflection, upper; ///< of this step
+    Index                                           row_end;           ///< where the entries end of the row that was loaded last
   };
   /// What the lanes of a leaf share.
   struct Shared {
@@ -42,18 +44,30 @@ struct QrLeafRegistersKernel {
 
   KOKKOS_INLINE_FUNCTION static int wrapped(int slot) { return slot > W ? slot - W - 1 : slot; }
 
-  /// Loads entry `lane` of the row that comes at step s.
+  /// Loads entry `lane` of the row that comes at step s, which is the one after the last that was loaded.
   KOKKOS_INLINE_FUNCTION void load(const Leaf &leaf, int s, int lane, Lane &mine) const
   {
     mine.slot = -1;
     if (!leaf.arrives(s) || s >= leaf.own) return;
-    const std::int64_t i   = leaf.first + leaf.carried + s;
-    const std::int64_t row = A.row(tree.chain, leaf.chain, i);
-    if (lane >= A.entries(row)) return;
-    int distance;
-    mine.value = A.entry(tree.chain, leaf.chain, i, row, lane, distance);
-    mine.slot  = wrapped(s % (W + 1) + distance + tree.chain.kl);
+    const std::int64_t i = leaf.first + leaf.carried + s;
+    int                distance;
+    if (is_plain()) {
+      const std::int64_t row = leaf.chain * tree.chain.rows + i;
+      const Index        at  = mine.row_end + static_cast<Index>(lane);
+      mine.row_end           = A.local.row_begin[row + 1];
+      if (at >= mine.row_end) return;
+      distance   = static_cast<int>(static_cast<std::int64_t>(A.local.column[at]) - row);
+      mine.value = A.local.value[at];
+    } else {
+      const std::int64_t row = A.row(tree.chain, leaf.chain, i);
+      if (lane >= A.entries(row)) return;
+      mine.value = A.entry(tree.chain, leaf.chain, i, row, lane, distance);
+    }
+    mine.value *= factors.row_scale[leaf.chain * tree.chain.rows + i];
+    mine.slot = wrapped(s % (W + 1) + distance + tree.chain.kl);
   }
+  /// Whether rows follow each other and columns are where they seem.
+  KOKKOS_INLINE_FUNCTION bool is_plain() const { return !A.row_of && !tree.chain.ring && A.outside.rows == 0; }
 
   /// Makes the reflection of step s from the column of its pivot.
   KOKKOS_INLINE_FUNCTION void reflect(const Leaf &leaf, int s, int slot, Lane &mine, Shared &shared) const
@@ -89,6 +103,9 @@ struct QrLeafRegistersKernel {
     if (lane <= W)
       for (int k = 0; k < arriving; ++k) shared.row[k][lane] = Scalar(0);
     if (lane == 0) shared.statistics = Statistics();
+    const std::int64_t number = leaf.chain * tree.leaves + leaf.node;
+    mine.reflection = factors.step(factors.reflection, tree, number, 0, W + 1), mine.upper = factors.step(factors.upper, tree, number, 0, 2 * W + 1);
+    if (is_plain() && leaf.arrives(2)) mine.row_end = A.local.row_begin[leaf.chain * tree.chain.rows + leaf.first + leaf.carried + 2];
     load(leaf, 2, lane, mine);
   }
   KOKKOS_INLINE_FUNCTION void first_rows(const Leaf &leaf, int lane, Shared &shared) const
@@ -98,7 +115,7 @@ struct QrLeafRegistersKernel {
       const std::int64_t row = A.row(c, leaf.chain, leaf.first + i);
       if (lane >= A.entries(row)) continue;
       int          distance;
-      const Scalar value = A.entry(c, leaf.chain, leaf.first + i, row, lane, distance);
+      const Scalar value = A.entry(c, leaf.chain, leaf.first + i, row, lane, distance) * factors.row_scale[leaf.chain * c.rows + leaf.first + i];
       const int    at    = i + distance;
       if (i >= leaf.carried) shared.row[i - leaf.carried][(at - leaf.begin) % (W + 1)] = value;
       else shared.start[at < leaf.begin ? W + 1 + at + c.kl : at - leaf.begin][i] = value;
@@ -118,16 +135,14 @@ struct QrLeafRegistersKernel {
 
   KOKKOS_INLINE_FUNCTION void step(const Leaf &leaf, int s, int lane, Lane &mine, Shared &shared) const
   {
-    const int          pivot = s % (W + 1), next = wrapped(pivot + 1);
-    const Scalar      *r          = shared.reflection[s % 2];
-    const std::int64_t number     = leaf.chain * tree.leaves + leaf.node;
-    const auto         reflection = factors.step(factors.reflection, tree, number, s, W + 1), upper = factors.step(factors.upper, tree, number, s, 2 * W + 1);
+    const int     pivot = s % (W + 1), next = wrapped(pivot + 1);
+    const Scalar *r = shared.reflection[s % 2];
     if (mine.slot >= 0) shared.row[(s + 2) % arriving][mine.slot] = mine.value;
     load(leaf, s + 3, lane, mine);
-    if (lane <= W) reflection[lane] = r[lane];
+    if (lane <= W) mine.reflection[lane] = r[lane];
     if (lane == pivot) {
-      upper[0]   = r[1 + W];
-      mine.scale = 0;
+      mine.upper[0] = r[1 + W];
+      mine.scale    = 0;
       RIBBON_UNROLL
       for (int k = 0; k < W; ++k) mine.column[k] = Scalar(0);
     } else if (lane <= W + leaf.left) {
@@ -148,11 +163,12 @@ struct QrLeafRegistersKernel {
       sum = (sum + more) * r[0];
       RIBBON_UNROLL
       for (int k = 0; k < W; ++k) mine.column[k] -= r[1 + k] * sum;
-      const int rank  = lane > W ? lane - 1 : wrapped(lane - pivot + W + 1) - 1;
-      upper[1 + rank] = entering - sum;
-    } else if (lane <= 2 * W) upper[lane] = Scalar(0); // no cut before
+      const int rank       = lane > W ? lane - 1 : wrapped(lane - pivot + W + 1) - 1;
+      mine.upper[1 + rank] = entering - sum;
+    } else if (lane <= 2 * W) mine.upper[lane] = Scalar(0); // no cut before
     if (lane == next && s + 1 < leaf.own) reflect(leaf, s + 1, next, mine, shared);
     if (lane <= W) shared.row[(s + 3) % arriving][lane] = Scalar(0);
+    mine.reflection.at += (W + 1) * mine.reflection.stride, mine.upper.at += (2 * W + 1) * mine.upper.stride;
   }
 
   KOKKOS_INLINE_FUNCTION void finish(const Leaf &leaf, int lane, Lane &mine, Shared &shared) const

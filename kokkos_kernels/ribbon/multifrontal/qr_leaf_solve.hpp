@@ -10,18 +10,20 @@ namespace ribbon::multifrontal {
 template <class Scalar, int W, int C, bool Up>
 struct QrLeafSolveRegistersKernel {
   static constexpr int max_threads = 256;
-  static constexpr int leaves      = 32; ///< of a team
-  static constexpr int steps       = 4;  ///< that are worked off together: what they take from memory is under way before
+  static constexpr int leaves      = 32;                     ///< of a team
+  static constexpr int numbers     = Up ? W + 1 : 2 * W + 1; ///< of a step
+  static constexpr int steps       = 4;                      ///< that are worked off together: what they take from memory is under way before
   QrSolve<Scalar>      solve;
   int                  groups; ///< of C columns, of a team
 
   struct Lane {
-    Leaf         leaf;
-    std::int64_t column;       ///< its first one
-    int          columns;      ///< that are there
-    Scalar       window[C][W]; ///< up: rows carried; down: the unknowns behind
-    Scalar       left[C][W];   ///< down: of the cut before
-    Scalar       next[C][steps];
+    Leaf                                                  leaf;
+    std::int64_t                                          column;       ///< its first one
+    int                                                   columns;      ///< that are there
+    Scalar                                                window[C][W]; ///< up: rows carried; down: the unknowns behind
+    Scalar                                                left[C][W];   ///< down: of the cut before
+    Scalar                                                next[C][steps];
+    typename Factors<Scalar>::template Step<const Scalar> factors; ///< of step 0
   };
   static std::size_t scratch(int groups, bool virtual_threads) { return virtual_threads ? static_cast<std::size_t>(leaves * groups) * device::align16(sizeof(Lane)) : 0; }
 
@@ -35,7 +37,7 @@ struct QrLeafSolveRegistersKernel {
         const int s = chunk * steps + t;
         if (c >= mine.columns || s < 0 || s >= mine.leaf.own) continue;
         if constexpr (Up) {
-          if (mine.leaf.arrives(s)) mine.next[c][t] = solve.b(mine.leaf.chain, mine.leaf.first + mine.leaf.carried + s, mine.column + c);
+          if (mine.leaf.arrives(s)) mine.next[c][t] = solve.scaled_b(mine.leaf.chain, mine.leaf.first + mine.leaf.carried + s, mine.column + c);
         } else mine.next[c][t] = solve.x(mine.leaf.chain, mine.leaf.first + mine.leaf.begin + s, mine.column + c);
       }
     }
@@ -50,7 +52,7 @@ struct QrLeafSolveRegistersKernel {
         mine.window[c][k] = mine.left[c][k] = Scalar(0);
         if (c >= mine.columns) continue;
         if constexpr (Up) {
-          if (k < leaf.carried) mine.window[c][k] = solve.b(leaf.chain, leaf.first + k, mine.column + c);
+          if (k < leaf.carried) mine.window[c][k] = solve.scaled_b(leaf.chain, leaf.first + k, mine.column + c);
         } else {
           if (k < size.right) mine.window[c][k] = solve.at_cut(leaf.chain, leaf.first + leaf.rows, k, mine.column + c);
           if (k < size.left) mine.left[c][k] = solve.at_cut(leaf.chain, leaf.first, k, mine.column + c);
@@ -60,16 +62,14 @@ struct QrLeafSolveRegistersKernel {
 
   KOKKOS_INLINE_FUNCTION void compute(Lane &mine, int chunk, const Scalar (&given)[C][steps]) const
   {
-    const Leaf        &leaf   = mine.leaf;
-    const std::int64_t number = leaf.chain * solve.tree.leaves + leaf.node;
+    const Leaf &leaf = mine.leaf;
     RIBBON_UNROLL
     for (int u = 0; u < steps; ++u) {
       const int t = Up ? u : steps - 1 - u, s = chunk * steps + t;
       if (s >= leaf.own) continue;
-      const auto from = Up ? solve.factors.step(solve.factors.reflection, solve.tree, number, s, W + 1) : solve.factors.step(solve.factors.upper, solve.tree, number, s, 2 * W + 1);
-      Scalar     f[Up ? W + 1 : 2 * W + 1];
+      Scalar f[Up ? W + 1 : 2 * W + 1];
       RIBBON_UNROLL
-      for (int k = 0; k < (Up ? W + 1 : 2 * W + 1); ++k) f[k] = from[k];
+      for (int k = 0; k < (Up ? W + 1 : 2 * W + 1); ++k) f[k] = mine.factors.at[(s * numbers + k) * mine.factors.stride];
       RIBBON_UNROLL
       for (int c = 0; c < C; ++c) {
         if (c >= mine.columns) continue;
@@ -120,6 +120,7 @@ struct QrLeafSolveRegistersKernel {
       const auto left = solve.v.columns - mine.column;
       mine.columns    = !mine.leaf.active || left < 0 ? 0 : left < C ? static_cast<int>(left) : C;
       if (mine.columns == 0) return;
+      mine.factors = solve.factors.step(static_cast<const Scalar *>(Up ? solve.factors.reflection : solve.factors.upper), tree, chain * tree.leaves + mine.leaf.node, 0, numbers);
       begin(mine);
       load(mine, number(0));
       for (int k = 0; k < chunks; ++k) {

@@ -38,6 +38,8 @@ struct QrSolve {
     return v.x[row(chain, place) + column * v.ldx];
   }
   KOKKOS_INLINE_FUNCTION Scalar b(std::int64_t chain, std::int64_t place, std::int64_t column) const { return v.b[row(chain, place) + column * v.ldb]; }
+  KOKKOS_INLINE_FUNCTION real_t<Scalar> row_scale(std::int64_t chain, std::int64_t place) const { return factors.row_scale[chain * tree.chain.rows + place]; }
+  KOKKOS_INLINE_FUNCTION Scalar         scaled_b(std::int64_t chain, std::int64_t place, std::int64_t column) const { return b(chain, place, column) * row_scale(chain, place); }
   /// Unknown k of a cut.
   KOKKOS_INLINE_FUNCTION Scalar at_cut(std::int64_t chain, std::int64_t cut, int k, std::int64_t column) const
   {
@@ -65,11 +67,11 @@ struct QrSolve {
   {
     const int  W = tree.chain.width();
     const Leaf leaf(tree, chain, node, true);
-    for (int k = 0; k < leaf.carried; ++k) y[k] = b(chain, leaf.first + k, column);
+    for (int k = 0; k < leaf.carried; ++k) y[k] = scaled_b(chain, leaf.first + k, column);
     for (int s = 0; s < leaf.own; ++s) {
       const auto   record   = factors.step(factors.reflection, tree, chain * tree.leaves + node, s, W + 1);
       const int    n        = leaf.at_step(s);
-      const Scalar entering = leaf.arrives(s) ? b(chain, leaf.first + leaf.carried + s, column) : y[n];
+      const Scalar entering = leaf.arrives(s) ? scaled_b(chain, leaf.first + leaf.carried + s, column) : y[n];
       Scalar       sum      = entering;
       for (int k = 0; k < n; ++k) sum += conjugate(record[1 + k]) * y[k];
       sum *= record[0];
@@ -267,10 +269,10 @@ struct QrSolve {
       for (int k = 0; k < n; ++k) sum += record[1 + k] * y[k];
       sum *= record[0];
       for (int k = 0; k < n; ++k) y[k] -= conjugate(record[1 + k]) * sum;
-      if (leaf.arrives(s)) x(chain, leaf.first + leaf.carried + s, column) = z - sum;
+      if (leaf.arrives(s)) x(chain, leaf.first + leaf.carried + s, column) = (z - sum) * row_scale(chain, leaf.first + leaf.carried + s);
       else y[n] = z - sum;
     }
-    for (int k = 0; k < leaf.carried; ++k) x(chain, leaf.first + k, column) = y[k];
+    for (int k = 0; k < leaf.carried; ++k) x(chain, leaf.first + k, column) = y[k] * row_scale(chain, leaf.first + k);
   }
 };
 

@@ -55,17 +55,24 @@ struct PivotStatistics {
   double       product    = 1;
   bool         not_finite = false;
 
+  /// Two products and three comparisons unless something is out of the ordinary.
   KOKKOS_INLINE_FUNCTION void take(Real pivot, Real scale, std::int64_t j)
   {
     const Real size = pivot < 0 ? -pivot : pivot;
+    product *= static_cast<double>(size);
+    if (!(product > 1e-200 && product < 1e200) || !(size >= smallest * scale)) look(size, scale, j);
+  }
+  KOKKOS_INLINE_FUNCTION void look(Real size, Real scale, std::int64_t j)
+  {
     if (!is_finite(size) || !is_finite(scale)) {
       if (!not_finite) column = j;
       not_finite = true;
+      product    = 1;
       return;
     }
-    if (!not_finite && (size < smallest * scale || scale == Real(0))) smallest = scale > 0 ? size / scale : Real(0), column = j;
-    product *= static_cast<double>(size);
-    if (!(product > 1e-200 && product < 1e200)) settle();
+    settle();
+    if (!not_finite && !(size >= smallest * scale)) smallest = size / scale, column = j;
+    if (!not_finite && size == Real(0)) smallest = 0, column = j;
   }
   KOKKOS_INLINE_FUNCTION void settle()
   {

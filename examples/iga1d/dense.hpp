@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file dense.hpp  What PETSc's versions differ in: dense matrices in the memory of vectors.
+#pragma once
+
+#include <petscmat.h>
+
+#if !defined(PETSC_SUCCESS) && PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS 0
+#endif
+
+namespace iga {
+
+/// A dense matrix where vectors of this type are, on the host before PETSc 3.21. rows: of this rank.
+inline PetscErrorCode CreateDense(MPI_Comm comm, VecType type, PetscInt rows, PetscInt global_rows, PetscInt columns, Mat *A)
+{
+  PetscFunctionBeginUser;
+#if PETSC_VERSION_LT(3, 21, 0)
+  (void)type;
+  PetscCall(MatCreateDense(comm, rows, PETSC_DECIDE, global_rows, columns, NULL, A));
+#else
+  PetscCall(MatCreateDenseFromVecType(comm, type, rows, PETSC_DECIDE, global_rows, columns, PETSC_DECIDE, NULL, A));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Columns one after another, where they are. Return it by RestoreDense().
+inline PetscErrorCode GetDense(Mat A, PetscScalar **array, PetscMemType *memory)
+{
+  PetscFunctionBeginUser;
+#if PETSC_VERSION_LT(3, 19, 0)
+  *memory = PETSC_MEMTYPE_HOST;
+  PetscCall(MatDenseGetArray(A, array));
+#else
+  PetscCall(MatDenseGetArrayAndMemType(A, array, memory));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+inline PetscErrorCode RestoreDense(Mat A, PetscScalar **array)
+{
+  PetscFunctionBeginUser;
+#if PETSC_VERSION_LT(3, 19, 0)
+  PetscCall(MatDenseRestoreArray(A, array));
+#else
+  PetscCall(MatDenseRestoreArrayAndMemType(A, array));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace iga

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file one_pass_staged.hpp  Contiguous lines in the scratch of a one-pass team: whole lines on their way in and out, and slots of 16 bytes.
+///
+/// Lines lie an odd number of packs (16 bytes) apart, so that eight lanes that read a pack each fall on different banks; chunks begin at packs.
+/// Where lines begin at packs in memory too, the copy engine moves them.
+#pragma once
+
+#include <ribbon/algorithm/one_pass_shape.hpp>
+#include <ribbon/device/bulk_copy.hpp>
+#include <ribbon/line_set.hpp>
+
+namespace ribbon {
+
+/// Neighbouring numbers that are read and written together.
+template <class Scalar>
+struct alignas(16) Pack {
+  static constexpr int size = device::pack<Scalar>;
+  Scalar               a[size];
+};
+
+/// The slots of a chunk in the order of a sweep. The first `pad` of them are empty; `full` tells at compile time that none is. Packs are read
+/// before they are needed: the compiler cannot know that writing one leaves the others as they are.
+/// @tparam step  1 for a sweep from slot 0 to slot `slots` - 1, -1 for one back
+template <class Scalar, int slots, int step, bool full>
+class PackedSlots {
+  static constexpr int size = Pack<Scalar>::size, ahead = 2;
+  Pack<Scalar>        *packs_;
+  int                  pad_, held_ = 0;
+  Pack<Scalar>         arrived_ = {}, leaving_ = {}, coming_[ahead];
+  KOKKOS_FUNCTION bool empty(int k) const { return !full && (k + 1) * size <= pad_; }
+  KOKKOS_FUNCTION Pack<Scalar> pack(int k) const { return k < 0 || k >= slots / size || empty(k) ? Pack<Scalar>{} : packs_[k]; }
+
+public:
+  KOKKOS_FUNCTION PackedSlots(Scalar *memory, int pad) : packs_(reinterpret_cast<Pack<Scalar> *>(memory)), pad_(pad) { }
+
+  /// Slot e is the first that is read.
+  KOKKOS_FUNCTION void start(int e)
+  {
+    held_ = e / size - step;
+    RIBBON_UNROLL
+    for (int k = 0; k < ahead; ++k) coming_[(e / size + k * step) % ahead] = pack(e / size + k * step);
+  }
+  /// Slot e; zero where it is empty.
+  KOKKOS_FUNCTION Scalar read(int e)
+  {
+    if (held_ != e / size) {
+      held_                     = e / size;
+      arrived_                  = coming_[e / size % ahead];
+      coming_[e / size % ahead] = pack(e / size + ahead * step);
+    }
+    return full || e >= pad_ ? arrived_.a[e % size] : Scalar(0);
+  }
+  /// Slot e = value; `last` tells that the sweep is done with its pack.
+  KOKKOS_FUNCTION void write(int e, const Scalar &value, bool last)
+  {
+    leaving_.a[e % size] = value;
+    if (last && !empty(e / size)) packs_[e / size] = leaving_;
+  }
+};
+
+/// The lines of a team between memory and scratch.
+/// @tparam B  unknowns of a row
+template <class Scalar, int B>
+struct StagedTile {
+  const OnePassShape &shape;
+  Scalar             *tile;
+  device::Arrival     arrival;
+
+  /// The first line of a team, and how many there are.
+  struct Lines {
+    std::int64_t first;
+    int          count;
+  };
+
+  /// Whether the copy engine takes these lines. The same for all threads.
+  template <class Team>
+  KOKKOS_FUNCTION bool in_bulk(const LineSet &set, const Scalar *array) const
+  {
+    const auto whole = [](std::int64_t unknowns) { return unknowns % Pack<Scalar>::size == 0; };
+    return device::bulk_copies<Team> && dense(set) && whole(set.rows * B) && (set.count0 == 1 || whole(set.stride0)) && (set.count1 == 1 || whole(set.stride1)) &&
+           reinterpret_cast<std::uintptr_t>(array + set.offset) % 16 == 0;
+  }
+
+  /// Starts bringing the lines; they are there after await().
+  template <class Team>
+  KOKKOS_FUNCTION void bring(const Team &team, int v, const Lines &lines, const LineSet &set, const Scalar *b) const
+  {
+    if (!in_bulk<Team>(set, b)) {
+      for_unknowns<0>(team, v, lines, set, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
+      device::async_commit();
+    } else if (v < 32) {
+      const int bytes = static_cast<int>(set.rows) * B * static_cast<int>(sizeof(Scalar));
+      if (v == 0) arrival.expect(bytes * lines.count);
+      device::lane_barrier(team.size());
+      if (v < lines.count) arrival.copy(tile + v * shape.pitch, b + set.begin(lines.first + v), bytes);
+    }
+  }
+  /// A barrier of the team.
+  template <class Team>
+  KOKKOS_FUNCTION void await(const Team &team, const LineSet &set, const Scalar *b) const
+  {
+    const bool bulk = in_bulk<Team>(set, b);
+    if (!bulk) device::async_wait(0);
+    team.barrier();
+    if (bulk) arrival.await();
+  }
+
+  /// Stores the lines, a barrier of the team after all threads called release(). Unknown k of a line lies `rotation` places further to the left.
+  template <int rotation, class Team>
+  KOKKOS_FUNCTION void store(const Team &team, int v, const Lines &lines, const LineSet &set, Scalar *x) const
+  {
+    if (rotation > 0 || !in_bulk<Team>(set, x)) for_unknowns<rotation>(team, v, lines, set, [&](std::int64_t at, int t) { x[at] = tile[t]; });
+    else if (v < lines.count) device::bulk_store(x + set.begin(lines.first + v), tile + v * shape.pitch, static_cast<int>(set.rows) * B * static_cast<int>(sizeof(Scalar)));
+  }
+  template <int rotation, class Team>
+  KOKKOS_FUNCTION void release(const LineSet &set, const Scalar *x) const
+  {
+    if (rotation == 0 && in_bulk<Team>(set, x)) device::release_to_bulk_copies();
+  }
+
+private:
+  KOKKOS_FUNCTION static bool dense(const LineSet &set) { return set.row_stride == B && (B == 1 || set.component_stride == 1); }
+
+  /// Every unknown and its place in scratch: a group of 32 virtual threads per line, neighbours at neighbouring unknowns.
+  template <int rotation, class Team, class Move>
+  KOKKOS_FUNCTION void for_unknowns(const Team &team, int v, const Lines &lines, const LineSet &set, const Move &move) const
+  {
+    const int n = static_cast<int>(set.rows) * B, last = shape.split.begin(shape.split.chunks - 1) * B;
+    const int width = team.size() < 32 ? team.size() : 32, groups = team.size() / width, group = v / width, lane = v - group * width;
+    if (group >= groups) return;
+    const auto place = [&](int k) {
+      const int p = rotation == 0 ? k : k < rotation ? k + n - rotation : k - rotation;
+      return p < last ? p : p + shape.gap;
+    };
+    std::int64_t at = set.begin(lines.first + group);
+    for (int line = group; line < lines.count; line += groups) {
+      const int t = line * shape.pitch;
+      if (dense(set)) {
+        for (int k = lane; k < n; k += 4 * width) {
+          RIBBON_UNROLL
+          for (int j = 0; j < 4; ++j)
+            if (k + j * width < n) move(at + k + j * width, t + place(k + j * width));
+        }
+      } else {
+        for (int k = lane; k < n; k += width) move(at + k / B * set.row_stride + k % B * set.component_stride, t + place(k));
+      }
+      at = set.count1 == 1 ? at + groups * set.stride0 : set.begin(lines.first + line + groups);
+    }
+  }
+};
+
+} // namespace ribbon

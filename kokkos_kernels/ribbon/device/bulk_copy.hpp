@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file bulk_copy.hpp  Copies of whole lines between memory and team scratch by the copy engine (cp.async.bulk), compute capability 9 and later.
+///
+/// One thread asks for a line; no thread carries its numbers, and they do not pass through the L1 cache. Addresses and sizes are multiples of
+/// 16 bytes. Elsewhere nothing here is called: bulk_copies is false.
+#pragma once
+
+#include <ribbon/device/async_copy.hpp>
+#include <ribbon/device/team_launch.hpp>
+
+namespace ribbon::device {
+
+template <class Team>
+inline constexpr bool bulk_copies = false;
+
+/// Where the copy engine counts the bytes that have arrived: one word of scratch.
+struct Arrival {
+  static constexpr std::size_t bytes = 16; ///< to leave for it
+  std::uint64_t               *word;
+
+  /// One thread announces `size` bytes (less than 2^20) before any is asked for; a barrier of the team, and the others may wait.
+  KOKKOS_INLINE_FUNCTION void expect([[maybe_unused]] int size) const
+  {
+#if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address()) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()), "r"(size) : "memory");
+#endif
+  }
+  /// Starts a copy to scratch.
+  KOKKOS_INLINE_FUNCTION void copy([[maybe_unused]] void *to, [[maybe_unused]] const void *from, [[maybe_unused]] int size) const
+  {
+#if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from), "r"(size), "r"(address()) : "memory");
+#endif
+  }
+  /// Every thread that reads waits for all that was announced.
+  KOKKOS_INLINE_FUNCTION void await() const
+  {
+#if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
+    for (unsigned done = 0; done == 0;) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(address()) : "memory");
+#endif
+  }
+
+private:
+#if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
+  __device__ unsigned address() const
+  {
+    return static_cast<unsigned>(__cvta_generic_to_shared(word));
+  }
+#endif
+};
+
+/// What this thread wrote to scratch can be copied from it by another one after a barrier of the team.
+KOKKOS_INLINE_FUNCTION void release_to_bulk_copies()
+{
+#if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+/// Copies from scratch to memory; returns when scratch has been read.
+KOKKOS_INLINE_FUNCTION void bulk_store([[maybe_unused]] void *to, [[maybe_unused]] const void *from, [[maybe_unused]] int bytes)
+{
+#if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(static_cast<unsigned>(__cvta_generic_to_shared(from))), "r"(bytes) : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+#endif
+}
+
+#ifdef RIBBON_CUDA_90
+template <>
+inline constexpr bool bulk_copies<CudaTeam> = true;
+#endif
+
+} // namespace ribbon::device

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Symbolic and numeric factorization: which chain the matrix is, its tree, the factors, and what all ranks found together.
+#include "multifrontal.hpp"
+
+#include "../csr.hpp"
+#include "../session.hpp"
+
+using namespace ribbon::petsc;
+
+namespace {
+
+/// Keeps the matrix as AIJ: itself, or a copy made anew (MatConvert() of SBAIJ into a copy that is there spoils it in PETSc 3.18).
+PetscErrorCode KeepAIJ(MultifrontalFactor *f, Mat A)
+{
+  PetscBool seq, mpi;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (seq || mpi) PetscCall(PetscObjectReference((PetscObject)A));
+  PetscCall(MatDestroy(&f->aij));
+  if (seq || mpi) f->aij = A;
+  else PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &f->aij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Blocks of a matrix with the rows of this rank; outside and columns are null where no other rank has rows.
+PetscErrorCode LocalBlocks(Mat aij, Mat *local, Mat *outside, const PetscInt **columns)
+{
+  PetscBool   mpi;
+  PetscMPIInt size;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)aij, MATMPIAIJ, &mpi));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)aij), &size));
+  *local = aij, *outside = nullptr, *columns = nullptr;
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(aij, local, outside, columns));
+  if (size == 1) *outside = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The tree for the pattern of f->aij.
+PetscErrorCode MakeTree(Mat F)
+{
+  MultifrontalFactor *f    = Data(F);
+  const Mat           aij  = f->aij;
+  const MPI_Comm      comm = PetscObjectComm((PetscObject)F);
+  PetscMPIInt         size, rank;
+  PetscInt            rows, first;
+  Mat                 local, outside;
+  const PetscInt     *columns;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(FindChain(aij, &f->pattern));
+  PetscCall(CollectiveError(comm, PETSC_ERR_SUP, f->pattern.refusal));
+  if (f->pattern.gathered) PetscCall(GatherOnFirstRank(aij, MAT_INITIAL_MATRIX, &f->gathered));
+  if (f->pattern.gathered) local = f->gathered;
+  else PetscCall(LocalBlocks(aij, &local, &outside, &columns));
+  PetscCall(MatGetLocalSize(local, &rows, nullptr));
+  PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
+  if (f->pattern.gathered) {
+    Vec vector;
+    PetscCall(MatCreateVecs(aij, nullptr, &vector));
+    PetscCall(VecScatterCreateToZero(vector, &f->to_first, &f->all_b));
+    PetscCall(VecDuplicate(f->all_b, &f->all_x));
+    PetscCall(VecDestroy(&vector));
+    f->active = rank == 0 ? PETSC_COMM_SELF : MPI_COMM_NULL, first = 0;
+  } else if (size == 1) f->active = PETSC_COMM_SELF;
+  else PetscCallMPI(MPI_Comm_split(comm, rows > 0 ? 0 : MPI_UNDEFINED, rank, &f->active));
+  if (f->active != MPI_COMM_NULL) {
+    ribbon::ChainSolverOptions options;
+    options.leaf_size = f->leaf_size, options.zero_pivot = static_cast<double>(f->zero_pivot);
+    PetscCall(BlockIsOnDevice(local, &f->on_device));
+    f->factor = ChainFactor::create(f->on_device);
+    PetscCall(f->factor->symbolic(f->active, f->pattern, first, rows, options));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Makes what ranks found what all know.
+PetscErrorCode Agree(Mat F)
+{
+  MultifrontalFactor *f     = Data(F);
+  ChainReport        &r     = f->report;
+  const MPI_Comm      comm  = PetscObjectComm((PetscObject)F);
+  const int           key   = r.status == ribbon::FactorStatus::ok ? 0 : r.status == ribbon::FactorStatus::not_finite ? 2 : 1;
+  int                 worst = key;
+  PetscMPIInt         rank;
+  struct {
+    double value;
+    int    rank;
+  } smallest = {f->factor ? static_cast<double>(r.smallest_pivot) : 2, 0}; // ranks without rows have no column
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm));
+  smallest.rank = rank;
+  if (worst == 2) smallest.value = key == 2 ? 0 : 1;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &smallest, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r.log_abs_det, 1, MPIU_REAL, MPIU_SUM, comm));
+  PetscCallMPI(MPI_Bcast(&r.column, 1, MPIU_INT, smallest.rank, comm));
+  r.status         = worst == 0 ? ribbon::FactorStatus::ok : worst == 1 ? ribbon::FactorStatus::zero_pivot : ribbon::FactorStatus::not_finite;
+  r.smallest_pivot = static_cast<PetscReal>(PetscMin(smallest.value, 1.0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Finds the chain and makes its tree; an error leaves nothing of what was there before.
+PetscErrorCode Analyse(Mat F, Mat A)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscBool           alike;
+  PetscFunctionBegin;
+  PetscCall(ResetMultifrontal(F));
+  PetscCheck(A->rmap->N == A->cmap->N, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ, "multifrontal: a matrix of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns is not square", A->rmap->N, A->cmap->N);
+  PetscCall(PetscLayoutCompare(A->rmap, A->cmap, &alike));
+  PetscCheck(alike, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ, "multifrontal: ranks have other columns than rows of the matrix");
+  PetscCall(PetscLayoutCompare(A->rmap, F->rmap, &alike));
+  PetscCheck(alike, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ, "multifrontal: ranks have other rows of the matrix than of that which MatGetFactor() was called with");
+  PetscCall(KeepAIJ(f, A));
+  PetscCall(MakeTree(F));
+  PetscCall(PetscObjectGetId((PetscObject)A, &f->matrix));
+  PetscCall(MatGetNonzeroState(A, &f->nonzeros));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Writes what -mat_multifrontal_view asks for.
+PetscErrorCode ViewFactorization(Mat F)
+{
+  const MultifrontalFactor *f = Data(F);
+  PetscBool                 ascii;
+  PetscReal                 error = 0, rcond = 0;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)f->viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerPushFormat(f->viewer, f->format));
+  PetscUseTypeMethod(F, view, f->viewer);
+  if (f->is_factored) {
+    PetscCall(Probe(F, &error, &rcond));
+    PetscCall(PetscViewerASCIIPrintf(f->viewer, "  backward error of a random right-hand side %.2g, reciprocal condition estimate (1-norm) %.2g\n", static_cast<double>(error), static_cast<double>(rcond)));
+  }
+  PetscCall(PetscViewerPopFormat(f->viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A matrix, or a pattern of it, that the tree was not made for is analysed first.
+PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *)
+{
+  MultifrontalFactor *f = Data(F);
+  Mat                 local, outside = nullptr;
+  const PetscInt     *columns = nullptr;
+  PetscObjectId       matrix;
+  PetscObjectState    nonzeros;
+  PetscFunctionBegin;
+  f->is_factored = false;
+  PetscCall(PetscObjectGetId((PetscObject)A, &matrix));
+  PetscCall(MatGetNonzeroState(A, &nonzeros));
+  if (matrix != f->matrix || nonzeros != f->nonzeros) PetscCall(Analyse(F, A));
+  else PetscCall(KeepAIJ(f, A));
+  if (f->pattern.gathered) {
+    PetscCall(GatherOnFirstRank(f->aij, MAT_REUSE_MATRIX, &f->gathered));
+    local = f->gathered;
+  } else PetscCall(LocalBlocks(f->aij, &local, &outside, &columns));
+  f->report = {};
+  if (f->factor) PetscCall(f->factor->numeric(local, outside, columns, &f->report));
+  PetscCall(Agree(F));
+  const ChainReport &r         = f->report;
+  f->is_factored               = r.status == ribbon::FactorStatus::ok;
+  F->factorerrortype           = f->is_factored ? MAT_FACTOR_NOERROR : r.status == ribbon::FactorStatus::zero_pivot ? MAT_FACTOR_NUMERIC_ZEROPIVOT : MAT_FACTOR_OTHER;
+  F->factorerror_zeropivot_row = r.column, F->factorerror_zeropivot_value = r.smallest_pivot;
+  F->assembled    = PETSC_TRUE;
+  F->preallocated = PETSC_TRUE;
+  if (!f->is_factored) {
+    PetscCheck(!A->erroriffailure || r.status != ribbon::FactorStatus::zero_pivot, PetscObjectComm((PetscObject)F), PETSC_ERR_MAT_LU_ZRPVT, "multifrontal: zero pivot in column %" PetscInt_FMT ": %g of its largest entry",
+               r.column, static_cast<double>(r.smallest_pivot));
+    PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_FP, "multifrontal: NaN or Inf at column %" PetscInt_FMT, r.column);
+    PetscCall(PetscInfo(F, "smallest pivot %g in column %" PetscInt_FMT "\n", static_cast<double>(r.smallest_pivot), r.column));
+  }
+  if (f->refine > 0 && !f->residual) PetscCall(MatCreateVecs(f->aij, &f->correction, &f->residual));
+  if (f->viewer) PetscCall(ViewFactorization(F));
+  if (f->refine == 0) PetscCall(MatDestroy(&f->aij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatFactorSymbolic_Multifrontal(Mat F, Mat A, const MatFactorInfo *info)
+{
+  PetscFunctionBegin;
+  PetscCall(EnsureKokkos());
+  PetscCall(SetMultifrontalFromOptions(F));
+  Data(F)->zero_pivot = info->zeropivot;
+  PetscCall(Analyse(F, A));
+  F->ops->lufactornumeric       = MatFactorNumeric_Multifrontal;
+  F->ops->choleskyfactornumeric = MatFactorNumeric_Multifrontal;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode MatLUFactorSymbolic_Multifrontal(Mat F, Mat A, IS, IS, const MatFactorInfo *info)
+{
+  return MatFactorSymbolic_Multifrontal(F, A, info);
+}
+PetscErrorCode MatCholeskyFactorSymbolic_Multifrontal(Mat F, Mat A, IS, const MatFactorInfo *info)
+{
+  return MatFactorSymbolic_Multifrontal(F, A, info);
+}
+
+} // namespace
+
+void ribbon::petsc::SetFactorOperations(Mat F)
+{
+  F->ops->lufactorsymbolic       = MatLUFactorSymbolic_Multifrontal;
+  F->ops->choleskyfactorsymbolic = MatCholeskyFactorSymbolic_Multifrontal;
+}
+
+PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscFunctionBegin;
+  f->factor.reset();
+  f->is_factored = false;
+  f->report      = {};
+  f->matrix      = 0;
+  F->assembled   = PETSC_FALSE;
+  if (f->active != MPI_COMM_NULL && f->active != PETSC_COMM_SELF) PetscCallMPI(MPI_Comm_free(&f->active));
+  f->active = MPI_COMM_NULL;
+  PetscCall(MatDestroy(&f->aij));
+  PetscCall(MatDestroy(&f->gathered));
+  PetscCall(VecScatterDestroy(&f->to_first));
+  PetscCall(VecDestroy(&f->all_b));
+  PetscCall(VecDestroy(&f->all_x));
+  PetscCall(VecDestroy(&f->residual));
+  PetscCall(VecDestroy(&f->correction));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

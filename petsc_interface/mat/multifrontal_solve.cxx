@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Solves with the factors: vectors, the columns of dense matrices, transposes, refinement, and a probe of them.
+#include "multifrontal.hpp"
+
+using namespace ribbon::petsc;
+
+namespace {
+
+/// One solve without refinement.
+PetscErrorCode SolveOnce(Mat F, Vec b, Vec x, bool transposed)
+{
+  MultifrontalFactor *f = Data(F);
+  const PetscScalar  *pb;
+  PetscScalar        *px;
+  PetscMemType        where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
+  PetscFunctionBegin;
+  if (f->pattern.gathered) {
+    PetscCall(VecScatterBegin(f->to_first, b, f->all_b, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(VecScatterEnd(f->to_first, b, f->all_b, INSERT_VALUES, SCATTER_FORWARD));
+  }
+  Vec      from = f->pattern.gathered ? f->all_b : b, to = f->pattern.gathered ? f->all_x : x;
+  PetscInt rows;
+  PetscCall(VecGetLocalSize(from, &rows));
+  // on ranks without rows, too: the state of a vector, and with it norms that PETSc keeps, change on all ranks
+  PetscCall(f->on_device ? VecGetArrayReadAndMemType(from, &pb, &where_b) : VecGetArrayRead(from, &pb));
+  PetscCall(f->on_device ? VecGetArrayWriteAndMemType(to, &px, &where_x) : VecGetArrayWrite(to, &px));
+  if (f->factor) PetscCall(f->factor->solve(pb, where_b, rows, px, where_x, rows, 1, transposed));
+  PetscCall(f->on_device ? VecRestoreArrayWriteAndMemType(to, &px) : VecRestoreArrayWrite(to, &px));
+  PetscCall(f->on_device ? VecRestoreArrayReadAndMemType(from, &pb) : VecRestoreArrayRead(from, &pb));
+  if (f->pattern.gathered) {
+    PetscCall(VecScatterBegin(f->to_first, f->all_x, x, INSERT_VALUES, SCATTER_REVERSE));
+    PetscCall(VecScatterEnd(f->to_first, f->all_x, x, INSERT_VALUES, SCATTER_REVERSE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transposed)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscFunctionBegin;
+  if (!f->is_factored) { // never a number that could be taken for an answer
+    PetscCall(VecSet(x, PETSC_INFINITY));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SolveOnce(F, b, x, transposed));
+  for (PetscInt k = 0; f->aij && k < f->refine; ++k) { // set since the factorization: not yet
+    if (transposed) PetscCall(MatMultTranspose(f->aij, x, f->residual));
+    else PetscCall(MatMult(f->aij, x, f->residual));
+    PetscCall(VecAYPX(f->residual, -1, b));
+    PetscCall(SolveOnce(F, f->residual, f->correction, transposed));
+    PetscCall(VecAXPY(x, 1, f->correction));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSolve_Multifrontal(Mat F, Vec b, Vec x)
+{
+  return Solve(F, b, x, false);
+}
+PetscErrorCode MatSolveTranspose_Multifrontal(Mat F, Vec b, Vec x)
+{
+  return Solve(F, b, x, true);
+}
+
+PetscErrorCode SolveColumns(Mat F, Mat B, Mat X, bool transposed)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscInt            rows, columns, ldb, ldx;
+  PetscBool           dense_b, dense_x;
+  const PetscScalar  *pb;
+  PetscScalar        *px;
+  PetscMemType        where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense_b, MATSEQDENSE, MATMPIDENSE, "seqdensecuda", "mpidensecuda", ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)X, &dense_x, MATSEQDENSE, MATMPIDENSE, "seqdensecuda", "mpidensecuda", ""));
+  PetscCheck(dense_b && dense_x, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "multifrontal: MatMatSolve() takes dense matrices, not %s and %s", ((PetscObject)B)->type_name, ((PetscObject)X)->type_name);
+  PetscCall(MatGetSize(B, nullptr, &columns));
+  if (f->pattern.gathered || !f->is_factored || f->refine > 0) {
+    for (PetscInt c = 0; c < columns; ++c) {
+      Vec b, x;
+      PetscCall(MatDenseGetColumnVecRead(B, c, &b));
+      PetscCall(MatDenseGetColumnVecWrite(X, c, &x));
+      PetscCall(Solve(F, b, x, transposed));
+      PetscCall(MatDenseRestoreColumnVecWrite(X, c, &x));
+      PetscCall(MatDenseRestoreColumnVecRead(B, c, &b));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetLocalSize(B, &rows, nullptr));
+  PetscCall(MatDenseGetLDA(B, &ldb));
+  PetscCall(MatDenseGetLDA(X, &ldx));
+  PetscCall(f->on_device ? RibbonDenseGetArrayReadAndMemType(B, &pb, &where_b) : MatDenseGetArrayRead(B, &pb));
+  PetscCall(f->on_device ? RibbonDenseGetArrayWriteAndMemType(X, &px, &where_x) : MatDenseGetArrayWrite(X, &px));
+  if (f->factor && columns > 0) PetscCall(f->factor->solve(pb, where_b, ldb, px, where_x, ldx, columns, transposed));
+  PetscCall(f->on_device ? RibbonDenseRestoreArrayWriteAndMemType(X, &px) : MatDenseRestoreArrayWrite(X, &px));
+  PetscCall(f->on_device ? RibbonDenseRestoreArrayReadAndMemType(B, &pb) : MatDenseRestoreArrayRead(B, &pb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode MatMatSolve_Multifrontal(Mat F, Mat B, Mat X)
+{
+  return SolveColumns(F, B, X, false);
+}
+PetscErrorCode MatMatSolveTranspose_Multifrontal(Mat F, Mat B, Mat X)
+{
+  return SolveColumns(F, B, X, true);
+}
+/// A X = B^T, B of any type.
+PetscErrorCode MatMatTransposeSolve_Multifrontal(Mat F, Mat B, Mat X)
+{
+  Mat transposed, dense;
+  PetscFunctionBegin;
+  PetscCall(MatTranspose(B, MAT_INITIAL_MATRIX, &transposed));
+  PetscCall(MatConvert(transposed, MATDENSE, MAT_INITIAL_MATRIX, &dense));
+  PetscCall(SolveColumns(F, dense, X, false));
+  PetscCall(MatDestroy(&dense));
+  PetscCall(MatDestroy(&transposed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+void ribbon::petsc::SetSolveOperations(Mat F)
+{
+  F->ops->solve             = MatSolve_Multifrontal;
+  F->ops->solvetranspose    = MatSolveTranspose_Multifrontal;
+  F->ops->matsolve          = MatMatSolve_Multifrontal;
+  F->ops->matsolvetranspose = MatMatSolveTranspose_Multifrontal;
+  F->ops->mattransposesolve = MatMatTransposeSolve_Multifrontal;
+}
+
+PetscErrorCode ribbon::petsc::Probe(Mat F, PetscReal *backward_error, PetscReal *rcond)
+{
+  const Mat A = Data(F)->aij;
+  Vec       b, x, r;
+  PetscReal norm, norm1, bs, xs, rs, estimate = 0, largest;
+  PetscInt  n, place;
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(A, &n, nullptr));
+  PetscCall(MatNorm(A, NORM_INFINITY, &norm));
+  PetscCall(MatNorm(A, NORM_1, &norm1));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(VecSetRandom(b, nullptr));
+  PetscCall(Solve(F, b, x, false));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(VecNorm(b, NORM_INFINITY, &bs));
+  PetscCall(VecNorm(x, NORM_INFINITY, &xs));
+  PetscCall(VecNorm(r, NORM_INFINITY, &rs));
+  *backward_error = rs == 0 ? 0 : rs / (norm * xs + bs);
+  PetscCall(VecSet(b, static_cast<PetscScalar>(1 / static_cast<PetscReal>(PetscMax(n, 1))))); // Hager, SIAM J. Sci. Stat. Comput. 5 (1984)
+  for (int its = 0; its < 5; ++its) {
+    PetscReal now;
+    PetscCall(Solve(F, b, x, false));
+    PetscCall(VecNorm(x, NORM_1, &now));
+    if (!(now > estimate)) break;
+    estimate = now;
+    PetscScalar *a;
+    PetscInt     rows;
+    PetscCall(VecGetLocalSize(x, &rows));
+    PetscCall(VecGetArray(x, &a));
+    for (PetscInt i = 0; i < rows; ++i) a[i] = a[i] == PetscScalar(0) ? PetscScalar(1) : a[i] / PetscAbsScalar(a[i]);
+    PetscCall(VecRestoreArray(x, &a));
+    PetscCall(VecConjugate(x));
+    PetscCall(Solve(F, x, r, true));
+    PetscCall(VecAbs(r));
+    PetscCall(VecMax(r, &place, &largest));
+    PetscCall(VecSet(b, 0));
+    if (place >= 0) {
+      PetscInt first, end;
+      PetscCall(VecGetOwnershipRange(b, &first, &end));
+      if (place >= first && place < end) PetscCall(VecSetValue(b, place, 1, INSERT_VALUES));
+    }
+    PetscCall(VecAssemblyBegin(b));
+    PetscCall(VecAssemblyEnd(b));
+  }
+  *rcond = estimate > 0 && norm1 > 0 ? 1 / (estimate * norm1) : 0;
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

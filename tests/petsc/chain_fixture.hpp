@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file chain_fixture.hpp  Random chains as PETSc matrices of any type and partition, factors of them, and how well they solve.
+#pragma once
+
+#include "fixture.hpp"
+#include "fuzz_draw.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace test {
+
+enum class Values { dominant, symmetric, random, wave };
+
+/// `chains` banded matrices of n rows, one behind another, closed to rings or not, in an order of their own or in a random one.
+struct RandomChain {
+  PetscInt              n, kl, ku;
+  bool                  ring   = false;
+  PetscInt              chains = 1;
+  Values                values = Values::dominant;
+  std::uint64_t         seed   = 1;
+  std::vector<PetscInt> row_of = {}; ///< of a place; empty: the place itself
+
+  PetscInt rows() const { return n * chains; }
+
+  RandomChain &shuffle()
+  {
+    Draw draw(seed);
+    row_of.resize(static_cast<std::size_t>(rows()));
+    std::iota(row_of.begin(), row_of.end(), 0);
+    for (std::size_t k = row_of.size(); k > 1; --k) std::swap(row_of[k - 1], row_of[static_cast<std::size_t>(draw.below(static_cast<PetscInt>(k)))]);
+    return *this;
+  }
+  /// Entry d places behind the diagonal of a place.
+  PetscScalar entry(PetscInt place, PetscInt d) const
+  {
+    if (values == Values::wave) return d == 0 ? 2 - 0.81 : std::abs(d) == 1 ? -1. : 0.; // -u'' - k^2 u
+    if (values == Values::symmetric && d < 0) place = (place + d + rows()) % rows(), d = -d;
+    const PetscScalar a = static_cast<PetscReal>(Draw::noise(seed, place, d)) + (turned - PetscScalar(1)) * static_cast<PetscReal>(Draw::noise(seed + 1, place, d));
+    return values != Values::random && d == 0 ? a + PetscScalar(kl + ku + 1) : a;
+  }
+  /// Sets the entries of the rows of this rank.
+  void fill(Mat A) const
+  {
+    PetscInt begin, end;
+    MatGetOwnershipRange(A, &begin, &end);
+    for (PetscInt place = 0; place < rows(); ++place) {
+      const PetscInt r = row_of.empty() ? place : row_of[static_cast<std::size_t>(place)], first = place / n * n;
+      for (PetscInt d = -kl; d <= ku && r >= begin && r < end; ++d) {
+        PetscInt to = place - first + d;
+        if (ring) to = (to + n) % n;
+        if (to < 0 || to >= n) continue;
+        MatSetValue(A, r, row_of.empty() ? first + to : row_of[static_cast<std::size_t>(first + to)], entry(place, d), INSERT_VALUES);
+      }
+    }
+    MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY);
+    MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
+  }
+  /// AIJ matrices take their type from the options. @param local  rows of this rank
+  Mat matrix(PetscInt local = PETSC_DECIDE, MatType type = MATAIJ, PetscInt block = 1) const
+  {
+    Mat A;
+    MatCreate(PETSC_COMM_WORLD, &A);
+    MatSetSizes(A, local, local, rows(), rows());
+    MatSetBlockSize(A, block);
+    MatSetType(A, type);
+    if (std::string(type) == MATAIJ) MatSetFromOptions(A);
+    MatSetUp(A);
+    MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE);
+    if (std::string(type) == MATSBAIJ) MatSetOption(A, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE);
+    fill(A);
+    return A;
+  }
+};
+
+/// ||b - A x|| / (||A|| ||x|| + ||b||) in maximum norms, of A or of its transpose.
+inline PetscReal backward_error(Mat A, Vec x, Vec b, bool transposed = false)
+{
+  PetscReal as, xs, bs, rs;
+  Vec       r;
+  VecDuplicate(b, &r);
+  if (transposed) MatMultTranspose(A, x, r);
+  else MatMult(A, x, r);
+  VecAXPY(r, -1, b);
+  MatNorm(A, transposed ? NORM_1 : NORM_INFINITY, &as);
+  VecNorm(x, NORM_INFINITY, &xs);
+  VecNorm(b, NORM_INFINITY, &bs);
+  VecNorm(r, NORM_INFINITY, &rs);
+  VecDestroy(&r);
+  return rs == 0 ? 0 : rs / (as * xs + bs);
+}
+inline constexpr PetscReal rounding = 45 * PETSC_MACHINE_EPSILON; ///< 1e-14 in double
+
+inline Vec random_vector(Mat A)
+{
+  Vec b;
+  MatCreateVecs(A, nullptr, &b);
+  VecSetRandom(b, nullptr);
+  return b;
+}
+
+inline PetscInt local_rows(Mat A)
+{
+  PetscInt rows;
+  MatGetLocalSize(A, &rows, nullptr);
+  return rows;
+}
+
+/// An option as long as it lives.
+struct Option {
+  std::string name;
+  Option(const std::string &n, const std::string &value) : name(n) { PetscOptionsSetValue(nullptr, name.c_str(), value.c_str()); }
+  Option(const Option &)            = delete;
+  Option &operator=(const Option &) = delete;
+  ~Option() { PetscOptionsClearValue(nullptr, name.c_str()); }
+};
+
+/// A KSP that takes the solver type by options, with the prefix chain_.
+struct ByOptions {
+  Option type{"-chain_ksp_type", "preonly"}, pc, package{"-chain_pc_factor_mat_solver_type", "multifrontal"};
+  KSP    ksp = nullptr;
+
+  explicit ByOptions(Mat A, const std::string &factorization = "lu") : pc("-chain_pc_type", factorization)
+  {
+    KSPCreate(PETSC_COMM_WORLD, &ksp);
+    KSPSetOptionsPrefix(ksp, "chain_");
+    KSPSetOperators(ksp, A, A);
+    KSPSetFromOptions(ksp);
+  }
+  ~ByOptions() { KSPDestroy(&ksp); }
+  /// Backward error of a solve. `twin`: an AIJ matrix with the entries of A.
+  PetscReal error(Mat twin, bool transposed = false) const
+  {
+    Vec       b = random_vector(twin), x;
+    PetscReal e = PETSC_INFINITY;
+    VecDuplicate(b, &x);
+    VecSet(x, 1); // a norm that PETSc keeps until x changes, on every rank
+    if ((transposed ? KSPSolveTranspose(ksp, b, x) : KSPSolve(ksp, b, x)) == 0) e = backward_error(twin, x, b, transposed);
+    else ADD_FAILURE() << last_error();
+    VecDestroy(&b);
+    VecDestroy(&x);
+    return e;
+  }
+  Mat factor() const
+  {
+    PC  pc_of;
+    Mat F = nullptr;
+    KSPGetPC(ksp, &pc_of);
+    PCFactorGetMatrix(pc_of, &F);
+    return F;
+  }
+};
+
+/// The factors without a KSP.
+struct Factored {
+  Mat           F = nullptr;
+  MatFactorInfo info;
+  explicit Factored(Mat A)
+  {
+    MatFactorInfoInitialize(&info);
+    MatGetFactor(A, MATSOLVERMULTIFRONTAL, MAT_FACTOR_LU, &F);
+  }
+  Factored(const Factored &)            = delete;
+  Factored &operator=(const Factored &) = delete;
+  ~Factored() { MatDestroy(&F); }
+  PetscErrorCode symbolic(Mat A) { return MatLUFactorSymbolic(F, A, nullptr, nullptr, &info); }
+  PetscErrorCode numeric(Mat A) { return MatLUFactorNumeric(F, A, &info); }
+};
+
+/// The text of an error that all ranks raise alike; empty where a rank raised none, or another.
+inline std::string error_of(const std::function<PetscErrorCode()> &call)
+{
+  last_error().clear();
+  char       mine[600] = {}, first[600];
+  const bool failed    = call() != 0;
+  last_error().copy(mine, sizeof mine - 1);
+  std::copy(mine, mine + sizeof mine, first);
+  MPI_Bcast(first, sizeof first, MPI_CHAR, 0, PETSC_COMM_WORLD);
+  int alike = failed && std::equal(mine, mine + sizeof mine, first);
+  MPI_Allreduce(MPI_IN_PLACE, &alike, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD);
+  return alike ? first : "";
+}
+
+} // namespace test

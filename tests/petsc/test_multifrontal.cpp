@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The solver type multifrontal on every kind of chain, matrix and partition: answers are those of a stable method, whatever asks for them.
+#include "chain_fixture.hpp"
+
+using namespace test;
+
+namespace {
+
+class Multifrontal : public Petsc { };
+
+std::vector<RandomChain> chains_of_all_kinds()
+{
+  return {
+    {101, 1, 1},
+    {101, 2, 3},
+    {97, 0, 4},
+    {60, 3, 0},
+    {50, 0, 0},
+    {100, 1, 1, false, 1, Values::wave},
+    {83, 2, 2, false, 1, Values::random},
+    {100, 1, 1, true, 1, Values::wave},
+    {90, 3, 1, true},
+    {180, 12, 20},
+    {15, 1, 2, true, 7},
+    {15, 2, 2, false, 7},
+    RandomChain{120, 2, 2}.shuffle(),
+    RandomChain{99, 1, 1, true}.shuffle(),
+    RandomChain{99, 1, 0, false, 1, Values::random}.shuffle(),
+    RandomChain{40, 2, 1, false, 3}.shuffle(),
+  };
+}
+
+std::string name(const RandomChain &c)
+{
+  return std::to_string(c.chains) + (c.ring ? " rings of " : " chains of ") + std::to_string(c.n) + " rows, kl " + std::to_string(c.kl) + " ku " + std::to_string(c.ku) + ", values " +
+         std::to_string(static_cast<int>(c.values)) + (c.row_of.empty() ? "" : ", shuffled");
+}
+
+TEST_F(Multifrontal, SolvesChainsOfAllKindsByOptions)
+{
+  for (const char *leaf : {"0", "7"}) {
+    const Option size("-chain_mat_multifrontal_leaf_size", leaf), tiny("-chain_pc_factor_zeropivot", "1e-30"); // random rows are nearly singular
+    for (const RandomChain &chain : chains_of_all_kinds()) {
+      SCOPED_TRACE(name(chain) + ", leaf size " + leaf);
+      Mat A = chain.matrix();
+      {
+        const ByOptions by(A);
+        EXPECT_LE(by.error(A), rounding);
+        EXPECT_LE(by.error(A, true), rounding) << "transposed";
+      }
+      OK(MatDestroy(&A));
+    }
+  }
+}
+
+/// Every column of X against its column of B.
+void expect_solved(Mat A, Mat B, Mat X, PetscInt columns, bool transposed)
+{
+  for (PetscInt c = 0; c < columns; ++c) {
+    Vec b, x;
+    OK(MatDenseGetColumnVecRead(B, c, &b));
+    OK(MatDenseGetColumnVecRead(X, c, &x));
+    EXPECT_LE(backward_error(A, x, b, transposed), rounding) << "column " << c << " of " << columns;
+    OK(MatDenseRestoreColumnVecRead(X, c, &x));
+    OK(MatDenseRestoreColumnVecRead(B, c, &b));
+  }
+}
+
+/// A dense matrix, `gap` rows between its columns in memory.
+Mat dense(Mat A, PetscInt columns, PetscInt gap)
+{
+  const PetscInt rows = local_rows(A);
+  Mat            B;
+  MatCreate(PETSC_COMM_WORLD, &B);
+  MatSetSizes(B, rows, PETSC_DECIDE, PETSC_DETERMINE, columns);
+  MatSetType(B, MATDENSE);
+  MatDenseSetLDA(B, rows + gap);
+  MatSetUp(B);
+  MatSetRandom(B, nullptr);
+  MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY);
+  MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY);
+  return B;
+}
+
+TEST_F(Multifrontal, FactorsAnswerEveryKindOfSolve)
+{
+  for (const RandomChain &chain : {RandomChain{90, 2, 1}, RandomChain{90, 2, 3, true}, RandomChain{80, 1, 2}.shuffle(), RandomChain{12, 1, 1, true, 6}}) {
+    SCOPED_TRACE(name(chain));
+    Mat     A = chain.matrix();
+    Vec     b = random_vector(A), y = random_vector(A), x, from;
+    MatInfo info;
+    OK(VecScale(y, 3));
+    OK(VecDuplicate(b, &x));
+    OK(VecDuplicate(b, &from));
+    {
+      Factored f(A);
+      OK(MatMultifrontalSetLeafSize(f.F, 8));
+      OK(f.symbolic(A));
+      OK(f.numeric(A));
+      OK(MatSolve(f.F, b, x));
+      EXPECT_LE(backward_error(A, x, b), rounding);
+      OK(MatSolveTranspose(f.F, b, x));
+      EXPECT_LE(backward_error(A, x, b, true), rounding);
+      for (bool transposed : {false, true})
+        for (bool in_place : {false, true}) { // x = y + A^-1 b, y = y + A^-1 b
+          OK(VecCopy(y, x));
+          OK(transposed ? MatSolveTransposeAdd(f.F, b, in_place ? x : y, x) : MatSolveAdd(f.F, b, in_place ? x : y, x));
+          OK(VecAXPY(x, -1, y));
+          PetscReal size, left;
+          OK(VecNorm(b, NORM_2, &size));
+          OK(transposed ? MatMultTranspose(A, x, from) : MatMult(A, x, from));
+          OK(VecAXPY(from, -1, b));
+          OK(VecNorm(from, NORM_2, &left));
+          EXPECT_LE(left, 1e4 * PETSC_MACHINE_EPSILON * size);
+        }
+      for (const auto &[columns, gap] : std::vector<std::pair<PetscInt, PetscInt>>{{1, 0}, {3, 5}, {70, 1}}) {
+        Mat B = dense(A, columns, gap), X = dense(A, columns, gap == 5 ? 2 : 0), rows, sparse;
+        OK(MatMatSolve(f.F, B, X));
+        expect_solved(A, B, X, columns, false);
+        OK(MatMatSolveTranspose(f.F, B, X));
+        expect_solved(A, B, X, columns, true);
+        OK(MatTranspose(B, MAT_INITIAL_MATRIX, &rows));
+        OK(MatConvert(rows, MATAIJ, MAT_INITIAL_MATRIX, &sparse));
+        OK(MatZeroEntries(X));
+        OK(MatMatTransposeSolve(f.F, sparse, X));
+        expect_solved(A, B, X, columns, false);
+        for (Mat *M : {&B, &X, &rows, &sparse}) OK(MatDestroy(M));
+      }
+      OK(MatMultifrontalSetRefine(f.F, 1)); // for the next factorization
+      OK(MatSolve(f.F, b, x));
+      EXPECT_LE(backward_error(A, x, b), rounding);
+      OK(MatGetInfo(f.F, MAT_GLOBAL_SUM, &info));
+      EXPECT_GE(info.memory, static_cast<double>(chain.rows() * (chain.kl + chain.ku + 1)) * sizeof(PetscScalar));
+      EXPECT_EQ(info.nz_used * sizeof(PetscScalar), info.memory);
+      const PetscLogDouble all = info.memory;
+      OK(MatGetInfo(f.F, MAT_LOCAL, &info));
+      double sum = info.memory;
+      MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD);
+      EXPECT_EQ(sum, all);
+      OK(MatGetInfo(f.F, MAT_GLOBAL_MAX, &info));
+      EXPECT_GE(info.memory * ranks, all);
+    }
+    for (Vec *v : {&b, &y, &x, &from}) OK(VecDestroy(v));
+    OK(MatDestroy(&A));
+  }
+}
+
+TEST_F(Multifrontal, TakesEveryTypeAndBothFactorizations)
+{
+  for (PetscInt block = 1; block <= 4; ++block)
+    for (const char *type : {MATAIJ, MATBAIJ, MATSBAIJ})
+      for (const char *factorization : {"lu", "cholesky"}) {
+        const bool symmetric = std::string(type) == MATSBAIJ;
+        if (symmetric && std::string(factorization) == "lu") continue; // PETSc has none for it either
+        SCOPED_TRACE(std::string(type) + " block " + std::to_string(block) + " " + factorization);
+        const PetscInt    local = block * (6 + rank);
+        const PetscInt    n     = block * (6 * ranks + ranks * (ranks - 1) / 2);
+        const RandomChain chain{n, block, block, false, 1, symmetric || std::string(factorization) == "cholesky" ? Values::symmetric : Values::dominant};
+        Mat               A = chain.matrix(local, type, block), twin = chain.matrix(local);
+        const Option      leaf("-chain_mat_multifrontal_leaf_size", "3");
+        {
+          const ByOptions by(A, factorization);
+          EXPECT_LE(by.error(twin), rounding);
+          OK(MatScale(A, 2)); // converted anew
+          OK(MatScale(twin, 2));
+          EXPECT_LE(by.error(twin), rounding);
+          EXPECT_LE(by.error(twin, true), rounding);
+        }
+        OK(MatDestroy(&A));
+        OK(MatDestroy(&twin));
+      }
+}
+
+TEST_F(Multifrontal, PartitionsOfAllKinds)
+{
+  Draw draw(static_cast<std::uint64_t>(ranks));
+  for (int round = 0; round < 12; ++round) { // rows of three ranks or fewer, none on others
+    RandomChain chain{draw.between(1, 60), draw.between(0, 3), draw.between(0, 3), false, 1, Values::dominant, draw.next()};
+    chain.ring = chain.n > 2 * (chain.kl + chain.ku) && draw.one_in(2);
+    auto rows  = draw.split(chain.n, ranks, true);
+    if (round < 2) rows.assign(rows.size(), 0), (round == 0 ? rows.front() : rows.back()) = chain.n;
+    std::string text = name(chain) + ", rows";
+    if (draw.one_in(3)) chain.shuffle();
+    for (PetscInt r : rows) text += " " + std::to_string(r);
+    SCOPED_TRACE(text);
+    Mat          A = chain.matrix(rows[static_cast<std::size_t>(rank)]);
+    const Option leaf("-chain_mat_multifrontal_leaf_size", std::to_string(draw.between(0, 9)));
+    {
+      const ByOptions by(A);
+      EXPECT_LE(by.error(A), rounding);
+      EXPECT_LE(by.error(A, true), rounding);
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
+TEST_F(Multifrontal, SmallMatrices)
+{
+  for (PetscInt n = 0; n <= 7; ++n)
+    for (PetscInt kl = 0; kl <= 4; kl += 2)
+      for (PetscInt ku = 0; ku <= 3; ++ku) { // n < kl + ku among them
+        const RandomChain chain{n, std::min(kl, std::max<PetscInt>(n - 1, 0)), std::min(ku, std::max<PetscInt>(n - 1, 0))};
+        SCOPED_TRACE(name(chain));
+        Mat A = chain.matrix();
+        {
+          const ByOptions by(A);
+          EXPECT_LE(by.error(A), rounding);
+          EXPECT_LE(by.error(A, true), rounding);
+        }
+        OK(MatDestroy(&A));
+      }
+}
+
+TEST_F(Multifrontal, FollowsValuesAndPatterns)
+{
+  const Option leaf("-chain_mat_multifrontal_leaf_size", "6");
+  for (bool shuffled : {false, true}) {
+    RandomChain chain{80, 2, 1};
+    if (shuffled) chain.shuffle();
+    Mat A = chain.matrix(), other = RandomChain{80, 1, 3, true}.matrix();
+    {
+      ByOptions by(A);
+      EXPECT_LE(by.error(A), rounding);
+      const Mat F = by.factor();
+      for (int k = 0; k < 3; ++k) { // the pattern stays, and so do the factors' memory and tree
+        chain.seed += 7;
+        chain.fill(A);
+        EXPECT_LE(by.error(A), rounding);
+        EXPECT_EQ(by.factor(), F);
+      }
+      chain.kl = 3; // an entry more in every row
+      OK(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+      OK(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+      chain.fill(A);
+      EXPECT_LE(by.error(A), rounding);
+      OK(KSPReset(by.ksp));
+      OK(KSPSetOperators(by.ksp, other, other));
+      EXPECT_LE(by.error(other), rounding);
+      OK(KSPSetOperators(by.ksp, A, A));
+      EXPECT_LE(by.error(A), rounding);
+    }
+    OK(MatDestroy(&A));
+    OK(MatDestroy(&other));
+  }
+}
+
+// One factor for matrices that come and go, of one pattern or of others: what was analysed is never taken for another matrix.
+TEST_F(Multifrontal, NumericFactorizationsOfAnotherMatrix)
+{
+  const RandomChain kinds[] = {{70, 1, 1}, {70, 1, 1, false, 1, Values::dominant, 9}, {70, 3, 2}, RandomChain{70, 2, 2}.shuffle(), {70, 2, 1, true}, {70, 1, 1}};
+  Mat               A       = kinds[0].matrix();
+  {
+    Factored f(A);
+    OK(f.symbolic(A));
+    for (const RandomChain &kind : kinds) {
+      SCOPED_TRACE(name(kind));
+      Mat other = kind.matrix();
+      Vec b     = random_vector(other), x;
+      OK(VecDuplicate(b, &x));
+      OK(f.numeric(other));
+      OK(MatSolve(f.F, b, x));
+      EXPECT_LE(backward_error(other, x, b), rounding);
+      OK(VecDestroy(&b));
+      OK(VecDestroy(&x));
+      OK(MatDestroy(&other));
+    }
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(Multifrontal, SeveralFactorsAtOnce)
+{
+  const RandomChain                      kinds[] = {{70, 1, 1}, {75, 2, 2, true}, RandomChain{40, 2, 1}.shuffle(), {5, 1, 1, true, 11}};
+  std::vector<Mat>                       matrices;
+  std::vector<std::unique_ptr<Factored>> factors;
+  for (const RandomChain &kind : kinds) {
+    matrices.push_back(kind.matrix());
+    factors.push_back(std::make_unique<Factored>(matrices.back()));
+    OK(factors.back()->symbolic(matrices.back()));
+    OK(factors.back()->numeric(matrices.back()));
+  }
+  for (std::size_t k = 0; k < matrices.size(); ++k) {
+    Vec b = random_vector(matrices[k]), x;
+    OK(VecDuplicate(b, &x));
+    OK(MatSolve(factors[k]->F, b, x));
+    EXPECT_LE(backward_error(matrices[k], x, b), rounding);
+    OK(VecDestroy(&b));
+    OK(VecDestroy(&x));
+    factors[k].reset();
+    OK(MatDestroy(&matrices[k]));
+  }
+}
+
+// Rows of all sizes: what is left after a solve is small beside the largest of them; a step of refinement makes it small in every row.
+TEST_F(Multifrontal, Refines)
+{
+  const RandomChain chain{120, 2, 2};
+  for (bool shuffled : {false, true}) {
+    RandomChain kind = chain;
+    if (shuffled) kind.shuffle();
+    Mat A = kind.matrix(), B, X;
+    Vec scale, b, x, r;
+    OK(MatCreateVecs(A, &x, &scale));
+    OK(VecDuplicate(scale, &r));
+    OK(VecSetRandom(scale, nullptr));
+    PetscScalar *a;
+    PetscInt     begin, end;
+    OK(VecGetOwnershipRange(scale, &begin, &end));
+    OK(VecGetArray(scale, &a));
+    for (PetscInt i = begin; i < end; ++i) a[i - begin] = i % 3 == 0 ? 1e3 : 1;
+    OK(VecRestoreArray(scale, &a));
+    OK(MatDiagonalScale(A, scale, nullptr));
+    b = random_vector(A);
+    {
+      Factored f(A);
+      OK(MatMultifrontalSetLeafSize(f.F, 8));
+      OK(MatMultifrontalSetRefine(f.F, 2));
+      OK(f.symbolic(A));
+      OK(f.numeric(A));
+      OK(MatSolve(f.F, b, x));
+      OK(MatMult(A, x, r));
+      OK(VecAXPY(r, -1, b));
+      OK(VecPointwiseDivide(r, r, scale));
+      PetscReal left;
+      OK(VecNorm(r, NORM_INFINITY, &left));
+      EXPECT_LE(left, 4 * rounding);
+      OK(MatSolveTranspose(f.F, b, x));
+      EXPECT_LE(backward_error(A, x, b, true), rounding);
+      B = dense(A, 3, 1), X = dense(A, 3, 0);
+      OK(MatMatSolve(f.F, B, X));
+      expect_solved(A, B, X, 3, false);
+    }
+    for (Mat *M : {&A, &B, &X}) OK(MatDestroy(M));
+    for (Vec *v : {&scale, &b, &x, &r}) OK(VecDestroy(v));
+  }
+}
+
+} // namespace

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Options of the solver type multifrontal, what it refuses, and matrices that have no factors.
+#include "chain_fixture.hpp"
+
+#include <limits>
+
+using namespace test;
+
+namespace {
+
+class MultifrontalOptions : public Petsc { };
+class MultifrontalErrors : public Petsc { };
+class MultifrontalFailures : public Petsc { };
+
+/// What MatView() or a factorization writes, on all ranks.
+std::string written(const std::function<PetscErrorCode(PetscViewer)> &view)
+{
+  std::string text;
+  PetscViewer viewer;
+  FILE       *file = tmpfile();
+  PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer);
+  view(viewer);
+  PetscViewerFlush(viewer);
+  rewind(file);
+  for (int c = fgetc(file); c != EOF; c = fgetc(file)) text += static_cast<char>(c);
+  PetscViewerDestroy(&viewer);
+  fclose(file);
+  int length = static_cast<int>(text.size());
+  MPI_Bcast(&length, 1, MPI_INT, 0, PETSC_COMM_WORLD);
+  text.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(text.data(), length, MPI_CHAR, 0, PETSC_COMM_WORLD);
+  return text;
+}
+
+TEST_F(MultifrontalOptions, EverySetHasAGet)
+{
+  Mat A = RandomChain{30, 1, 1}.matrix();
+  {
+    Factored f(A);
+    PetscInt value = -1;
+    OK(MatMultifrontalGetLeafSize(f.F, &value));
+    EXPECT_EQ(value, 0);
+    OK(MatMultifrontalSetLeafSize(f.F, 5));
+    OK(MatMultifrontalGetLeafSize(f.F, &value));
+    EXPECT_EQ(value, 5);
+    OK(MatMultifrontalGetRefine(f.F, &value));
+    EXPECT_EQ(value, 0);
+    OK(MatMultifrontalSetRefine(f.F, 2));
+    OK(MatMultifrontalGetRefine(f.F, &value));
+    EXPECT_EQ(value, 2);
+    EXPECT_EQ(error_of([&] { return MatMultifrontalSetLeafSize(f.F, -5); }), "-mat_multifrontal_leaf_size -5: at least 0");
+    EXPECT_EQ(error_of([&] { return MatMultifrontalSetRefine(f.F, -1); }), "-mat_multifrontal_refine -1: at least 0");
+  }
+  OK(MatMultifrontalSetLeafSize(A, 5)); // no factor: ignored
+  OK(MatMultifrontalSetRefine(A, 5));
+  PetscInt value;
+  EXPECT_NE(error_of([&] { return MatMultifrontalGetLeafSize(A, &value); }), "");
+  OK(MatDestroy(&A));
+}
+
+TEST_F(MultifrontalOptions, TakeThePrefixOfTheirMatrixOrPC)
+{
+  Mat    A = RandomChain{60, 1, 1}.matrix();
+  Option mine("-mine_mat_multifrontal_leaf_size", "9"), chain("-chain_mat_multifrontal_leaf_size", "11"), steps("-chain_mat_multifrontal_refine", "1");
+  {
+    const ByOptions by(A);
+    EXPECT_LE(by.error(A), rounding);
+    PetscInt value = -1;
+    OK(MatMultifrontalGetLeafSize(by.factor(), &value));
+    EXPECT_EQ(value, 11);
+    OK(MatMultifrontalGetRefine(by.factor(), &value));
+    EXPECT_EQ(value, 1);
+  }
+  OK(MatSetOptionsPrefixFactor(A, "mine_"));
+  {
+    Factored f(A);
+    PetscInt value = -1;
+    OK(f.symbolic(A));
+    OK(MatMultifrontalGetLeafSize(f.F, &value));
+    EXPECT_EQ(value, 9);
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(MultifrontalOptions, BadValuesAreOneSentence)
+{
+  Mat A = RandomChain{60, 1, 1}.matrix();
+  for (const auto &[name, text] : std::vector<std::pair<std::string, std::string>>{{"leaf_size", "-mat_multifrontal_leaf_size -3: at least 0"}, {"refine", "-mat_multifrontal_refine -3: at least 0"}}) {
+    const Option    bad("-chain_mat_multifrontal_" + name, "-3");
+    const ByOptions by(A);
+    EXPECT_EQ(error_of([&] { return KSPSetUp(by.ksp); }), text);
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(MultifrontalOptions, ViewSaysWhatWasFound)
+{
+  for (const auto &[chain, words] : std::vector<std::pair<RandomChain, std::string>>{{{120, 1, 2}, "multifrontal: 1 chain(s) of 120 rows, kl 1, ku 2\n"},
+                                                                                     {{120, 2, 1, true}, "multifrontal: 1 ring(s) of 120 rows, kl 2, ku 1\n"},
+                                                                                     {RandomChain{120, 1, 1}.shuffle(), "multifrontal: 1 chain(s) of 120 rows, kl 1, ku 1, ordered by reverse Cuthill-McKee"}}) {
+    Mat               A    = chain.matrix(rank == ranks - 1 ? 120 : 0); // rank 0, which writes, has none of them
+    const std::string file = testing::TempDir() + "ribbon_multifrontal_view_" + std::to_string(ranks);
+    const Option      leaf("-chain_mat_multifrontal_leaf_size", "9"), view("-chain_mat_multifrontal_view", "ascii:" + file);
+    {
+      const ByOptions by(A);
+      EXPECT_LE(by.error(A), rounding);
+      const std::string text = written([&](PetscViewer viewer) {
+        PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO);
+        return MatView(by.factor(), viewer);
+      });
+      EXPECT_TRUE(contains(text, words)) << text;
+      EXPECT_TRUE(contains(text, "QR on the ")) << text;
+      EXPECT_TRUE(contains(text, "13 leaves")) << text;
+      EXPECT_TRUE(contains(text, " MB, smallest pivot ")) << text;
+    }
+    if (rank == 0) { // the viewer of the option is closed now
+      std::string text;
+      FILE       *in = fopen(file.c_str(), "r");
+      ASSERT_NE(in, nullptr);
+      for (int c = fgetc(in); c != EOF; c = fgetc(in)) text += static_cast<char>(c);
+      fclose(in);
+      remove(file.c_str());
+      EXPECT_TRUE(contains(text, words)) << text;
+      double     error = 1, rcond = 0;
+      const auto at = text.find("backward error of a random right-hand side ");
+      ASSERT_NE(at, std::string::npos) << text;
+      ASSERT_EQ(std::sscanf(text.c_str() + at, "backward error of a random right-hand side %lg, reciprocal condition estimate (1-norm) %lg", &error, &rcond), 2) << text;
+      EXPECT_LE(error, rounding);
+      EXPECT_GT(rcond, 1e-3);
+      EXPECT_LT(rcond, 1);
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
+TEST_F(MultifrontalOptions, ViewersOfOtherKindsGetNothing)
+{
+  Mat               A    = RandomChain{60, 1, 2}.matrix();
+  const std::string file = testing::TempDir() + "ribbon_multifrontal_binary_" + std::to_string(ranks);
+  const Option      view("-chain_mat_multifrontal_view", "binary:" + file);
+  {
+    const ByOptions by(A);
+    EXPECT_LE(by.error(A), rounding);
+  }
+  if (rank == 0) remove(file.c_str()), remove((file + ".info").c_str());
+  OK(MatDestroy(&A));
+}
+
+TEST_F(MultifrontalErrors, MatricesOfTwoDimensions)
+{
+  Grid              grid({40, 40}, {1, 1});
+  const ByOptions   by(grid.A);
+  const std::string text = error_of([&] { return KSPSetUp(by.ksp); });
+  EXPECT_TRUE(contains(text, "multifrontal: the matrix is no chain: half-bandwidth ")) << text;
+  EXPECT_TRUE(contains(text, ", at most 32; problems of two and three dimensions are for -pc_factor_mat_solver_type petsc, mumps or superlu_dist")) << text;
+}
+
+TEST_F(MultifrontalErrors, AFactorThatWasRefusedFactorsTheNextMatrix)
+{
+  Grid grid({40, 40}, {1, 1});
+  Mat  A = RandomChain{1600, 1, 1}.matrix(local_rows(grid.A));
+  {
+    Factored f(A);
+    OK(f.symbolic(A));
+    OK(f.numeric(A));
+    EXPECT_NE(error_of([&] { return f.symbolic(grid.A); }), "");
+    EXPECT_NE(error_of([&] { return f.numeric(grid.A); }), ""); // nothing is left of what was refused, or of what was before
+    Vec b = random_vector(A), x;
+    OK(VecDuplicate(b, &x));
+    OK(f.symbolic(A));
+    OK(f.numeric(A));
+    OK(MatSolve(f.F, b, x));
+    EXPECT_LE(backward_error(A, x, b), rounding);
+    OK(VecDestroy(&b));
+    OK(VecDestroy(&x));
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(MultifrontalErrors, MatricesThatAreNotSquare)
+{
+  Mat A;
+  OK(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 8, 9, 1, nullptr, 1, nullptr, &A));
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  {
+    Factored f(A);
+    EXPECT_EQ(error_of([&] { return f.symbolic(A); }), "multifrontal: a matrix of 8 rows and 9 columns is not square");
+  }
+  OK(MatDestroy(&A));
+  if (ranks == 1) return;
+  const PetscInt extra = rank == 0 ? 1 : rank == ranks - 1 ? -1 : 0;
+  OK(MatCreateAIJ(PETSC_COMM_WORLD, 4, 4 + extra, PETSC_DETERMINE, PETSC_DETERMINE, 1, nullptr, 1, nullptr, &A));
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  {
+    Factored f(A);
+    EXPECT_EQ(error_of([&] { return f.symbolic(A); }), "multifrontal: ranks have other columns than rows of the matrix");
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(MultifrontalErrors, RightHandSidesThatAreNotDense)
+{
+  Mat A = RandomChain{30, 1, 1}.matrix(), X;
+  OK(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 30, 30, nullptr, &X));
+  {
+    Factored f(A);
+    OK(f.symbolic(A));
+    OK(f.numeric(A));
+    EXPECT_TRUE(contains(error_of([&] { return MatMatSolve(f.F, A, X); }), "multifrontal: MatMatSolve() takes dense matrices, not ")) << last_error();
+  }
+  OK(MatDestroy(&A));
+  OK(MatDestroy(&X));
+}
+
+TEST_F(MultifrontalFailures, SingularMatricesNameTheirColumn)
+{
+  for (bool shuffled : {false, true})
+    for (const char *leaf : {"0", "6"})
+      for (PetscInt bad : {0, 37, 79}) {
+        RandomChain chain{80, 2, 1};
+        if (shuffled) chain.shuffle();
+        SCOPED_TRACE("column " + std::to_string(bad) + " leaf " + leaf + (shuffled ? " shuffled" : ""));
+        Mat          A = chain.matrix(), T;
+        const Option size("-chain_mat_multifrontal_leaf_size", leaf);
+        OK(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+        OK(MatZeroRows(A, 1, &bad, 0, nullptr, nullptr));
+        OK(MatTranspose(A, MAT_INITIAL_MATRIX, &T));
+        OK(MatSetOption(T, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+        OK(MatZeroRows(T, 1, &bad, 0, nullptr, nullptr));
+        {
+          const ByOptions by(T);
+          OK(KSPSetErrorIfNotConverged(by.ksp, PETSC_TRUE));
+          const std::string text = error_of([&] { return KSPSetUp(by.ksp); });
+          EXPECT_TRUE(contains(text, "multifrontal: zero pivot in column " + std::to_string(bad) + ": ")) << text;
+        }
+        {
+          const ByOptions    by(T);
+          KSPConvergedReason reason;
+          PCFailedReason     failed;
+          PC                 pc;
+          MatFactorError     error;
+          PetscReal          value;
+          PetscInt           column;
+          Vec                b = random_vector(T), x;
+          OK(VecDuplicate(b, &x));
+          OK(KSPSolve(by.ksp, b, x));
+          OK(KSPGetConvergedReason(by.ksp, &reason));
+          EXPECT_EQ(reason, KSP_DIVERGED_PC_FAILED);
+          OK(KSPGetPC(by.ksp, &pc));
+          OK(PCGetFailedReason(pc, &failed));
+          EXPECT_EQ(failed, PC_FACTOR_NUMERIC_ZEROPIVOT);
+          OK(MatFactorGetError(by.factor(), &error));
+          EXPECT_EQ(error, MAT_FACTOR_NUMERIC_ZEROPIVOT);
+          OK(MatFactorGetErrorZeroPivot(by.factor(), &value, &column));
+          EXPECT_EQ(column, bad);
+          EXPECT_LE(value, 100 * PETSC_MACHINE_EPSILON);
+          chain.fill(T); // and the next matrix is solved
+          EXPECT_LE(by.error(T), rounding);
+          OK(VecDestroy(&b));
+          OK(VecDestroy(&x));
+        }
+        OK(MatDestroy(&A));
+        OK(MatDestroy(&T));
+      }
+}
+
+TEST_F(MultifrontalFailures, NumbersThatAreNone)
+{
+  for (const PetscReal bad : {std::numeric_limits<PetscReal>::quiet_NaN(), std::numeric_limits<PetscReal>::infinity()})
+    for (const char *leaf : {"0", "6"}) {
+      const RandomChain chain{80, 2, 1};
+      SCOPED_TRACE(std::string("leaf ") + leaf);
+      Mat          A = chain.matrix();
+      const Option size("-chain_mat_multifrontal_leaf_size", leaf);
+      PetscInt     begin, end;
+      OK(MatGetOwnershipRange(A, &begin, &end));
+      if (begin <= 41 && 41 < end) MatSetValue(A, 41, 41, bad, INSERT_VALUES);
+      OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+      OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+      {
+        const ByOptions    by(A);
+        KSPConvergedReason reason;
+        Vec                b = random_vector(A), x;
+        OK(VecDuplicate(b, &x));
+        OK(KSPSolve(by.ksp, b, x));
+        OK(KSPGetConvergedReason(by.ksp, &reason));
+        EXPECT_EQ(reason, KSP_DIVERGED_PC_FAILED);
+        OK(MatSetErrorIfFailure(A, PETSC_TRUE));
+        Factored f(A);
+        OK(f.symbolic(A));
+        const std::string text = error_of([&] { return f.numeric(A); });
+        EXPECT_TRUE(contains(text, "multifrontal: NaN or Inf at column ")) << text;
+        OK(VecDestroy(&b));
+        OK(VecDestroy(&x));
+      }
+      OK(MatDestroy(&A));
+    }
+}
+
+} // namespace
