@@ -185,13 +185,13 @@ template <class Scalar, class Exec>
 template <class Index>
 void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
 {
-  row_of_ = A.row_of;
-  const Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> all_rows(exec, 0, tree_.chain.chains * tree_.chain.rows);
-  std::int64_t                                                     exponents = 0;
+  row_of_                = A.row_of;
+  const auto   all_rows  = indices(exec, tree_.chain.chains * tree_.chain.rows);
+  std::int64_t exponents = 0;
   if (is_lu_) {
     if constexpr (!is_device_space<Exec>) {
       lu_.row_of = A.row_of;
-      Kokkos::parallel_for("ribbon::band_lu", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tree_.chain.chains), multifrontal::BandLuKernel<Scalar, Index>{lu_, A, leaf_statistics_.data()});
+      Kokkos::parallel_for("ribbon::band_lu", indices(exec, tree_.chain.chains), multifrontal::BandLuKernel<Scalar, Index>{lu_, A, leaf_statistics_.data()});
     }
   } else {
     using namespace multifrontal;
@@ -332,8 +332,7 @@ void ChainSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
   if (tree_.chain.rows == 0 || tree_.chain.chains == 0 || columns == 0) return;
   if (is_lu_) {
     if constexpr (!is_device_space<Exec>)
-      Kokkos::parallel_for("ribbon::band_lu_solve", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, tree_.chain.chains * ((columns + lu_.together - 1) / lu_.together)),
-                           BandLuSolveKernel<Scalar>{lu_, b, x, ldb, ldx, columns, transposed});
+      Kokkos::parallel_for("ribbon::band_lu_solve", indices(exec, tree_.chain.chains * ((columns + lu_.together - 1) / lu_.together)), BandLuSolveKernel<Scalar>{lu_, b, x, ldb, ldx, columns, transposed});
     return;
   }
   // in blocks, so that what nodes pass stays smaller than a few right-hand sides
@@ -368,7 +367,7 @@ void ChainSolver<Scalar, Exec>::down(const Exec &exec, Scalar *x, std::int64_t l
     if (n > 0) Kokkos::deep_copy(exec, Kokkos::View<Scalar *, Memory, Unmanaged>(&solve.passed(0, tree_.top(), 0, 0, 0), n), Kokkos::View<const Scalar *, Memory, Unmanaged>(ends, n));
   } else {
     solve.v.before = ends, solve.v.behind = ends + tree_.chain.width() * columns;
-    Kokkos::parallel_for("ribbon::place_cuts", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, columns), PlaceCuts<Scalar>{solve});
+    Kokkos::parallel_for("ribbon::place_cuts", indices(exec, columns), PlaceCuts<Scalar>{solve});
   }
   sweep(exec, solve, transposed ? Sweep::down_transposed : Sweep::down);
 }

@@ -183,8 +183,7 @@ private:
     if (ends_.extent(0) < n) PetscCallCXX(ends_ = allocate<Buffer>(exec, "ribbon::ends", n));
     mine_.resize(n), all_.resize(static_cast<std::size_t>(pass * size_)), passed_.resize(static_cast<std::size_t>(ends * size_)), cut_b_.resize(static_cast<std::size_t>(cuts * columns)), cut_x_.resize(cut_b_.size());
     PetscCallCXX(solver_.up(exec, b, ldb, x, ldx, columns, transposed, ends_.data()));
-    if (transposed)
-      PetscCallCXX(Kokkos::parallel_for("ribbon::edge_rows", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, columns), EdgeRows{b, ends_.data() + ends, ldb, rows_, columns, whole_.kl, whole_.ku}));
+    if (transposed) PetscCallCXX(Kokkos::parallel_for("ribbon::edge_rows", indices(exec, columns), EdgeRows{b, ends_.data() + ends, ldb, rows_, columns, whole_.kl, whole_.ku}));
     PetscCallCXX(Kokkos::deep_copy(exec, HostView(mine_.data(), static_cast<std::size_t>(pass)), Kokkos::subview(ends_, std::make_pair(std::size_t(0), static_cast<std::size_t>(pass)))));
     PetscCallCXX(exec.fence());
     PetscCallMPI(MPI_Allgather(mine_.data(), static_cast<PetscMPIInt>(pass), MPIU_SCALAR, all_.data(), static_cast<PetscMPIInt>(pass), MPIU_SCALAR, comm_));
