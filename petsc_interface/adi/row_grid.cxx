@@ -120,10 +120,10 @@ RowGrid::Index RowGrid::coordinates(PetscInt element) const
   return {box.begin[0] + k % box.size[0], box.begin[1] + k / box.size[0] % box.size[1], box.begin[2] + k / (box.size[0] * box.size[1])};
 }
 
-int RowGrid::direction(PetscInt row, PetscInt column, bool *after) const
+int RowGrid::direction(PetscInt row, PetscInt column, PetscInt *offset) const
 {
   const PetscInt e = row / components_, f = column / components_;
-  *after = f > e;
+  *offset = f - e;
   if (e == f) return same;
   if (!dm_) return 0;
   const Index from = coordinates(e), to = coordinates(f);
@@ -131,8 +131,9 @@ int RowGrid::direction(PetscInt row, PetscInt column, bool *after) const
   for (std::size_t d = 0; d < 3; ++d) {
     if (from[d] == to[d]) continue;
     if (found != same) return mixed;
-    found  = static_cast<int>(d);
-    *after = (to[d] > from[d]) != (ring_[d] && 2 * std::abs(to[d] - from[d]) > size_[d]);
+    found   = static_cast<int>(d);
+    *offset = to[d] - from[d];
+    if (ring_[d] && 2 * std::abs(*offset) > size_[d]) *offset -= *offset > 0 ? size_[d] : -size_[d];
   }
   return found;
 }

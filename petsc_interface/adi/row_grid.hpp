@@ -27,8 +27,8 @@ public:
   DM                 dm() const { return dm_; }         ///< a DMDA for these rows; null where they are lines one behind the other
 
   /// Along which direction two rows couple: 0, 1, 2; `same` for rows of one element, `mixed` where several coordinates differ.
-  /// @param after  whether the column comes after the row along that direction, the short way round a ring
-  int                  direction(PetscInt row, PetscInt column, bool *after) const;
+  /// @param offset  elements from the row to the column along that direction, the short way round a ring
+  int                  direction(PetscInt row, PetscInt column, PetscInt *offset) const;
   static constexpr int same = -1, mixed = -2;
   int                  components() const { return components_; }
 

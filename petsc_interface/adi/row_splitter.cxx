@@ -24,16 +24,16 @@ void RowSplitter::clear()
   for (int &d : direction_of_axis_) d = RowGrid::mixed;
   for (std::size_t d = 0; d < D(); ++d) direction_of_axis_[axes[d]] = static_cast<int>(d);
   sums_.resize(D() * nc()), local_.resize(D() * nc()), inner_.resize(nc()), other_.resize(nc());
-  size_.resize(D()), every_.resize(D()), before_.resize(D()), after_.resize(D());
+  size_.resize(D()), every_.resize(D()), missing_.resize(D());
+  beside_.resize(D() * static_cast<std::size_t>(2 * reach + 1));
   mixed = growth = torn = 0;
 }
 
 void RowSplitter::sum_up(PetscInt r)
 {
   const auto c0 = static_cast<std::size_t>((first + r) % components);
-  for (auto *v : {&sums_, &inner_, &other_}) std::fill(v->begin(), v->end(), Scalar(0));
+  for (auto *v : {&sums_, &inner_, &other_, &beside_}) std::fill(v->begin(), v->end(), Scalar(0));
   for (auto *v : {&size_, &every_}) std::fill(v->begin(), v->end(), 0.);
-  for (auto *v : {&before_, &after_}) std::fill(v->begin(), v->end(), PetscInt(0));
   stray_ = 0;
   for (const Block &b : block) {
     if (b.J.rows == 0) continue;
@@ -48,12 +48,25 @@ void RowSplitter::sum_up(PetscInt r)
       } else {
         const auto e = static_cast<std::size_t>(d);
         sums_[at(e, c)] += v, every_[e] += size_of(v);
-        if (c != c0 || v == Scalar(0)) continue;
-        size_[e] += size_of(v);
-        ++(b.way[k] % 2 ? after_ : before_)[e];
+        if (c == c0) size_[e] += size_of(v), beside(e, Way::offset(b.way[k])) += v;
       }
     }
   }
+}
+
+/// What the diagonal has for neighbours that were eliminated, were their couplings those of the other side; the sum over the directions.
+Scalar RowSplitter::find_missing()
+{
+  Scalar sum = 0;
+  for (std::size_t d = 0; d < D(); ++d) {
+    missing_[d] = 0;
+    for (int k = 1; k <= reach; ++k) {
+      const Scalar before = beside(d, -k), after = beside(d, k);
+      if ((before == Scalar(0)) != (after == Scalar(0))) missing_[d] -= before + after;
+    }
+    sum += missing_[d];
+  }
+  return sum;
 }
 
 void RowSplitter::share(PetscInt r)
@@ -68,22 +81,17 @@ void RowSplitter::share(PetscInt r)
         if (block[0].M.column[k] == r) local_[c0] += shift * block[0].M.value[k];
     return;
   }
-  double total = size_of(inner_[c0]), ending = 0;
-  for (std::size_t d = 0; d < D(); ++d) {
-    total += size_[d];
-    if (before_[d] != after_[d]) ending += size_[d];
-  }
+  double total = size_of(inner_[c0]);
+  for (std::size_t d = 0; d < D(); ++d) total += size_[d];
+  const Scalar missing = find_missing();
   for (std::size_t c = 0; c < nc(); ++c) {
     Scalar rest = inner_[c] + other_[c]; // r_i
     for (std::size_t d = 0; d < D(); ++d) rest += sums_[at(d, c)];
     if (c == c0) rest -= shift * m;
     if (size_of(rest) <= 100 * static_cast<double>(PETSC_MACHINE_EPSILON) * total) rest = Scalar(0);
-    if (c == c0 && real_part(rest) < 0) rest = Scalar(0), ++growth;
-    for (std::size_t d = 0; d < D(); ++d) {
-      double weight = 1. / static_cast<double>(D());
-      if (c == c0 && ending > 0) weight = before_[d] != after_[d] ? size_[d] / ending : 0;
-      local_[at(d, c)] = weight > 0 ? sums_[at(d, c)] - Scalar(weight) * rest : sums_[at(d, c)];
-    }
+    const bool ends = c == c0 && real_part(rest) * real_part(missing) > 0;
+    if (c == c0 && !ends && real_part(rest) < 0) rest = Scalar(0), ++growth;
+    for (std::size_t d = 0; d < D(); ++d) local_[at(d, c)] = sums_[at(d, c)] - (ends ? missing_[d] / missing * rest : rest / Scalar(static_cast<PetscReal>(D())));
   }
 }
 

@@ -9,16 +9,25 @@
 
 namespace ribbon::petsc {
 
+/// Along which way an entry couples, in one byte: RowGrid::same, RowGrid::mixed, or the axis and the offset along it; offsets of more than 8 count as 9.
+struct Way {
+  static constexpr int farthest = largest_half_bandwidth + 1, offsets = 2 * farthest + 1;
+  static signed char   of(int axis, PetscInt offset) { return static_cast<signed char>(axis < 0 ? axis : axis * offsets + farthest + static_cast<int>(PetscMax(-farthest, PetscMin(offset, farthest)))); }
+  static int           axis(signed char way) { return way / offsets; }
+  static int           offset(signed char way) { return way % offsets - farthest; }
+};
+
 /// Rows of this rank, as a diagonal block (columns of this rank) and an off-diagonal one. Each row of A_d has the entries of J along d in their order, in the diagonal block those of the
 /// element, too, and the diagonal; each row of algebraic couplings has all entries of J but the diagonal.
 class RowSplitter {
 public:
   struct Block {
     HostRows           J, M;              ///< M of the same pattern, or without values
-    const signed char *way     = nullptr; ///< 2 axis + (the column comes after the row), RowGrid::same or RowGrid::mixed
+    const signed char *way     = nullptr; ///< see Way
     const PetscInt    *columns = nullptr; ///< global numbers; null: those from `first` on
   };
   Block            block[2];
+  int              reach      = 1; ///< largest offset of a way
   PetscInt         first      = 0; ///< row
   int              components = 1;
   std::vector<int> axes; ///< of the directions
@@ -54,6 +63,8 @@ private:
   std::size_t component(const Block &b, PetscInt column) const { return static_cast<std::size_t>((b.columns ? b.columns[column] : first + column) % components); }
   void        clear();
   void        sum_up(PetscInt r);
+  Scalar     &beside(std::size_t d, int offset) { return beside_[d * static_cast<std::size_t>(2 * reach + 1) + static_cast<std::size_t>(reach + offset)]; }
+  Scalar      find_missing();
   void        share(PetscInt r);
 
   /// Entries of row r, in the order of storage, with the diagonal where J has none.
@@ -81,7 +92,7 @@ private:
   int direction_of(signed char way) const
   {
     if (way < 0) return way;
-    return direction_of_axis_[way / 2];
+    return direction_of_axis_[Way::axis(way)];
   }
 
   template <class Emit>
@@ -135,11 +146,11 @@ private:
 
   static Scalar scale_of(Scalar diagonal) { return diagonal == Scalar(0) ? Scalar(1) : Scalar(1) / diagonal; }
 
-  int                   direction_of_axis_[3] = {RowGrid::mixed, RowGrid::mixed, RowGrid::mixed};
-  std::vector<Scalar>   sums_, inner_, other_, local_; ///< S_d by component; entries of the element; couplings along no direction by component; entries of the element in A_d
-  Reals                 size_, every_;                 ///< sum of |J_ij| along d: of this component, of all
-  std::vector<PetscInt> before_, after_;               ///< couplings of this component that are not zero, on either side
-  double                stray_ = 0;                    ///< sum of |J_ij| along no direction
+  int                 direction_of_axis_[3] = {RowGrid::mixed, RowGrid::mixed, RowGrid::mixed};
+  std::vector<Scalar> sums_, inner_, other_, local_; ///< S_d by component; entries of the element; couplings along no direction by component; entries of the element in A_d
+  std::vector<Scalar> beside_, missing_;             ///< couplings of this component by direction and offset; what stood for neighbours that are not there, by direction
+  Reals               size_, every_;                 ///< sum of |J_ij| along d: of this component, of all
+  double              stray_ = 0;                    ///< sum of |J_ij| along no direction
 };
 
 } // namespace ribbon::petsc

@@ -54,7 +54,7 @@ public:
     for (const Direction &d : splitting_.directions_) rows.axes.push_back(d.axis);
     mass_           = splitting_.mass_;
     rows.components = splitting_.grid_.components(), rows.algebraic = splitting_.is_algebraic_.data();
-    rows.shift = static_cast<Scalar>(jacobian.shift);
+    rows.reach = splitting_.reach_, rows.shift = static_cast<Scalar>(jacobian.shift);
     const PetscScalar *m;
     PetscCall(VecGetArrayRead(mass_, &m));
     rows.mass = reinterpret_cast<const Scalar *>(m);
@@ -171,7 +171,7 @@ PetscErrorCode DirectionSplitting::reset()
   PetscCall(grid_.reset());
   for (auto &ways : ways_) ways.clear();
   is_algebraic_.clear();
-  pattern_ = -1, pattern_of_ = 0, axes_ = 0;
+  pattern_ = -1, pattern_of_ = 0, axes_ = 0, reach_ = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,10 +205,11 @@ PetscErrorCode DirectionSplitting::find_ways(Mat aij)
     bool sorted = true;
     for (PetscInt r = 0; r < static_cast<PetscInt>(rows.rows); ++r)
       for (PetscInt k = rows.row_begin[r]; k < rows.row_begin[r + 1]; ++k) {
-        bool      after;
-        const int axis = grid_.direction(first + r, b == 0 ? first + rows.column[k] : columns[rows.column[k]], &after);
+        PetscInt  offset;
+        const int axis = grid_.direction(first + r, b == 0 ? first + rows.column[k] : columns[rows.column[k]], &offset);
         sorted         = sorted && (k == rows.row_begin[r] || rows.column[k - 1] < rows.column[k]);
-        ways_[b].push_back(static_cast<signed char>(axis < 0 ? axis : 2 * axis + after));
+        ways_[b].push_back(Way::of(axis, offset));
+        if (axis >= 0) reach_ = PetscMax(reach_, std::abs(Way::offset(ways_[b].back())));
       }
     PetscCall(RestoreHostRows(block[b], &rows));
     PetscCheck(sorted, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "ADI: the columns of a row are not in ascending order");
@@ -230,7 +231,7 @@ PetscErrorCode DirectionSplitting::coupling_axes(Mat aij, unsigned *axes) const
     if (!block[b]) continue;
     PetscCall(GetHostRows(block[b], true, &rows));
     for (std::size_t k = 0; k < ways_[b].size() && *axes != all; ++k)
-      if (ways_[b][k] >= 0 && rows.value[k] != Scalar(0)) *axes |= 1u << (ways_[b][k] / 2);
+      if (ways_[b][k] >= 0 && rows.value[k] != Scalar(0)) *axes |= 1u << Way::axis(ways_[b][k]);
     PetscCall(RestoreHostRows(block[b], &rows));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -291,8 +292,8 @@ PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
     if (block[b]) PetscCall(GetHostRows(block[b], false, &rows[b]));
   const auto kept = [&](int b, PetscInt r, PetscInt k) {
     if (axis < 0) return is_algebraic_[static_cast<std::size_t>(r)] && (b == 1 || rows[0].column[k] != r);
-    const int way = ways_[b][static_cast<std::size_t>(k)];
-    return way >= 0 ? way / 2 == axis : way == RowGrid::same && rows[0].column[k] != r;
+    const signed char way = ways_[b][static_cast<std::size_t>(k)];
+    return way >= 0 ? Way::axis(way) == axis : way == RowGrid::same && rows[0].column[k] != r;
   };
   std::vector<PetscInt>    counts[2] = {std::vector<PetscInt>(static_cast<std::size_t>(n), axis < 0 ? 0 : 1), std::vector<PetscInt>(static_cast<std::size_t>(n), 0)}, line;
   std::vector<PetscScalar> zeros;

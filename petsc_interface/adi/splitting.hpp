@@ -21,7 +21,7 @@ struct SplitJacobian {
 ///
 /// Rows of differential equations (M_ii != 0), with S_d = sum of the couplings J_ij along d and r_i = J_ii + sum_j J_ij - shift M_ii:
 ///     (A_d)_ij = -J_ij,  (A_d)_ii = S_d - e_d,  e_d: the share that direction d has of r_i.
-/// r_i > 0 at ends of lines is shared by the directions that end, in proportion to their couplings, elsewhere by all evenly; r_i < 0 is left out. Components of an element are blocks: the
+/// At ends of lines r_i stands for eliminated neighbours and goes to the directions that end; elsewhere r_i > 0 is shared evenly, r_i < 0 is left out. Components of an element are blocks: the
 /// same for each column. Couplings along no direction are left out. One direction leaves out those alone: A_1 = shift M - J.
 ///
 /// Rows of algebraic equations (M_bb = 0), scaled to s_b J with s_b = 1 / J_bb (1 where J_bb = 0): A_d has the row -s_b J along the direction of its couplings, -1 on the diagonal along the
@@ -92,10 +92,10 @@ private:
   PetscErrorCode   forget_directions();
   PetscErrorCode   make_work() const;
 
-  RowGrid                grid_;
-  std::vector<Direction> directions_;
-  /// Along which way the entries of the diagonal and of the off-diagonal block couple: 2 axis + (the column comes after the row), RowGrid::same or RowGrid::mixed.
-  std::vector<signed char> ways_[2];
+  RowGrid                  grid_;
+  std::vector<Direction>   directions_;
+  std::vector<signed char> ways_[2]; ///< see Way: of the entries of the diagonal and of the off-diagonal block
+  int                      reach_      = 1;
   unsigned                 axes_       = 0; ///< bit d: some coupling along d is not zero
   PetscObjectState         pattern_    = -1;
   PetscObjectId            pattern_of_ = 0;
