@@ -10,7 +10,7 @@ namespace ribbon::petsc {
 namespace {
 
 constexpr PetscInt  steps   = 20;                                                                                            ///< of Arnoldi's method
-constexpr PetscReal nothing = PetscReal(1e-10) > 10 * PETSC_MACHINE_EPSILON ? PetscReal(1e-10) : 10 * PETSC_MACHINE_EPSILON; ///< a shift that keeps singular lines solvable, relative to the largest eigenvalue
+constexpr PetscReal nothing = PetscReal(1e-8) > 10 * PETSC_MACHINE_EPSILON ? PetscReal(1e-8) : 10 * PETSC_MACHINE_EPSILON; ///< a shift that keeps singular lines solvable, relative to the largest eigenvalue
 
 /// A vector of random numbers, 0 on rows of algebraic equations.
 PetscErrorCode RandomVector(const DirectionSplitting &splitting, Vec *v)
@@ -95,6 +95,7 @@ PetscErrorCode EstimateSpectrum(KSP_ADI *adi, int d, bool least, Spectrum *spect
   PetscCall(KSPSetOptionsPrefix(gmres, "adi_spectrum_")); // options of the program's solvers are not for this one
   PetscCall(KSPSetType(gmres, KSPGMRES));
   PetscCall(KSPGMRESSetRestart(gmres, steps));
+  PetscCall(KSPGMRESSetCGSRefinementType(gmres, KSP_GMRES_CGS_REFINE_ALWAYS));
   PetscCall(KSPSetTolerances(gmres, PETSC_SMALL, PETSC_SMALL, PETSC_MAX_REAL, steps));
   PetscCall(KSPSetComputeEigenvalues(gmres, PETSC_TRUE));
   PetscCall(KSPSetOperators(gmres, S, S));
@@ -108,8 +109,8 @@ PetscErrorCode EstimateSpectrum(KSP_ADI *adi, int d, bool least, Spectrum *spect
     if (t2 > 0) eigenvalues.push_back(static_cast<double>(real[k]) / t2 - delta);
   }
   std::sort(eigenvalues.begin(), eigenvalues.end());
-  if (!eigenvalues.empty() && eigenvalues[0] < -5 * delta) adi->indefinite = true;
-  const auto positive = std::find_if(eigenvalues.begin(), eigenvalues.end(), [delta](double e) { return e > 5 * delta; });
+  if (!eigenvalues.empty() && eigenvalues[0] < -2 * delta) adi->indefinite = true;
+  const auto positive = std::find_if(eigenvalues.begin(), eigenvalues.end(), [delta](double e) { return e > 2 * delta; });
   *null               = !eigenvalues.empty() && positive != eigenvalues.begin();
   spectrum->least     = positive == eigenvalues.end() ? spectrum->largest : std::min(*positive, spectrum->largest);
   PetscCall(KSPDestroy(&gmres));
