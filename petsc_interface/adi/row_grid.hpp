@@ -8,6 +8,8 @@
 
 namespace ribbon::petsc {
 
+inline constexpr const char *axis_names[] = {"x", "y", "z"};
+
 /// Coordinates of every row. Row r belongs to element r / components(), whose coordinates are those of a DMDA, or of the natural numbering that the pattern shows.
 class RowGrid {
 public:

@@ -10,8 +10,6 @@ namespace ribbon::petsc {
 
 namespace {
 
-const char *const axis_names[] = {"x", "y", "z"};
-
 /// The diagonal and the off-diagonal block of AIJ, borrowed; the latter may be null.
 PetscErrorCode GetBlocks(Mat aij, Mat (&block)[2], const PetscInt **columns)
 {
