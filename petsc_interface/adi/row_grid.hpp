@@ -40,6 +40,7 @@ private:
     PetscInt first = 0;
     Index    begin{}, size{};
   };
+  PetscErrorCode find(PC pc, Mat J, const LineSource &source);
   PetscErrorCode from_dmda(DM dm);
   PetscErrorCode from_natural_numbering(Mat J, const LineMap &map);
   Index          coordinates(PetscInt element) const;

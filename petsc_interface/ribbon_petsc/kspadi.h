@@ -8,7 +8,7 @@
    KSPADI = "adi" - Alternating-direction implicit iteration with optimal shifts, for separable elliptic problems on structured grids
 
    Options Database Keys:
-+  -ksp_adi_bounds <least,largest> - of the eigenvalues of every one-direction operator (default 0,0: estimated, for each direction)
++  -ksp_adi_bounds <bounds> - smallest and largest eigenvalue of every one-direction operator, with a comma (default 0,0: estimated, for each direction)
 -  -ksp_adi_shifts <n> - shifts of a cycle (default 0: as many as -ksp_rtol takes, at most -ksp_max_it where no norm is computed)
 
    Notes:
@@ -34,7 +34,7 @@ M*/
 -  largest - largest, above it; both 0: estimated, for each direction
 
    Options Database Key:
-.  -ksp_adi_bounds <least,largest> - the bounds
+.  -ksp_adi_bounds <bounds> - least,largest
 
    Note:
    Estimates: the largest by Gershgorin's discs, the smallest by Arnoldi's method on the inverse, 20 solves along lines for each direction. Rows that have a diagonal entry alone do not count.
