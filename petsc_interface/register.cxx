@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "ksp/line.hpp"
 #include "mat/multifrontal.hpp"
 #include "pc/line.hpp"
 
@@ -12,6 +13,7 @@ PetscErrorCode RibbonInitialize(void)
   PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "libribbon was built for PETSc %d.%d but runs with %" PetscInt_FMT ".%" PetscInt_FMT ": rebuild it against this PETSc", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
   PetscCall(PCRegister(PCLINE, PCCreate_Line));
+  PetscCall(KSPRegister(KSPLINE, KSPCreate_Line));
   PetscCall(ribbon::petsc::RegisterMultifrontal());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

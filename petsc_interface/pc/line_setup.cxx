@@ -201,7 +201,7 @@ PetscErrorCode Build(PC_Line *line, const LineSource &source, PetscInt rbegin, b
   const LineRequest &request = batch->request;
   LineFacts         &facts   = batch->facts;
   PetscFunctionBegin;
-  PetscCallCXX(batch->op = LineOperator::create(on_device));
+  PetscCallCXX(batch->op = LineOperator::create(on_device, line->precision));
   PetscCall(batch->op->build(source, request, &facts));
   if (request.lhs == PC_LINE_LHS_SHARED && facts.matrices > 1)
     *error = format("PC line: -pc_line_lhs shared, but lines %lld and %lld (first rows %lld and %lld) differ; use auto, classes or per_line", static_cast<long long>(facts.first), static_cast<long long>(facts.different),
@@ -314,20 +314,20 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether one solve is the inverse of the matrix, on all ranks. Collective.
-PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly)
+/// Whether one solve is the inverse of the matrix, to the digits of the factors, on all ranks. Collective.
+PetscErrorCode SolvesDirectly(PC pc, const PC_Line *line, bool *directly)
 {
   const bool whole   = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
   bool       couples = false;
   int        left_out;
   PetscFunctionBegin;
-  *exactly = whole;
+  *directly = whole;
   if (!whole) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
   PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
   left_out = couples || line->requests[0].coupled || line->lhs_tol > 0;
   for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  *exactly = left_out == 0;
+  *directly = left_out == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -335,10 +335,13 @@ PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly)
 
 PetscErrorCode SetUpLine(PC pc, PC_Line *line)
 {
-  LineSource source;
-  PetscInt   rows, columns, m, n;
+  static PetscInt64 set_ups = 0;
+  LineSource        source;
+  PetscInt          rows, columns, m, n;
   PetscFunctionBegin;
   PetscCall(EnsureKokkos());
+  line->set_up = ++set_ups;
+  PetscCheck(line->precision == PC_LINE_PRECISION_SAME || std::is_floating_point_v<Scalar>, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC line: -pc_line_precision single: complex lines have no single precision");
   PetscCall(MatGetSize(pc->pmat, &rows, &columns));
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));
   PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PC line: the matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, rows, columns);
@@ -353,7 +356,7 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
     PetscCall(PetscObjectStateGet((PetscObject)source.rows, &line->watched_state));
   }
   PetscCall(ReportFailure(pc, line));
-  PetscCall(SolvesExactly(pc, line, &line->exact));
+  PetscCall(SolvesDirectly(pc, line, &line->direct));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &line->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
