@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "mat/multifrontal.hpp"
 #include "pc/line.hpp"
+#include "ts/adi.hpp"
 
 #include <ribbon_petsc/ribbon.h>
 
@@ -13,5 +14,6 @@ PetscErrorCode RibbonInitialize(void)
              "libribbon was built for PETSc %d.%d but runs with %" PetscInt_FMT ".%" PetscInt_FMT ": rebuild it against this PETSc", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
   PetscCall(PCRegister(PCLINE, PCCreate_Line));
   PetscCall(ribbon::petsc::RegisterMultifrontal());
+  PetscCall(TSRegister(TSADI, TSCreate_ADI));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -93,6 +93,8 @@ PetscErrorCode FormJacobianADI(SNES snes, Vec U, Mat A, Mat B, TS ts);
 
 /// One step from adi->start to ts->vec_sol. `ok`: whether every stage was accepted.
 PetscErrorCode Advance(TS ts, bool *ok);
+/// The weight that was asked for, or that of the method.
+PetscReal theta_of(const TS_ADI *adi);
 /// Order of the type where nothing is left to the explicit part.
 PetscInt order_of(const TS_ADI *adi);
 

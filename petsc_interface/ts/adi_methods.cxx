@@ -176,6 +176,171 @@ PetscErrorCode StepW(const Step &step, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// P K_1 = h G(t, U), P K_2 = h (G(t, U) + G(t + h, U + K_1)) / 2 - theta h sum_d A_d K_1, U+ = U + K_2.
+PetscErrorCode StepCraigSneyd(const Step &step, PetscReal theta, bool *ok)
+{
+  TS_ADI         *adi  = step.adi;
+  const PetscReal time = step.t + step.h;
+  const Vec       y = adi->increment[0], Y = adi->value[1];
+  WMethod         m = hundsdorfer_verwer(theta); // its first stage: y = theta K_1
+  PetscFunctionBegin;
+  PetscCall(FirstStage(step, m, 0, ok));
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecWAXPY(Y, 1 / theta, y, step.U));
+  PetscCall(TSPreStage(step.ts, time));
+  if (adi->has_ifunction) {
+    PetscCall(VecCopy(y, adi->udot));
+    PetscCall(VecScale(adi->udot, 1 / (theta * step.h)));
+  }
+  PetscCall(EvaluateG(step.ts, time, Y, adi->udot, adi->residual));
+  PetscCall(VecAXPBY(adi->rhs, step.h / 2, 1 / (2 * theta), adi->residual)); // it was theta h G(t, U)
+  if (adi->has_ifunction) {
+    PetscCall(adi->splitting.multiply_mass(y, adi->work));
+    PetscCall(VecAXPY(adi->rhs, 1 / (2 * theta), adi->work));
+  }
+  for (int d = 0; d < adi->splitting.directions(); ++d) {
+    PetscCall(MatMult(adi->splitting.A(d), y, adi->work));
+    PetscCall(VecAXPY(adi->rhs, -step.h, adi->work));
+  }
+  if (adi->splitting.has_algebraic()) {
+    const PetscScalar one = 1;
+    PetscCall(SetBoundaryRows(step.ts, 1, &one, adi->rhs));
+  }
+  PetscCall(SolveP(step.ts, adi->rhs, adi->increment[1]));
+  PetscCall(Accept(step, time, 1, Y, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// P_1 d_1 = h G(t + h/2, U) / 2, P_2 d_2 = h G(t + h/2, U + d_1) / 2 with P_d = M - h A_d / 2.
+PetscErrorCode StepPeacemanRachford(const Step &step, bool *ok)
+{
+  TS_ADI           *adi  = step.adi;
+  const PetscReal   time = step.t + step.h / 2;
+  const PetscScalar half = 0.5;
+  const WMethod     m    = theta_method(0.5);
+  Vec               Y    = step.U;
+  PetscFunctionBegin;
+  for (int d = 0; d < 2 && *ok; ++d) {
+    const Vec increment = adi->increment[static_cast<std::size_t>(d)];
+    PetscCall(TSPreStage(step.ts, time));
+    if (d == 0) {
+      PetscCall(Linearise(step.ts, time, Y, step.h, adi->rhs));
+      PetscCheck(adi->splitting.directions() == 2, PetscObjectComm((PetscObject)step.ts), PETSC_ERR_SUP, "TS adi: -ts_adi_type peaceman_rachford takes two directions, here are %d; take douglas", adi->splitting.directions());
+      PetscCall(ComputeBoundary(step, m, adi->rhs));
+      PetscCall(Factor(step.ts, step.h / 2, ok));
+      if (!*ok) {
+        PetscCall(Refuse(step, time, Y));
+        break;
+      }
+    } else {
+      Y = adi->value[1];
+      PetscCall(VecWAXPY(Y, 1, adi->increment[0], step.U));
+      PetscCall(VecZeroEntries(adi->udot));
+      PetscCall(EvaluateG(step.ts, time, Y, adi->udot, adi->rhs));
+    }
+    PetscCall(VecScale(adi->rhs, step.h / 2));
+    if (adi->splitting.has_algebraic()) PetscCall(SetBoundaryRows(step.ts, 1, &half, adi->rhs));
+    PetscCall(adi->factors.solve(d, adi->rhs, increment));
+    if (adi->splitting.algebraic_couple()) PetscCall(adi->splitting.solve_algebraic(adi->rhs, increment));
+    step.ts->ksp_its++, step.ts->snes_its++;
+    PetscCall(Accept(step, time, d, Y, ok));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Two half steps of backward Euler.
+PetscErrorCode StepRannacher(const Step &step, bool *ok)
+{
+  const WMethod euler = theta_method(1);
+  Step          half  = step;
+  PetscFunctionBegin;
+  half.h = step.h / 2;
+  for (int i = 0; i < 2 && *ok; ++i) {
+    PetscCall(FirstStage(half, euler, i, ok));
+    half.U = step.adi->value[1], half.t = step.t + half.h;
+    if (i == 0 && *ok) PetscCall(VecWAXPY(half.U, 1, step.adi->increment[0], step.U));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What U+ and its estimate are made of: weights of two increments.
+WMethod two_increments(int order, bool embeds, PetscReal b0, PetscReal b1, PetscReal e0)
+{
+  WMethod m;
+  m.stages = 2, m.order = order, m.embeds = embeds;
+  m.b[0] = b0, m.b[1] = b1, m.e[0] = e0;
+  return m;
+}
+
 } // namespace
+
+PetscReal theta_of(const TS_ADI *adi)
+{
+  if (adi->theta > 0) return adi->theta;
+  switch (adi->type) {
+  case TS_ADI_HUNDSDORFER_VERWER:
+    return adi->splitting.directions() == 1 ? 1 - 1 / PetscSqrtReal(2) : 0.5 + PetscSqrtReal(3) / 6;
+  case TS_ADI_MODIFIED_CRAIG_SNEYD:
+    return PetscReal(1) / 3;
+  default:
+    return 0.5;
+  }
+}
+
+PetscInt order_of(const TS_ADI *adi)
+{
+  switch (adi->type) {
+  case TS_ADI_RA34PW2:
+    return 3;
+  case TS_ADI_CRAIG_SNEYD:
+  case TS_ADI_DOUGLAS:
+    return theta_of(adi) == 0.5 ? 2 : 1;
+  default:
+    return 2;
+  }
+}
+
+PetscErrorCode Advance(TS ts, bool *ok)
+{
+  TS_ADI    *adi = adi_of(ts);
+  const Step step{ts, adi, adi->start, ts->ptime, ts->time_step};
+  PetscFunctionBegin;
+  *ok                   = true;
+  PetscReal theta       = theta_of(adi);
+  if (adi->starting) {
+    adi->method = two_increments(1, false, 1, 1, 0);
+    PetscCall(StepRannacher(step, ok));
+  } else {
+    switch (adi->type) {
+    case TS_ADI_HUNDSDORFER_VERWER:
+      adi->method = hundsdorfer_verwer(theta);
+      PetscCall(StepW(step, ok));
+      break;
+    case TS_ADI_DOUGLAS:
+      adi->method = theta_method(theta);
+      PetscCall(StepW(step, ok));
+      break;
+    case TS_ADI_RA34PW2:
+      adi->method = ra34pw2();
+      PetscCall(StepW(step, ok));
+      break;
+    case TS_ADI_MODIFIED_CRAIG_SNEYD:
+    case TS_ADI_CRAIG_SNEYD: // with theta 1/2 the increments are the same up to what is explicit: no estimate
+      adi->method = two_increments(static_cast<int>(order_of(adi)), theta != 0.5, 0, 1, 1 / theta);
+      PetscCall(StepCraigSneyd(step, theta, ok));
+      break;
+    case TS_ADI_PEACEMAN_RACHFORD:
+      adi->method = two_increments(2, false, 1, 1, 0);
+      PetscCall(StepPeacemanRachford(step, ok));
+      break;
+    }
+  }
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscBool accept;
+  PetscCall(Combine(adi, adi->start, adi->method.stages, adi->method.b, ts->vec_sol));
+  PetscCall(TSAdaptCheckStage(ts->adapt, ts, step.t + step.h, ts->vec_sol, &accept));
+  *ok = accept == PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 } // namespace ribbon::petsc
