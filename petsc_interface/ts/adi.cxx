@@ -61,7 +61,10 @@ static PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, 
     w[0] = 1 / (r * (1 + r)), w[1] = -1 / r, w[2] = 1 / (1 + r);
     PetscCall(VecMAXPY(adi->work, 3, w, const_cast<Vec *>(values)));
   } else PetscFunctionReturn(PETSC_SUCCESS);
-  if (adi->splitting.has_algebraic()) PetscCall(VecPointwiseMult(adi->work, adi->differential, adi->work));
+  if (adi->splitting.algebraic()) {
+    PetscCall(VecPointwiseMult(adi->rhs, adi->splitting.is_algebraic(), adi->work));
+    PetscCall(VecAXPY(adi->work, -1, adi->rhs));
+  }
   PetscCall(VecAYPX(adi->work, -1, ts->vec_sol));
   PetscCall(TSErrorWeightedNorm(ts, ts->vec_sol, adi->work, norm, wlte, &absolute, &relative));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -89,6 +92,7 @@ static PetscErrorCode TSRollBack_ADI(TS ts)
   PetscFunctionBegin;
   PetscCall(VecCopy(adi->start, ts->vec_sol));
   adi->status = TS_STEP_INCOMPLETE;
+  adi->since_restart--;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,12 +169,12 @@ static PetscErrorCode TSReset_ADI(TS ts)
   PetscFunctionBegin;
   PetscCall(adi->factors.reset());
   PetscCall(adi->splitting.reset());
-  for (Vec *v : {&adi->before, &adi->start, &adi->udot, &adi->rhs, &adi->work, &adi->residual, &adi->differential, &adi->boundary[0], &adi->boundary[1], &adi->mass}) PetscCall(VecDestroy(v));
+  for (Vec *v : {&adi->before, &adi->start, &adi->udot, &adi->rhs, &adi->work, &adi->residual, &adi->boundary[0], &adi->boundary[1], &adi->mass}) PetscCall(VecDestroy(v));
   for (Vec &v : adi->value) PetscCall(VecDestroy(&v));
   for (Vec &v : adi->increment) PetscCall(VecDestroy(&v));
   PetscCall(MatDestroy(&adi->mass_matrix));
   adi->stages.fill(nullptr);
-  adi->stage_count = 0, adi->age = -1, adi->since_restart = 0, adi->differential_generation = -1;
+  adi->stage_count = 0, adi->age = -1, adi->since_restart = 0;
   adi->mass_known = adi->before_is_there = false, adi->mass_is_diagonal = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -194,7 +198,7 @@ static PetscErrorCode TSSetUp_ADI(TS ts)
   PetscCall(VecZeroEntries(adi->udot));
   PetscCall(TSGetSNES(ts, &ts->snes));
   if (!((PetscObject)ts->snes)->type_name) PetscCall(SNESSetType(ts->snes, SNESKSPONLY));
-  PetscCall(adi->factors.set_owner((PetscObject)ts, ((PetscObject)ts)->prefix));
+  adi->factors.set_owner((PetscObject)ts);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

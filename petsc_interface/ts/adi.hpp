@@ -51,9 +51,7 @@ struct TS_ADI {
   std::array<Vec, max_stages> stages{};            ///< what TSGetStages() hands out
   int                     stage_count = 0;
   Vec                     udot = nullptr, rhs = nullptr, work = nullptr, residual = nullptr;
-  Vec                     differential = nullptr; ///< 0 on rows of algebraic equations, 1 on others
-  Vec                     boundary[2]  = {nullptr, nullptr};
-  PetscInt64              differential_generation = -1;
+  Vec                     boundary[2]  = {nullptr, nullptr}; ///< see ComputeBoundary()
 
   // the step
   WMethod      method;                    ///< of this step, whatever the type

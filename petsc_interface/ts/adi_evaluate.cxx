@@ -278,7 +278,8 @@ PetscErrorCode SetBoundaryRows(TS ts, PetscInt n, const PetscScalar weight[], Ve
 {
   TS_ADI *adi = adi_of(ts);
   PetscFunctionBegin;
-  PetscCall(VecPointwiseMult(rhs, adi->differential, rhs));
+  PetscCall(VecPointwiseMult(adi->work, adi->splitting.is_algebraic(), rhs));
+  PetscCall(VecAXPY(rhs, -1, adi->work));
   PetscCall(VecMAXPY(rhs, n, weight, adi->boundary));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

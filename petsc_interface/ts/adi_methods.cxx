@@ -58,35 +58,14 @@ PetscErrorCode Refuse(const Step &step, PetscReal time, Vec Y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Marks the rows of differential equations, anew where the algebraic ones are others.
-PetscErrorCode MarkDifferentialRows(TS_ADI *adi)
-{
-  const PetscScalar *s;
-  PetscScalar       *m;
-  PetscInt           n;
-  PetscFunctionBegin;
-  if (adi->differential_generation == adi->splitting.generation()) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!adi->differential) {
-    PetscCall(VecDuplicate(adi->start, &adi->differential));
-    for (Vec &c : adi->boundary) PetscCall(VecDuplicate(adi->start, &c));
-  }
-  PetscCall(VecGetLocalSize(adi->differential, &n));
-  PetscCall(VecGetArrayRead(adi->splitting.algebraic(), &s));
-  PetscCall(VecGetArrayWrite(adi->differential, &m));
-  for (PetscInt i = 0; i < n; ++i) m[i] = s[i] == PetscScalar(0);
-  PetscCall(VecRestoreArrayWrite(adi->differential, &m));
-  PetscCall(VecRestoreArrayRead(adi->splitting.algebraic(), &s));
-  adi->differential_generation = adi->splitting.generation();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Increments of the algebraic equations at t + h / 2 (for methods of order 3) and t + h. `G`: where it is G(t + h, U), it serves.
 PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec G)
 {
   TS_ADI *adi = step.adi;
   PetscFunctionBegin;
-  if (!adi->splitting.has_algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MarkDifferentialRows(adi));
+  if (!adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
+  for (Vec &c : adi->boundary)
+    if (!c) PetscCall(VecDuplicate(step.U, &c));
   if (m.c[0] == 1) PetscCall(VecPointwiseMult(adi->boundary[0], adi->splitting.algebraic(), G));
   else PetscCall(BoundaryIncrement(step.ts, step.t + step.h, step.U, adi->boundary[0]));
   if (m.order == 3) PetscCall(BoundaryIncrement(step.ts, step.t + step.h / 2, step.U, adi->boundary[1]));
@@ -98,7 +77,7 @@ PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
 {
   PetscScalar weight[2] = {0, 0};
   PetscFunctionBegin;
-  if (!step.adi->splitting.has_algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!step.adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
   for (int j = 0; j <= i; ++j) {
     if (m.order == 3) {
       weight[0] += m.gamma_ij[i][j] * (4 * m.alpha[j] - 1);
@@ -128,9 +107,9 @@ PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, V
   for (int j = 0; j < i; ++j) w[j] = -m.gamma * (m.z[i][j] - (taken ? m.a[i][j] / m.alpha[i] : 0));
   if (adi->splitting.mass_is_identity()) PetscCall(VecMAXPY(rhs, i, w, adi->increment.data()));
   else {
-    PetscCall(VecZeroEntries(adi->work));
-    PetscCall(VecMAXPY(adi->work, i, w, adi->increment.data()));
-    PetscCall(adi->splitting.multiply_mass(adi->work, adi->work));
+    PetscCall(VecZeroEntries(adi->udot)); // the application has seen it
+    PetscCall(VecMAXPY(adi->udot, i, w, adi->increment.data()));
+    PetscCall(adi->splitting.multiply_mass(adi->udot, adi->work));
     PetscCall(VecAXPY(rhs, 1, adi->work));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -202,7 +181,7 @@ PetscErrorCode StepCraigSneyd(const Step &step, PetscReal theta, bool *ok)
     PetscCall(MatMult(adi->splitting.A(d), y, adi->work));
     PetscCall(VecAXPY(adi->rhs, -step.h, adi->work));
   }
-  if (adi->splitting.has_algebraic()) {
+  if (adi->splitting.algebraic()) {
     const PetscScalar one = 1;
     PetscCall(SetBoundaryRows(step.ts, 1, &one, adi->rhs));
   }
@@ -239,7 +218,7 @@ PetscErrorCode StepPeacemanRachford(const Step &step, bool *ok)
       PetscCall(EvaluateG(step.ts, time, Y, adi->udot, adi->rhs));
     }
     PetscCall(VecScale(adi->rhs, step.h / 2));
-    if (adi->splitting.has_algebraic()) PetscCall(SetBoundaryRows(step.ts, 1, &half, adi->rhs));
+    if (adi->splitting.algebraic()) PetscCall(SetBoundaryRows(step.ts, 1, &half, adi->rhs));
     PetscCall(adi->factors.solve(d, adi->rhs, increment));
     if (adi->splitting.algebraic_couple()) PetscCall(adi->splitting.solve_algebraic(adi->rhs, increment));
     step.ts->ksp_its++, step.ts->snes_its++;
