@@ -44,6 +44,7 @@ public:
 
   int         directions() const { return static_cast<int>(directions_.size()); } ///< D; 0 before update()
   const char *name(int d) const { return at(d).name; }                            ///< "x", "y", "z"
+  int         axis(int d) const { return at(d).axis; }                            ///< of the grid: 0, 1, 2
   Mat         A(int d) const { return at(d).A; }
   /// What PC line is to be told; PC_LINE_DIRECTION_AUTO where the lines are consecutive rows.
   PCLineDirection line_direction(int d) const { return at(d).line; }

@@ -24,12 +24,22 @@ PetscErrorCode CheckDomain(TS ts, Vec F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// dF/dU' applied to udot: F(t, U, udot) - F(t, U, 0), with F(t, U, 0) = implicit.
-PetscErrorCode ApplyMass(TS ts, PetscReal t, Vec U, Vec udot, Vec implicit, Vec y)
+/// y := dF/dU' v = [F(t, U, c v) - F(t, U, 0)] / c, with F(t, U, 0) = implicit. v is scaled; c gets smaller until the function is finite, for applications that look at U - h U'.
+PetscErrorCode ApplyMass(TS ts, PetscReal t, Vec U, Vec v, Vec implicit, Vec y)
 {
+  PetscReal c = 1, norm;
   PetscFunctionBegin;
-  PetscCall(TSComputeIFunction(ts, t, U, udot, y, adi_of(ts)->imex ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(VecAXPY(y, -1, implicit));
+  do {
+    PetscCall(TSComputeIFunction(ts, t, U, v, y, adi_of(ts)->imex ? PETSC_TRUE : PETSC_FALSE));
+    PetscCall(VecAXPY(y, -1, implicit));
+    PetscCall(VecNorm(y, NORM_2, &norm));
+    if (!PetscIsInfOrNanReal(norm)) break;
+    c /= 1024;
+    PetscCall(VecScale(v, PetscReal(1) / 1024));
+  } while (c > PETSC_SQRT_MACHINE_EPSILON);
+  PetscCall(VecScale(y, 1 / c));
+  PetscCall(VecScale(v, 1 / c));
+  PetscCall(RibbonClearDomainError(ts->snes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

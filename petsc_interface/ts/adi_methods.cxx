@@ -284,8 +284,12 @@ PetscErrorCode Advance(TS ts, bool *ok)
   TS_ADI    *adi = adi_of(ts);
   const Step step{ts, adi, adi->start, ts->ptime, ts->time_step};
   PetscFunctionBegin;
-  *ok                   = true;
-  PetscReal theta       = theta_of(adi);
+  *ok = true;
+  if (adi->splitting.directions() == 0) { // the first step of all: how many there are decides about theta
+    PetscCall(Linearise(ts, step.t, step.U, step.h, adi->rhs));
+    if (adi->type == TS_ADI_DOUGLAS || adi->type == TS_ADI_PEACEMAN_RACHFORD || adi->starting) adi->age = -1; // they want the Jacobian of another time
+  }
+  const PetscReal theta = theta_of(adi);
   if (adi->starting) {
     adi->method = two_increments(1, false, 1, 1, 0);
     PetscCall(StepRannacher(step, ok));
