@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "ksp/adi.hpp"
 #include "mat/multifrontal.hpp"
 #include "pc/adi.hpp"
 #include "pc/line.hpp"
@@ -15,6 +16,7 @@ PetscErrorCode RibbonInitialize(void)
              "libribbon was built for PETSc %d.%d but runs with %" PetscInt_FMT ".%" PetscInt_FMT ": rebuild it against this PETSc", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
   PetscCall(PCRegister(PCLINE, PCCreate_Line));
   PetscCall(PCRegister(PCADI, PCCreate_ADI));
+  PetscCall(KSPRegister(KSPADI, KSPCreate_ADI));
   PetscCall(ribbon::petsc::RegisterMultifrontal());
   PetscCall(TSRegister(TSADI, TSCreate_ADI));
   PetscFunctionReturn(PETSC_SUCCESS);
