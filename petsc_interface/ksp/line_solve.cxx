@@ -32,7 +32,8 @@ private:
 /// Of one right-hand side.
 struct Column {
   PetscReal          norm = 0, norm0 = 0, tolerance = 0;                               ///< the last two are what the convergence test keeps in the KSP
-  PetscReal          worst  = 0;                                                       ///< line beside its tolerance, on all ranks where that was asked for
+  PetscReal          worst      = 0;                                                   ///< line beside its tolerance, on this rank
+  bool               taken_back = false;                                               ///< what was held was better
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING, held = KSP_CONVERGED_ITERATING; ///< held: what the test said while lines were left
   Progress           all, lines;
 };
@@ -41,6 +42,8 @@ struct Column {
 struct Block {
   Vec      b = nullptr, x = nullptr, r = nullptr, z = nullptr;
   Mat      B = nullptr, X = nullptr, R = nullptr, Z = nullptr;
+  Vec      kept    = nullptr; ///< solutions that the test was content with
+  Mat      Kept    = nullptr;
   PetscInt columns = 1;
 };
 
@@ -145,10 +148,13 @@ PetscErrorCode Show(KSP ksp, Block &k, PetscInt c, const F &f)
 /// A norm that is not finite ends the solve: because of the PC, or of the numbers.
 PetscErrorCode EndNotFinite(KSP ksp, Block &k)
 {
-  int reason = static_cast<int>(ksp->pc->failedreasonrank);
+  PCFailedReason of_rank;
+  int            reason;
   PetscFunctionBegin;
   static_cast<KSP_Line *>(ksp->data)->judged = false;
   PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "KSPSolve has not converged due to infinity or NaN norm");
+  PetscCall(PCGetFailedReason(ksp->pc, &of_rank));
+  reason = static_cast<int>(of_rank);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &reason, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp)));
   ksp->reason = reason ? KSP_DIVERGED_PC_FAILED : KSP_DIVERGED_NANORINF;
   if (!reason) PetscFunctionReturn(PETSC_SUCCESS);
@@ -182,6 +188,22 @@ PetscErrorCode Prepare(KSP ksp, PetscInt columns, bool *direct, bool *single)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Keeps the solution of a column, or takes back what was kept.
+PetscErrorCode Keep(Block &k, PetscInt c)
+{
+  PetscFunctionBegin;
+  if (k.B && !k.Kept) PetscCall(MatDuplicate(k.X, MAT_DO_NOT_COPY_VALUES, &k.Kept));
+  if (!k.B && !k.kept) PetscCall(VecDuplicate(k.x, &k.kept));
+  PetscCall(WithRead(k.x, k.X, c, [&](Vec x) { return WithWrite(k.kept, k.Kept, c, [&](Vec kept) { return VecCopy(x, kept); }); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode TakeBack(Block &k, PetscInt c)
+{
+  PetscFunctionBegin;
+  PetscCall(WithRead(k.kept, k.Kept, c, [&](Vec kept) { return WithWrite(k.x, k.X, c, [&](Vec x) { return VecCopy(kept, x); }); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Judges all lines where M is direct; lines that are not done hold back what the test said, as long as they get better.
 PetscErrorCode JudgeLines(KSP ksp, Block &k, LineResiduals *lines, std::vector<Column> &columns, bool look_at_b, bool last)
 {
@@ -201,8 +223,9 @@ PetscErrorCode JudgeLines(KSP ksp, Block &k, LineResiduals *lines, std::vector<C
   for (std::size_t c = 0; c < columns.size(); ++c) {
     Column &column = columns[c];
     if (column.reason <= 0) continue;
-    if (worst[c] > 1 && !last && !column.lines.ends_with(worst[c])) column.held = column.reason, column.reason = KSP_CONVERGED_ITERATING;
-    else column.held = KSP_CONVERGED_ITERATING;
+    if (worst[c] <= 1 || last || column.taken_back || column.lines.ends_with(worst[c])) continue;
+    column.held = column.reason, column.reason = KSP_CONVERGED_ITERATING;
+    PetscCall(Keep(k, static_cast<PetscInt>(c)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -226,11 +249,15 @@ PetscErrorCode Norms(Vec v, Mat V, std::vector<Column> &columns, PetscReal *larg
 PetscErrorCode Test(KSP ksp, Block &k, PetscInt c, Column &column, bool direct, bool last)
 {
   PetscFunctionBegin;
-  if (column.held) column.reason = column.held; // it has been said; only lines were left
   if (column.reason) PetscFunctionReturn(PETSC_SUCCESS);
   ksp->rnorm0 = column.norm0, ksp->ttol = column.tolerance;
   PetscCall(Show(ksp, k, c, [&] { return (*ksp->converged)(ksp, ksp->its, column.norm, &column.reason, ksp->cnvP); }));
   column.norm0 = ksp->rnorm0, column.tolerance = ksp->ttol;
+  if (column.held && column.reason <= 0) { // refined lines lost more than they gained
+    PetscCall(TakeBack(k, c));
+    column.reason = column.held, column.taken_back = true;
+  }
+  column.held       = KSP_CONVERGED_ITERATING;
   const bool judged = ksp->normtype != KSP_NORM_NONE && ksp->converged == KSPConvergedDefault && column.norm > column.tolerance;
   if (!column.reason && judged && column.all.ends_with(column.norm)) {
     column.reason = KSP_DIVERGED_BREAKDOWN;
@@ -275,6 +302,10 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
     PetscCall(KSPLogResidualHistory(ksp, norm));
     PetscCall(Show(ksp, k, static_cast<PetscInt>(shown - columns.begin()), [&] { return KSPMonitor(ksp, ksp->its, norm); }));
     for (PetscInt c = 0; c < k.columns; ++c) PetscCall(Test(ksp, k, c, columns[static_cast<std::size_t>(c)], direct, last));
+    if (std::any_of(columns.begin(), columns.end(), [](const Column &column) { return column.taken_back; })) {
+      PetscCall(Residuals(ksp, A, k));
+      PetscCall(Norms(k.r, k.R, columns, &ksp->rnorm));
+    }
     if (lines) PetscCall(JudgeLines(ksp, k, lines, columns, start, last));
     done = std::all_of(columns.begin(), columns.end(), [](const Column &column) { return column.reason != KSP_CONVERGED_ITERATING; });
     if (done) break;
@@ -283,7 +314,11 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   }
   for (const Column &column : columns) // the first one, or the first that did not converge
     if (!ksp->reason || (column.reason < 0 && ksp->reason > 0)) ksp->reason = column.reason;
-  if (!normed && ksp->pc->failedreasonrank) ksp->reason = KSP_DIVERGED_PC_FAILED;
+  if (!normed) {
+    PCFailedReason failed;
+    PetscCall(PCGetFailedReason(ksp->pc, &failed)); // of PC line the same on all ranks
+    if (failed) ksp->reason = KSP_DIVERGED_PC_FAILED;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -308,6 +343,7 @@ PetscErrorCode KSPSolve_Line(KSP ksp)
   PetscFunctionBegin;
   k.b = ksp->vec_rhs, k.x = ksp->vec_sol, k.r = ksp->work[0], k.z = ksp->work[1];
   PetscCall(IterateAndView(ksp, k));
+  PetscCall(VecDestroy(&k.kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -320,6 +356,7 @@ PetscErrorCode KSPMatSolve_Line(KSP ksp, Mat B, Mat X)
   PetscCall(IterateAndView(ksp, k));
   PetscCall(MatDestroy(&k.R));
   PetscCall(MatDestroy(&k.Z));
+  PetscCall(MatDestroy(&k.Kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
