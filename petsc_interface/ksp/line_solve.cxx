@@ -32,7 +32,6 @@ private:
 /// Of one right-hand side.
 struct Column {
   PetscReal          norm = 0, norm0 = 0, tolerance = 0;                               ///< the last two are what the convergence test keeps in the KSP
-  PetscReal          worst      = 0;                                                   ///< line beside its tolerance, on this rank
   bool               taken_back = false;                                               ///< what was held was better
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING, held = KSP_CONVERGED_ITERATING; ///< held: what the test said while lines were left
   Progress           all, lines;
@@ -207,23 +206,20 @@ PetscErrorCode TakeBack(Block &k, PetscInt c)
 /// Judges all lines where M is direct; lines that are not done hold back what the test said, as long as they get better.
 PetscErrorCode JudgeLines(KSP ksp, Block &k, LineResiduals *lines, std::vector<Column> &columns, bool look_at_b, bool last)
 {
-  std::vector<PetscReal> worst;
+  std::vector<PetscReal> worst(columns.size());
   bool                   ask = false;
   PetscFunctionBegin;
   for (PetscInt c = 0; c < k.columns; ++c) {
-    Column &column = columns[static_cast<std::size_t>(c)];
     if (ksp->its == 0) PetscCall(WithRead(k.b, k.B, c, [&](Vec b) { return lines->look(b, c, true); }));
     if (ksp->its > 0 || !look_at_b) PetscCall(WithRead(k.r, k.R, c, [&](Vec r) { return lines->look(r, c, false); }));
-    PetscCall(lines->judge(c, ksp->rtol, ksp->abstol, ksp->its, &column.worst));
-    worst.push_back(column.worst);
-    ask = ask || column.reason > 0;
+    PetscCall(lines->judge(c, ksp->rtol, ksp->abstol, ksp->its, &worst[static_cast<std::size_t>(c)]));
+    ask = ask || columns[static_cast<std::size_t>(c)].reason > 0;
   }
   if (!ask || ksp->converged != KSPConvergedDefault) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst.data(), static_cast<PetscMPIInt>(worst.size()), MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)ksp)));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     Column &column = columns[c];
-    if (column.reason <= 0) continue;
-    if (worst[c] <= 1 || last || column.taken_back || column.lines.ends_with(worst[c])) continue;
+    if (column.reason <= 0 || worst[c] <= 1 || last || column.taken_back || column.lines.ends_with(worst[c])) continue;
     column.held = column.reason, column.reason = KSP_CONVERGED_ITERATING;
     PetscCall(Keep(k, static_cast<PetscInt>(c)));
   }
