@@ -14,19 +14,21 @@ namespace {
 class Progress {
 public:
   Progress() = default;
-  /// @param factor    a number is progress where it is below this times the last that was
+  /// @param period    every so many-th number counts
+  /// @param factor    it is progress where it is below this times the last that was
   /// @param patience  so many without progress are too many
-  Progress(PetscReal factor, PetscInt patience) : factor_(factor), patience_(patience) { }
+  Progress(PetscInt period, PetscReal factor, PetscInt patience) : period_(period), patience_(patience), factor_(factor) { }
   bool ends_with(PetscReal value)
   {
+    if (++seen_ % period_ != 0) return false;
     without_ = value < factor_ * mark_ ? 0 : without_ + 1;
     if (without_ == 0) mark_ = value;
     return without_ >= patience_;
   }
 
 private:
+  PetscInt  period_ = 1, patience_ = 1, without_ = 0, seen_ = 0;
   PetscReal factor_ = 1, mark_ = PETSC_MAX_REAL;
-  PetscInt  patience_ = 1, without_ = 0;
 };
 
 /// Of one right-hand side.
@@ -281,7 +283,8 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   // without norms nothing tells when to stop: a direct solve is refined once, in single precision three times
   const PetscInt      most = normed || !direct || ksp->converged == KSPConvergedSkip ? ksp->max_it : PetscMin(ksp->max_it, single ? 4 : 2);
   std::vector<Column> columns(static_cast<std::size_t>(k.columns));
-  for (Column &column : columns) column.all = direct ? Progress(0.5, 2) : Progress(1, 30 + size), column.lines = Progress(0.5, 2);
+  // with an approximate M residuals may grow at first, for as many iterations as pieces of a line follow each other
+  for (Column &column : columns) column.all = direct ? Progress(1, 0.5, 2) : Progress(30 + size, 1, 1), column.lines = Progress(1, 0.5, 2);
 
   ksp->its = 0, ksp->reason = k.columns > 0 ? KSP_CONVERGED_ITERATING : KSP_CONVERGED_ATOL;
   for (bool done = k.columns == 0; !done;) {
