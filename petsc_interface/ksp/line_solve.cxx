@@ -35,6 +35,7 @@ private:
 struct Column {
   PetscReal          norm = 0, norm0 = 0, tolerance = 0;                               ///< the last two are what the convergence test keeps in the KSP
   bool               taken_back = false;                                               ///< what was held was better
+  bool               spares     = false;                                               ///< lines that are done are left alone
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING, held = KSP_CONVERGED_ITERATING; ///< held: what the test said while lines were left
   Progress           all, lines;
 };
@@ -121,7 +122,7 @@ PetscErrorCode Correct(KSP ksp, Mat A, Block &k, const std::vector<Column> &colu
     PetscCall(WithWrite(k.z, k.Z, c, [&](Vec z) {
       PetscFunctionBegin;
       if (columns[static_cast<std::size_t>(c)].reason) PetscCall(VecSet(z, 0));
-      else if (lines) PetscCall(lines->leave_alone(z, c));
+      else if (lines && columns[static_cast<std::size_t>(c)].spares) PetscCall(lines->leave_alone(z, c));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
   if (k.B) PetscCall(MatAXPY(k.X, 1, k.Z, SAME_NONZERO_PATTERN));
@@ -205,22 +206,21 @@ PetscErrorCode TakeBack(Block &k, PetscInt c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Judges all lines where M is direct; lines that are not done hold back what the test said, as long as they get better.
+/// Judges all lines where M is direct; lines that are not done hold back what the default test said, as long as they get better.
 PetscErrorCode JudgeLines(KSP ksp, Block &k, LineResiduals *lines, std::vector<Column> &columns, bool look_at_b, bool last)
 {
   std::vector<PetscReal> worst(columns.size());
-  bool                   ask = false;
   PetscFunctionBegin;
   for (PetscInt c = 0; c < k.columns; ++c) {
     if (ksp->its == 0) PetscCall(WithRead(k.b, k.B, c, [&](Vec b) { return lines->look(b, c, true); }));
     if (ksp->its > 0 || !look_at_b) PetscCall(WithRead(k.r, k.R, c, [&](Vec r) { return lines->look(r, c, false); }));
     PetscCall(lines->judge(c, ksp->rtol, ksp->abstol, ksp->its, &worst[static_cast<std::size_t>(c)]));
-    ask = ask || columns[static_cast<std::size_t>(c)].reason > 0;
   }
-  if (!ask || ksp->converged != KSPConvergedDefault) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
+  if (ksp->converged != KSPConvergedDefault) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst.data(), static_cast<PetscMPIInt>(worst.size()), MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)ksp)));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     Column &column = columns[c];
+    if (worst[c] <= 1) column.spares = false; // should the norm ask for more
     if (column.reason <= 0 || worst[c] <= 1 || last || column.taken_back || column.lines.ends_with(worst[c])) continue;
     column.held = column.reason, column.reason = KSP_CONVERGED_ITERATING;
     PetscCall(Keep(k, static_cast<PetscInt>(c)));
@@ -258,8 +258,12 @@ PetscErrorCode Test(KSP ksp, Block &k, PetscInt c, Column &column, bool direct, 
   column.held       = KSP_CONVERGED_ITERATING;
   const bool judged = ksp->normtype != KSP_NORM_NONE && ksp->converged == KSPConvergedDefault && column.norm > column.tolerance;
   if (!column.reason && judged && column.all.ends_with(column.norm)) {
-    column.reason = KSP_DIVERGED_BREAKDOWN;
-    PetscCall(PetscInfo(ksp, "The residual norm %g does not get smaller: %s\n", (double)column.norm, direct ? "the tolerance lies below what rounding allows" : "the iteration does not converge"));
+    if (column.spares) { // it may be for lines that are done
+      column.spares = false, column.all = Progress(1, 0.5, 2);
+    } else {
+      column.reason = KSP_DIVERGED_BREAKDOWN;
+      PetscCall(PetscInfo(ksp, "The residual norm %g does not get smaller: %s\n", (double)column.norm, direct ? "the tolerance lies below what rounding allows" : "the iteration does not converge"));
+    }
   }
   if (!column.reason && last) column.reason = ksp->normtype == KSP_NORM_NONE ? KSP_CONVERGED_ITS : KSP_DIVERGED_ITS;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -284,7 +288,11 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   const PetscInt      most = normed || !direct || ksp->converged == KSPConvergedSkip ? ksp->max_it : PetscMin(ksp->max_it, single ? 4 : 2);
   std::vector<Column> columns(static_cast<std::size_t>(k.columns));
   // with an approximate M residuals may grow at first, for as many iterations as pieces of a line follow each other
-  for (Column &column : columns) column.all = direct ? Progress(1, 0.5, 2) : Progress(30 + size, 1, 1), column.lines = Progress(1, 0.5, 2);
+  for (Column &column : columns) {
+    column.all    = direct ? Progress(1, 0.5, 2) : Progress(30 + size, 1, 1);
+    column.lines  = Progress(1, 0.5, 2);
+    column.spares = lines && ksp->converged == KSPConvergedDefault;
+  }
 
   ksp->its = 0, ksp->reason = k.columns > 0 ? KSP_CONVERGED_ITERATING : KSP_CONVERGED_ATOL;
   for (bool done = k.columns == 0; !done;) {

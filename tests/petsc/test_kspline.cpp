@@ -80,6 +80,36 @@ TEST_F(KSPLine, LinesThatAreDoneAreLeftAlone)
   OK(MatDestroy(&A));
 }
 
+TEST_F(KSPLine, DoneLinesAreRefinedWhereTheNormAsksForMore)
+{
+  // one peak a line: a residual of many small numbers is within the tolerance of the line, and beyond that of the norm
+  Mat A = batch(
+    400, [](PetscInt, PetscInt, PetscInt step) { return poisson(step, 0.01); }, ranks);
+  Solver   s(A);
+  Vec      noise;
+  PetscInt begin, end;
+  OK(VecGetOwnershipRange(s.b, &begin, &end));
+  OK(VecDuplicate(s.b, &noise));
+  OK(VecCopy(s.b, noise));
+  OK(VecSet(s.b, 0));
+  for (PetscInt r = begin; r < end; ++r)
+    if (r % 100 == 50) {
+      OK(VecSetValue(s.b, r, 1, INSERT_VALUES));
+    }
+  OK(VecAssemblyBegin(s.b));
+  OK(VecAssemblyEnd(s.b));
+  const PetscReal rtol = 1e6 * eps;
+  s.tolerances(rtol);
+  EXPECT_EQ(s.solve(), KSP_CONVERGED_RTOL);
+  OK(VecAXPY(s.x, rtol / 5, noise)); // 4 + shift times that in the residual at most
+  OK(KSPSetInitialGuessNonzero(s.ksp, PETSC_TRUE));
+  EXPECT_EQ(s.solve(), KSP_CONVERGED_RTOL);
+  EXPECT_EQ(s.iterations(), 1);
+  EXPECT_LT(s.residual(), rtol);
+  OK(VecDestroy(&noise));
+  OK(MatDestroy(&A));
+}
+
 TEST_F(KSPLine, NeverSaysWhatIsNotSo)
 {
   // seeded lines: dominant, graded over many powers of ten, nearly singular, singular
