@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ksp/line.hpp"
 #include "mat/multifrontal.hpp"
+#include "pc/adi.hpp"
 #include "pc/line.hpp"
 
 #include <ribbon_petsc/ribbon.h>
@@ -13,6 +14,7 @@ PetscErrorCode RibbonInitialize(void)
   PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "libribbon was built for PETSc %d.%d but runs with %" PetscInt_FMT ".%" PetscInt_FMT ": rebuild it against this PETSc", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
   PetscCall(PCRegister(PCLINE, PCCreate_Line));
+  PetscCall(PCRegister(PCADI, PCCreate_ADI));
   PetscCall(KSPRegister(KSPLINE, KSPCreate_Line));
   PetscCall(ribbon::petsc::RegisterMultifrontal());
   PetscFunctionReturn(PETSC_SUCCESS);

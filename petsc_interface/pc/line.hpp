@@ -49,8 +49,15 @@ struct PC_Line {
 
 /// Names of directions, with commas.
 std::string names_of(const std::vector<PCLineDirection> &directions);
-/// Finds the lines and the directions to sweep. Collective.
-PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<LineDirection> *chosen);
+/// A direction to solve along, and what the entries of this rank along it say.
+struct ChosenDirection {
+  LineDirection direction;
+  LineCouplings found;
+  /// Unknowns of an element of a line: 1 where its components do not couple.
+  int block(const LineSource &source) const;
+};
+/// Finds the lines and the directions to sweep, or one error that says why they cannot be solved. Collective.
+PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<ChosenDirection> *chosen);
 /// Finds, extracts and factors the lines of a PC that was reset. Collective; what it leaves behind when it raises an error is half made.
 PetscErrorCode SetUpLine(PC pc, PC_Line *line);
 /// Nothing is there after a set-up that raised an error. PETSc does not see that the matrix A of a Kronecker product changed: it is set up with anew.

@@ -24,30 +24,14 @@ void SplitComponents(LineDirection *direction)
   direction->components = 1;
 }
 
-/// Bandwidth, ring and blocks of the numbers that are there, or one error that names the row at fault. NaN is a failure, not an error.
-PetscErrorCode Inspect(PC pc, LineOperator &op, const LineSource &source, LineRequest *request, std::string *failure)
+/// What the entries along a direction ask of its lines.
+PetscErrorCode Request(const ChosenDirection &chosen, const LineSource &source, LineRequest *request)
 {
-  LineDirection &direction = request->direction;
-  LineCouplings  found;
-  PetscInt       rbegin;
-  std::string    error;
+  const LineCouplings &found = chosen.found;
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
-  PetscCall(op.couplings(source.block, direction, &found));
-  const auto  global = [rbegin](std::int64_t row) { return static_cast<long long>(rbegin + row); };
-  const bool  blocks = found.component_row >= 0 || source.factors.coupled;
-  const int   size   = source.factors.coupled ? source.factors.p : direction.components;
-  const char *along  = direction.name.c_str();
-  if (found.no_diagonal >= 0 && !source.kronecker) error = format("PC line: row %lld stores no diagonal entry", global(found.no_diagonal));
-  else if (found.too_far_row >= 0 && !direction.partial)
-    error = format("PC line: row %lld couples to a row more than %d away on its line along %s; wider bands are not supported", global(found.too_far_row), largest_half_bandwidth, along);
-  else if (blocks && size > 8) error = format("PC line: row %lld couples to another of the %d components of its line along %s; blocks reach up to 8 components", global(found.component_row), size, along);
-  else if (blocks && found.half_bandwidth > 1)
-    error = format("PC line: %d components couple with each other, and elements with others %d away on their line along %s; block lines reach the next element only", size, found.half_bandwidth, along);
-  PetscCall(CollectiveError(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, error));
-  if (found.not_finite >= 0) *failure = format("PC line: row %lld has an entry that is not a finite number", global(found.not_finite));
-  if (found.component_row < 0 && direction.components > 1) PetscCallCXX(SplitComponents(&direction));
-  request->block          = blocks ? size : 1;
+  request->direction = chosen.direction;
+  if (found.component_row < 0 && chosen.direction.components > 1) PetscCallCXX(SplitComponents(&request->direction));
+  request->block          = chosen.block(source);
   request->half_bandwidth = std::max(1, found.half_bandwidth);
   request->periodic       = found.periodic;
   request->coupled        = found.across;
@@ -257,16 +241,17 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCall(BlockIsOnDevice(source.block, &on_device));
   std::unique_ptr<LineOperator> reader;
-  std::vector<LineDirection>    directions;
+  std::vector<ChosenDirection>  directions;
   PetscCallCXX(reader = LineOperator::create(on_device));
   PetscCall(ChooseDirections(pc, line, *reader, source, &directions));
   PetscCall(DecidePin(pc, line));
-  for (const LineDirection &d : directions) {
+  for (const ChosenDirection &chosen : directions) {
+    const LineDirection &d = chosen.direction;
     PetscCheck(line->cut == PC_LINE_CUT_LOCAL || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
                d.name.c_str(), (int)d.processes, d.name == "rows" ? "give each rank whole lines" : format("use -da_processors_%s 1", d.name.c_str()).c_str());
     LineRequest request;
-    request.direction = d;
-    PetscCall(Inspect(pc, *reader, source, &request, &line->failure));
+    PetscCall(Request(chosen, source, &request));
+    if (chosen.found.not_finite >= 0) line->failure = format("PC line: row %lld has an entry that is not a finite number", static_cast<long long>(rbegin + chosen.found.not_finite)); // a failure, not an error
     request.lhs               = line->lhs;
     request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
     request.solver.zero_pivot = static_cast<double>(line->zero_pivot);

@@ -84,7 +84,7 @@ TEST_F(KSPLine, DoneLinesAreRefinedWhereTheNormAsksForMore)
 {
   // one peak a line: a residual of many small numbers is within the tolerance of the line, and beyond that of the norm
   Mat A = batch(
-    400, [](PetscInt, PetscInt, PetscInt step) { return poisson(step, 0.01); }, ranks);
+    100, [](PetscInt, PetscInt, PetscInt step) { return poisson(step, 0.01); }, ranks);
   Solver   s(A);
   Vec      noise;
   PetscInt begin, end;
