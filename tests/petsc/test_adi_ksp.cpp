@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // KSP adi: iterations against theory, what it finds out about a matrix, and that it behaves as PETSc's own.
-#include "fixture.hpp"
+#include "adi_fixture.hpp"
 
 #include <ribbon_petsc/kspadi.h>
 
@@ -8,21 +8,7 @@ using namespace test;
 
 namespace {
 
-class AdiKSP : public Petsc {
-protected:
-  void SetUp() override
-  {
-    Petsc::SetUp();
-    phases() = false;
-  }
-  void TearDown() override
-  {
-    phases() = true;
-    Petsc::TearDown();
-  }
-  /// Whether nothing here can be solved: ranks cut lines.
-  bool cut() const { return ranks > 1 && !joins_cut_lines(); }
-};
+class AdiKSP : public test::Adi { };
 
 /// A KSP adi for a matrix, with a random solution.
 struct Solver {

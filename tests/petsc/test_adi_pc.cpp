@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PC adi: the product that it is, the shifts that it finds, what it refuses.
-#include "fixture.hpp"
+#include "adi_fixture.hpp"
 
 #include <ribbon_petsc/pcadi.h>
 
@@ -10,23 +10,11 @@ using namespace test;
 
 namespace {
 
-class AdiPC : public Petsc {
-protected:
-  void SetUp() override
-  {
-    Petsc::SetUp();
-    phases() = false;
-  }
-  void TearDown() override
-  {
-    phases() = true;
-    Petsc::TearDown();
-  }
-};
+class AdiPC : public test::Adi { };
 
 /// Line, as PC adi.
-struct Adi : Line {
-  Adi(const Grid &grid, PetscReal shift) : Line(grid.A, grid.da)
+struct AdiLine : Line {
+  AdiLine(const Grid &grid, PetscReal shift) : Line(grid.A, grid.da)
   {
     PCSetType(pc, PCADI);
     PCADISetShift(pc, shift);
@@ -88,9 +76,9 @@ TEST_F(AdiPC, IsTheProductOfItsDirections)
   const PetscReal shift = 4;
   for (std::vector<PetscInt> n : {std::vector<PetscInt>{9, 8}, {6, 5, 8}}) {
     const Grid grid(n, strength, shift);
-    Adi        adi(grid, shift);
+    AdiLine    adi(grid, shift);
     const auto code = PCSetUp(adi.pc);
-    if (ranks > 1 && !joins_cut_lines()) {
+    if (cut()) {
       EXPECT_NE(static_cast<int>(code), 0);
       EXPECT_TRUE(contains(last_error(), "use -da_processors_")) << last_error();
       continue;
@@ -116,7 +104,7 @@ TEST_F(AdiPC, IsTheProductOfItsDirections)
 
 TEST_F(AdiPC, PreconditionsWithAndWithoutAShiftInTheMatrix)
 {
-  if (ranks > 1 && !joins_cut_lines()) GTEST_SKIP() << "ranks cut lines";
+  if (cut()) GTEST_SKIP() << "ranks cut lines";
   for (PetscReal contained : {0., 0.4}) {
     const Grid grid({24, 24}, {1, 1, 0}, contained);
     for (bool symmetric : {false, true}) {
@@ -153,7 +141,7 @@ TEST_F(AdiPC, PreconditionsWithAndWithoutAShiftInTheMatrix)
 TEST_F(AdiPC, RefusesWhereThereIsNoShift)
 {
   const Grid grid({8, 8}, {1, 1, 0}, 0);
-  Adi        adi(grid, 0);
+  AdiLine    adi(grid, 0);
   OK(PCSetOptionsPrefix(adi.pc, "a_"));
   EXPECT_NE(static_cast<int>(PCSetUp(adi.pc)), 0);
   EXPECT_EQ(last_error(), "PC adi needs the shift of a matrix shift M - A, and no time step made this one: give it with -a_pc_adi_shift, or solve an elliptic problem with -a_ksp_type adi");
@@ -171,14 +159,14 @@ TEST_F(AdiPC, RefusesWhereThereIsNoShift)
   OK(PCSetDM(pc, grid.da));
   OK(PCADISetShift(pc, 1));
   EXPECT_NE(static_cast<int>(KSPSolve(ksp, adi.b, adi.x)), 0);
-  EXPECT_TRUE(contains(last_error(), ranks > 1 && !joins_cut_lines() ? "-da_processors_" : "in place of -ksp_type preonly")) << last_error();
+  EXPECT_TRUE(contains(last_error(), cut() ? "-da_processors_" : "in place of -ksp_type preonly")) << last_error();
   OK(KSPDestroy(&ksp));
 }
 
 TEST_F(AdiPC, ChecksItsOptions)
 {
   const Grid      grid({8, 8}, {1, 1, 0}, 2);
-  Adi             adi(grid, 2);
+  AdiLine         adi(grid, 2);
   const PetscInt  twice[] = {0, 0}, one[] = {1}, far[] = {3};
   const PetscInt *list;
   PetscInt        n;
@@ -207,8 +195,8 @@ TEST_F(AdiPC, ChecksItsOptions)
 TEST_F(AdiPC, NaNFailsTheSetUp)
 {
   const Grid grid({8, 8}, {1, 1, 0}, 2);
-  Adi        adi(grid, 2);
-  if (ranks > 1 && !joins_cut_lines()) GTEST_SKIP() << "ranks cut lines";
+  AdiLine    adi(grid, 2);
+  if (cut()) GTEST_SKIP() << "ranks cut lines";
   OK(PCApply(adi.pc, adi.b, adi.x));
   EXPECT_EQ(failed_reason(adi.pc), PC_NOERROR);
   EXPECT_TRUE(contains(adi.view(), "directions: x,y, from the DMDA of the PC")) << adi.view();
