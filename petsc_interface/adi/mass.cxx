@@ -22,7 +22,7 @@ PetscErrorCode GetTSOfDM(DM dm, TS *ts)
 
 PetscErrorCode GetMassOfTS(TS ts, Vec mass)
 {
-  TSIFunction  function = nullptr;
+  PetscErrorCode (*function)(TS, PetscReal, Vec, Vec, Vec, void *) = nullptr;
   DM           dm;
   Vec          u, v, f;
   PetscReal    t, size;
