@@ -66,13 +66,17 @@ PetscErrorCode GetMassOfTS(TS ts, Vec mass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MarkDiagonalRows(Mat P, Vec mass)
+PetscErrorCode MarkDiagonalRows(Mat J, Vec mass)
 {
   PetscInt           begin, end, count;
   const PetscInt    *columns;
   const PetscScalar *values;
   PetscScalar       *m;
+  PetscBool          is_symmetric_type;
+  Mat                P = J;
   PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)J, &is_symmetric_type, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  if (is_symmetric_type) PetscCall(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &P)); // it hands out no whole rows
   PetscCall(MatGetOwnershipRange(P, &begin, &end));
   PetscCall(VecGetArray(mass, &m));
   for (PetscInt r = begin; r < end; ++r) {
@@ -86,6 +90,7 @@ PetscErrorCode MarkDiagonalRows(Mat P, Vec mass)
     if (alone && diagonal) m[r - begin] = 0;
   }
   PetscCall(VecRestoreArray(mass, &m));
+  if (is_symmetric_type) PetscCall(MatDestroy(&P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

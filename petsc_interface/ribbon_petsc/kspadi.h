@@ -13,8 +13,8 @@
 
    Notes:
    One direction is solved at once. In two, with A = H + V, an iteration is x += (p + q) (V + q)^-1 (H + p)^-1 (b - A x), with Wachspress' shifts p and q for the spectra of H and V; in three it is that of Douglas with
-   shifts in geometric progression. Rows that have a diagonal entry alone are solved first. Where the directions do not commute, or do not make up A, one shift is used throughout: a method that converges for symmetric
-   positive definite parts, slowly, and a smoother; KSPView() says so. With KSP_NORM_NONE and few iterations, as on the levels of PCMG, shifts are for the upper part of the spectra. The PC is set to PCNONE:
+   shifts in geometric progression. Rows that have a diagonal entry alone are solved first. Where the directions do not commute, or do not make up A, a cycle that does not halve the norm of the residual is
+   given up for one shift: a method that converges for symmetric positive definite parts, slowly, and a smoother; KSPView() says so. With KSP_NORM_NONE and few iterations, as on the levels of PCMG, shifts are for the upper part of the spectra. The PC is set to PCNONE:
    lines are solved by PCs of type PCLINE with the prefixes adi_x_, adi_y_ and adi_z_.
 
    References:

@@ -126,6 +126,21 @@ TEST_F(AdiKSP, BoundariesOfEveryKind)
   }
 }
 
+TEST_F(AdiKSP, TakesOtherTypesOfMatrices)
+{
+  if (cut()) GTEST_SKIP() << "ranks cut lines";
+  const Grid grid({16, 16}, {1, 1, 0}, 0);
+  OK(MatSetOption(grid.A, MAT_SYMMETRIC, PETSC_TRUE));
+  for (const char *type : {MATBAIJ, MATSBAIJ}) {
+    Mat A;
+    OK(MatConvert(grid.A, type, MAT_INITIAL_MATRIX, &A));
+    Solver s(A, grid.da);
+    EXPECT_LT(s.solve(), 1e-8) << type;
+    EXPECT_LT(s.its, 1.15 * static_cast<double>(s.predicted) + 1) << type;
+    OK(MatDestroy(&A));
+  }
+}
+
 TEST_F(AdiKSP, OneDirectionIsSolvedAtOnce)
 {
   const Grid grid({16, 40}, {0, 1, 0}, 0, false, {ranks, 1, 1});
