@@ -182,7 +182,7 @@ private:
         const PetscScalar rate = udot ? udot[entry++] : PetscScalar(0), here = read(at, 0, 0, 0);
         PetscInt          inside[3] = {0, 0, 0};
         bool              on_edge   = false;
-        for (PetscInt d = 0; d < p.dim; ++d) inside[d] = at[d] == 0 ? 1 : at[d] == p.n - 1 ? -1 : 0, on_edge = on_edge || inside[d] != 0;
+        for (PetscInt d = 0; d < p.dim && !on_edge; ++d) inside[d] = at[d] == 0 ? 1 : at[d] == p.n - 1 ? -1 : 0, on_edge = inside[d] != 0; // corners follow edges
         if (on_edge && p.boundary <= Diffusion::rates) {
           PetscReal beside[3];
           for (int d = 0; d < 3; ++d) beside[d] = x[d] + static_cast<PetscReal>(inside[d]) * p.step();
