@@ -11,8 +11,8 @@ namespace ribbon::multifrontal {
 /// The arithmetic of QrJoinKernel for W = kl + ku known when compiled. The column of a pivot goes to scratch as it is; every lane makes the reflection of it for itself, so that a step has one barrier, of a warp.
 template <class Scalar, int W>
 struct QrJoinRegistersKernel {
-  static constexpr int team        = 256; ///< threads
-  static constexpr int max_threads = 2 * team; ///< so few registers that two teams fit a multiprocessor
+  static constexpr int team        = W <= 6 ? 256 : 128; ///< threads
+  static constexpr int max_threads = W <= 6 ? 512 : 384; ///< so few registers that several teams fit a multiprocessor
   static constexpr int own         = W <= 6 ? 1 : 2; ///< columns of a lane
   static constexpr int busy        = 5 * W / own;    ///< lanes with columns: of the cut, the cuts before and behind, Q
   static constexpr int lanes       = busy <= 16 ? 16 : 32;

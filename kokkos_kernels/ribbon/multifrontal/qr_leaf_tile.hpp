@@ -235,21 +235,20 @@ struct QrLeafTileKernel {
     team.barrier();
     if (plain) {
       threads.for_each([&](int v, Lane &) { stage_rows(base, 0, v, shared), stage_rows(base, 1, v, shared); });
-      threads.for_each([&](int, Lane &) { device::async_wait(0); });
+      threads.for_each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
       team.barrier();
       threads.for_each([&](int v, Lane &) { stage_entries(0, v, shared); });
-      threads.for_each([&](int, Lane &) { device::async_wait(0); });
+      threads.for_each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
       team.barrier();
     }
     const auto at_chunk = [&](int q, const auto &body) { // while the next one comes
       threads.for_each([&](int v, Lane &mine) {
         if (plain && q + 2 < chunks) stage_rows(base, q + 2, v, shared);
         if (plain && q + 1 < chunks) stage_entries(q + 1, v, shared);
-        device::async_commit();
         if (q > 0) store_scales(base, q - 1, v, shared);
         if (mine.active) body(v % leaves, mine);
       });
-      threads.for_each([&](int, Lane &) { device::async_wait(0); });
+      threads.for_each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
       team.barrier();
     };
     RIBBON_UNROLL

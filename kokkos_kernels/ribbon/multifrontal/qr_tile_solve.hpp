@@ -235,7 +235,7 @@ struct QrTileUpKernel : QrTile<Scalar, W, C, true> {
     team.barrier();
     threads.for_each([&](int v, Lane &) { this->template stage<Team::is_virtual>(tile, 0, v, shared); });
     const auto at_chunk = [&](int q, const auto &body) { // while the next one comes
-      threads.for_each([&](int, Lane &) { device::async_wait(0); });
+      threads.for_each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
       team.barrier();
       threads.for_each([&](int v, Lane &mine) {
         if (q + 1 < tile.chunks) this->template stage<Team::is_virtual>(tile, q + 1, v, shared);
@@ -258,7 +258,7 @@ struct QrTileUpKernel : QrTile<Scalar, W, C, true> {
       threads.for_each([&](int, Lane &) { device::lane_barrier(leaves); });
       threads.for_each([&](int v, Lane &) { this->store(tile, q, v, shared); });
     }
-    threads.for_each([&](int, Lane &) { device::async_wait(0); });
+    threads.for_each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
     team.barrier();
     threads.for_each([&](int v, Lane &mine) {
       if (v / leaves >= Base::with_columns) return;
@@ -452,7 +452,7 @@ struct QrTileDownKernel : QrTile<Scalar, W, C, false> {
       if (i < tile.leaves_of_chain && (node > 0 || tree.chain.ring)) this->solve.x(tile.chain0 + g, tree.start(node) - tree.chain.kl + k, tile.column0 + c) = cuts[tile.cut(g, i)][k][c];
     });
     for (int q = tile.chunks - 1; q >= 0; --q) {
-      threads.for_each([&](int, Lane &) { device::async_wait(0); });
+      threads.for_each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
       team.barrier();
       threads.for_each([&](int t, Lane &mine) {
         if (q > 0) this->template stage<Team::is_virtual>(tile, q - 1, t, shared);
