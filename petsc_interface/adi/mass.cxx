@@ -65,6 +65,29 @@ PetscErrorCode GetMassOfTS(TS ts, Vec mass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MarkDiagonalRows(Mat P, Vec mass)
+{
+  PetscInt           begin, end, count;
+  const PetscInt    *columns;
+  const PetscScalar *values;
+  PetscScalar       *m;
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(P, &begin, &end));
+  PetscCall(VecGetArray(mass, &m));
+  for (PetscInt r = begin; r < end; ++r) {
+    bool alone = true, diagonal = false;
+    PetscCall(MatGetRow(P, r, &count, &columns, &values));
+    for (PetscInt k = 0; k < count; ++k) {
+      if (columns[k] == r) diagonal = values[k] != PetscScalar(0);
+      else alone = alone && values[k] == PetscScalar(0);
+    }
+    PetscCall(MatRestoreRow(P, r, &count, &columns, &values));
+    if (alone && diagonal) m[r - begin] = 0;
+  }
+  PetscCall(VecRestoreArray(mass, &m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Bisection: the number that half of all values do not exceed.
 static PetscErrorCode GlobalMedian(MPI_Comm comm, const std::vector<PetscReal> &values, PetscReal *median)
 {

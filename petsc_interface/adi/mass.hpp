@@ -15,6 +15,9 @@ PetscErrorCode GetTSOfDM(DM dm, TS *ts);
 /// Rounded to 40 bits, so that rows that ought to be equal are. Collective.
 PetscErrorCode GetMassOfTS(TS ts, Vec mass);
 
+/// Sets the mass of rows that have a diagonal entry alone, and have one, to 0: Dirichlet values of matrices that no time step made.
+PetscErrorCode MarkDiagonalRows(Mat J, Vec mass);
+
 /// The median over all ranks of (row sums of J) / M, over rows where M != 0: with J = shift M - A the shift, up to how much A changes constants. 0 where M is 0 everywhere. Collective.
 PetscErrorCode EstimateShift(Mat J, Vec mass, PetscReal *shift);
 

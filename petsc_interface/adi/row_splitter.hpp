@@ -22,7 +22,7 @@ struct Way {
 class RowSplitter {
 public:
   struct Block {
-    HostRows           J, M;              ///< M of the same pattern, or without values
+    HostRows           J{}, M{};          ///< M of the same pattern, or without values
     const signed char *way     = nullptr; ///< see Way
     const PetscInt    *columns = nullptr; ///< global numbers; null: those from `first` on
   };

@@ -12,13 +12,6 @@ namespace {
 
 const char *const axis_names[] = {"x", "y", "z"};
 
-/// A change of any splitting, so that factors never take one for another.
-PetscInt64 next_generation()
-{
-  static PetscInt64 last = 0;
-  return ++last;
-}
-
 /// The diagonal and the off-diagonal block of AIJ, borrowed; the latter may be null.
 PetscErrorCode GetBlocks(Mat aij, Mat (&block)[2], const PetscInt **columns)
 {
@@ -152,10 +145,20 @@ private:
   Vec                       mass_    = nullptr;
 };
 
+/// A change of any splitting, so that factors never take one for another.
+PetscInt64 DirectionSplitting::next_generation()
+{
+  static PetscInt64 last = 0;
+  return ++last;
+}
+
 PetscErrorCode DirectionSplitting::forget_directions()
 {
   PetscFunctionBegin;
-  for (Direction &d : directions_) PetscCall(MatDestroy(&d.A));
+  for (Direction &d : directions_) {
+    PetscCall(MatDestroy(&d.A));
+    PetscCall(MatDestroy(&d.given));
+  }
   PetscCall(MatDestroy(&couplings_));
   directions_.clear();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -171,7 +174,7 @@ PetscErrorCode DirectionSplitting::reset()
   PetscCall(grid_.reset());
   for (auto &ways : ways_) ways.clear();
   is_algebraic_.clear();
-  pattern_ = -1, pattern_of_ = 0, axes_ = 0, reach_ = 1;
+  patterns_.clear(), axes_ = 0, reach_ = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -356,46 +359,53 @@ PetscErrorCode DirectionSplitting::make(Mat aij)
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, some, 2, MPI_INT, MPI_MAX, comm));
   if (some[1]) PetscCall(create_rows(aij, -1, &couplings_));
-  PetscCall(VecDestroy(&algebraic_));
-  PetscCall(VecDestroy(&is_algebraic_vector_));
-  if (!some[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecDuplicate(mass_, &algebraic_));
-  PetscCall(VecDuplicate(mass_, &is_algebraic_vector_));
+  PetscCall(make_algebraic_vectors(some[0] != 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::make_algebraic_vectors(bool some)
+{
+  PetscScalar *is;
+  PetscFunctionBegin;
+  if (!some) {
+    PetscCall(VecDestroy(&algebraic_));
+    PetscCall(VecDestroy(&is_algebraic_vector_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!algebraic_) PetscCall(VecDuplicate(mass_, &algebraic_));
+  if (!is_algebraic_vector_) PetscCall(VecDuplicate(mass_, &is_algebraic_vector_));
+  PetscCall(VecGetArrayWrite(is_algebraic_vector_, &is));
+  for (std::size_t r = 0; r < is_algebraic_.size(); ++r) is[r] = is_algebraic_[r] ? 1 : 0;
+  PetscCall(VecRestoreArrayWrite(is_algebraic_vector_, &is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// s_b, 0 on rows of differential equations.
 PetscErrorCode DirectionSplitting::algebraic_of(const Filler &filler)
 {
-  PetscScalar *s, *is;
+  PetscScalar *s;
   PetscFunctionBegin;
   if (!algebraic_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayWrite(algebraic_, &s));
-  PetscCall(VecGetArrayWrite(is_algebraic_vector_, &is));
-  for (PetscInt r = 0; r < filler.rows.rows(); ++r) {
-    is[r] = is_algebraic_[static_cast<std::size_t>(r)] ? 1 : 0;
-    s[r]  = is_algebraic_[static_cast<std::size_t>(r)] ? static_cast<PetscScalar>(filler.rows.scale(r)) : PetscScalar(0);
-  }
-  PetscCall(VecRestoreArrayWrite(is_algebraic_vector_, &is));
+  for (PetscInt r = 0; r < filler.rows.rows(); ++r) s[r] = is_algebraic_[static_cast<std::size_t>(r)] ? static_cast<PetscScalar>(filler.rows.scale(r)) : PetscScalar(0);
   PetscCall(VecRestoreArrayWrite(algebraic_, &s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DirectionSplitting::update(const SplitJacobian &jacobian, bool *changed)
 {
-  const MPI_Comm   comm = PetscObjectComm((PetscObject)jacobian.J);
-  Mat              aij;
-  DM               dm    = jacobian.dm;
-  PetscBool        is_da = PETSC_FALSE;
-  PetscObjectState pattern;
-  PetscObjectId    of;
-  unsigned         axes, flags;
-  bool             mass_changed = false, rows_changed = false, differs = false;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)jacobian.J);
+  Mat            aij;
+  DM             dm    = jacobian.dm;
+  PetscBool      is_da = PETSC_FALSE;
+  Pattern        pattern;
+  unsigned       axes, flags;
+  bool           mass_changed = false, rows_changed = false, differs = false;
   PetscFunctionBegin;
   PetscCall(as_aij(jacobian.J, &aij));
-  PetscCall(MatGetNonzeroState(jacobian.J, &pattern));
-  PetscCall(PetscObjectGetId((PetscObject)jacobian.J, &of));
-  const bool anew = pattern != pattern_ || of != pattern_of_;
+  PetscCall(MatGetNonzeroState(jacobian.J, &pattern.state));
+  PetscCall(PetscObjectGetId((PetscObject)jacobian.J, &pattern.of));
+  const bool anew = patterns_ != std::vector<Pattern>{pattern};
   if (anew) {
     PetscCall(reset());
     PetscCall(as_aij(jacobian.J, &aij));
@@ -426,7 +436,7 @@ PetscErrorCode DirectionSplitting::update(const SplitJacobian &jacobian, bool *c
     generation_ = next_generation();
   }
   PetscCall(filler.close());
-  pattern_ = pattern, pattern_of_ = of;
+  patterns_ = {pattern};
   if (changed) *changed = any != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

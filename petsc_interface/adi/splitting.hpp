@@ -38,8 +38,8 @@ public:
   /// @param changed  whether A_d or mass() are not what they were, on any rank; may be null
   /// Errors: PETSC_ERR_SUP in one sentence where J has no lines, or a mass matrix in several directions.
   PetscErrorCode update(const SplitJacobian &jacobian, bool *changed);
-  /// The same with A_1 .. A_D as the application made them, in the order of the grid's directions; `jacobian.J` gives the rows of algebraic equations, whose entries in A_d do not count, and may
-  /// be null where there are none.
+  /// The same with A_1 .. A_D as the application made them, AIJ with stored diagonals, in the order of the grid's directions: -J_b in rows of algebraic equations, along the direction of their
+  /// couplings, zero along the others. They are copied. Of `jacobian` mass, mass_matrix and dm count; where that is no DMDA, the DMDA of J, or the patterns of A_d.
   PetscErrorCode update(const std::vector<Mat> &A, const SplitJacobian &jacobian, bool *changed);
 
   int         directions() const { return static_cast<int>(directions_.size()); } ///< D; 0 before update()
@@ -76,30 +76,40 @@ public:
 
 private:
   struct Direction {
-    const char     *name = "x";
-    PCLineDirection line = PC_LINE_DIRECTION_AUTO;
-    int             axis = 0; ///< of the grid
-    Mat             A    = nullptr;
+    const char     *name  = "x";
+    PCLineDirection line  = PC_LINE_DIRECTION_AUTO;
+    int             axis  = 0; ///< of the grid
+    Mat             A     = nullptr;
+    Mat             given = nullptr; ///< the next A, where the application makes it
+  };
+  /// Which pattern of which matrix.
+  struct Pattern {
+    PetscObjectState state = -1;
+    PetscObjectId    of    = 0;
+    bool             operator==(const Pattern &other) const { return state == other.state && of == other.of; }
   };
   class Filler;
-  const Direction &at(int d) const { return directions_[static_cast<std::size_t>(d)]; }
-  PetscErrorCode   as_aij(Mat J, Mat *aij);
-  PetscErrorCode   find_ways(Mat aij);
-  PetscErrorCode   coupling_axes(Mat aij, unsigned *axes) const;
-  PetscErrorCode   update_mass(Mat aij, const SplitJacobian &jacobian, bool *changed, bool *rows_changed);
-  PetscErrorCode   make(Mat aij);
-  PetscErrorCode   create_rows(Mat aij, int axis, Mat *A) const;
-  PetscErrorCode   algebraic_of(const Filler &filler);
-  PetscErrorCode   forget_directions();
-  PetscErrorCode   make_work() const;
+  const Direction  &at(int d) const { return directions_[static_cast<std::size_t>(d)]; }
+  PetscErrorCode    as_aij(Mat J, Mat *aij);
+  PetscErrorCode    find_ways(Mat aij);
+  PetscErrorCode    coupling_axes(Mat aij, unsigned *axes) const;
+  PetscErrorCode    update_mass(Mat aij, const SplitJacobian &jacobian, bool *changed, bool *rows_changed);
+  PetscErrorCode    make(Mat aij);
+  PetscErrorCode    create_rows(Mat aij, int axis, Mat *A) const;
+  PetscErrorCode    algebraic_of(const Filler &filler);
+  PetscErrorCode    forget_directions();
+  PetscErrorCode    make_work() const;
+  PetscErrorCode    make_algebraic_vectors(bool some);
+  PetscErrorCode    make_given(const std::vector<Mat> &A, const SplitJacobian &jacobian);
+  PetscErrorCode    algebraic_of_given(const std::vector<Mat> &A);
+  static PetscInt64 next_generation();
 
   RowGrid                  grid_;
   std::vector<Direction>   directions_;
   std::vector<signed char> ways_[2]; ///< see Way: of the entries of the diagonal and of the off-diagonal block
-  int                      reach_      = 1;
-  unsigned                 axes_       = 0; ///< bit d: some coupling along d is not zero
-  PetscObjectState         pattern_    = -1;
-  PetscObjectId            pattern_of_ = 0;
+  int                      reach_ = 1;
+  unsigned                 axes_  = 0;    ///< bit d: some coupling along d is not zero
+  std::vector<Pattern>     patterns_;     ///< of the matrices that the directions were made for
   std::vector<char>        is_algebraic_; ///< local rows
   Vec                      mass_ = nullptr, multiplier_ = nullptr, algebraic_ = nullptr;
   Vec                      is_algebraic_vector_ = nullptr; ///< 1 on algebraic rows, 0 on the others

@@ -14,25 +14,28 @@ namespace {
 class Progress {
 public:
   Progress() = default;
-  /// @param factor    a number is progress where it is below this times the last that was
+  /// @param period    every so many-th number counts
+  /// @param factor    it is progress where it is below this times the last that was
   /// @param patience  so many without progress are too many
-  Progress(PetscReal factor, PetscInt patience) : factor_(factor), patience_(patience) { }
+  Progress(PetscInt period, PetscReal factor, PetscInt patience) : period_(period), patience_(patience), factor_(factor) { }
   bool ends_with(PetscReal value)
   {
+    if (++seen_ % period_ != 0) return false;
     without_ = value < factor_ * mark_ ? 0 : without_ + 1;
     if (without_ == 0) mark_ = value;
     return without_ >= patience_;
   }
 
 private:
+  PetscInt  period_ = 1, patience_ = 1, without_ = 0, seen_ = 0;
   PetscReal factor_ = 1, mark_ = PETSC_MAX_REAL;
-  PetscInt  patience_ = 1, without_ = 0;
 };
 
 /// Of one right-hand side.
 struct Column {
   PetscReal          norm = 0, norm0 = 0, tolerance = 0;                               ///< the last two are what the convergence test keeps in the KSP
-  PetscReal          worst  = 0;                                                       ///< line beside its tolerance, on all ranks where that was asked for
+  bool               taken_back = false;                                               ///< what was held was better
+  bool               spares     = false;                                               ///< lines that are done are left alone
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING, held = KSP_CONVERGED_ITERATING; ///< held: what the test said while lines were left
   Progress           all, lines;
 };
@@ -41,6 +44,8 @@ struct Column {
 struct Block {
   Vec      b = nullptr, x = nullptr, r = nullptr, z = nullptr;
   Mat      B = nullptr, X = nullptr, R = nullptr, Z = nullptr;
+  Vec      kept    = nullptr; ///< solutions that the test was content with
+  Mat      Kept    = nullptr;
   PetscInt columns = 1;
 };
 
@@ -117,7 +122,7 @@ PetscErrorCode Correct(KSP ksp, Mat A, Block &k, const std::vector<Column> &colu
     PetscCall(WithWrite(k.z, k.Z, c, [&](Vec z) {
       PetscFunctionBegin;
       if (columns[static_cast<std::size_t>(c)].reason) PetscCall(VecSet(z, 0));
-      else if (lines) PetscCall(lines->leave_alone(z, c));
+      else if (lines && columns[static_cast<std::size_t>(c)].spares) PetscCall(lines->leave_alone(z, c));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
   if (k.B) PetscCall(MatAXPY(k.X, 1, k.Z, SAME_NONZERO_PATTERN));
@@ -145,10 +150,13 @@ PetscErrorCode Show(KSP ksp, Block &k, PetscInt c, const F &f)
 /// A norm that is not finite ends the solve: because of the PC, or of the numbers.
 PetscErrorCode EndNotFinite(KSP ksp, Block &k)
 {
-  int reason = static_cast<int>(ksp->pc->failedreasonrank);
+  PCFailedReason of_rank;
+  int            reason;
   PetscFunctionBegin;
   static_cast<KSP_Line *>(ksp->data)->judged = false;
   PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "KSPSolve has not converged due to infinity or NaN norm");
+  PetscCall(PCGetFailedReason(ksp->pc, &of_rank));
+  reason = static_cast<int>(of_rank);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &reason, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp)));
   ksp->reason = reason ? KSP_DIVERGED_PC_FAILED : KSP_DIVERGED_NANORINF;
   if (!reason) PetscFunctionReturn(PETSC_SUCCESS);
@@ -182,27 +190,40 @@ PetscErrorCode Prepare(KSP ksp, PetscInt columns, bool *direct, bool *single)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Judges all lines where M is direct; lines that are not done hold back what the test said, as long as they get better.
+/// Keeps the solution of a column, or takes back what was kept.
+PetscErrorCode Keep(Block &k, PetscInt c)
+{
+  PetscFunctionBegin;
+  if (k.B && !k.Kept) PetscCall(MatDuplicate(k.X, MAT_DO_NOT_COPY_VALUES, &k.Kept));
+  if (!k.B && !k.kept) PetscCall(VecDuplicate(k.x, &k.kept));
+  PetscCall(WithRead(k.x, k.X, c, [&](Vec x) { return WithWrite(k.kept, k.Kept, c, [&](Vec kept) { return VecCopy(x, kept); }); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode TakeBack(Block &k, PetscInt c)
+{
+  PetscFunctionBegin;
+  PetscCall(WithRead(k.kept, k.Kept, c, [&](Vec kept) { return WithWrite(k.x, k.X, c, [&](Vec x) { return VecCopy(kept, x); }); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Judges all lines where M is direct; lines that are not done hold back what the default test said, as long as they get better.
 PetscErrorCode JudgeLines(KSP ksp, Block &k, LineResiduals *lines, std::vector<Column> &columns, bool look_at_b, bool last)
 {
-  std::vector<PetscReal> worst;
-  bool                   ask = false;
+  std::vector<PetscReal> worst(columns.size());
   PetscFunctionBegin;
   for (PetscInt c = 0; c < k.columns; ++c) {
-    Column &column = columns[static_cast<std::size_t>(c)];
     if (ksp->its == 0) PetscCall(WithRead(k.b, k.B, c, [&](Vec b) { return lines->look(b, c, true); }));
     if (ksp->its > 0 || !look_at_b) PetscCall(WithRead(k.r, k.R, c, [&](Vec r) { return lines->look(r, c, false); }));
-    PetscCall(lines->judge(c, ksp->rtol, ksp->abstol, ksp->its, &column.worst));
-    worst.push_back(column.worst);
-    ask = ask || column.reason > 0;
+    PetscCall(lines->judge(c, ksp->rtol, ksp->abstol, ksp->its, &worst[static_cast<std::size_t>(c)]));
   }
-  if (!ask || ksp->converged != KSPConvergedDefault) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
+  if (ksp->converged != KSPConvergedDefault) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst.data(), static_cast<PetscMPIInt>(worst.size()), MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)ksp)));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     Column &column = columns[c];
-    if (column.reason <= 0) continue;
-    if (worst[c] > 1 && !last && !column.lines.ends_with(worst[c])) column.held = column.reason, column.reason = KSP_CONVERGED_ITERATING;
-    else column.held = KSP_CONVERGED_ITERATING;
+    if (worst[c] <= 1) column.spares = false; // should the norm ask for more
+    if (column.reason <= 0 || worst[c] <= 1 || last || column.taken_back || column.lines.ends_with(worst[c])) continue;
+    column.held = column.reason, column.reason = KSP_CONVERGED_ITERATING;
+    PetscCall(Keep(k, static_cast<PetscInt>(c)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -226,15 +247,23 @@ PetscErrorCode Norms(Vec v, Mat V, std::vector<Column> &columns, PetscReal *larg
 PetscErrorCode Test(KSP ksp, Block &k, PetscInt c, Column &column, bool direct, bool last)
 {
   PetscFunctionBegin;
-  if (column.held) column.reason = column.held; // it has been said; only lines were left
   if (column.reason) PetscFunctionReturn(PETSC_SUCCESS);
   ksp->rnorm0 = column.norm0, ksp->ttol = column.tolerance;
   PetscCall(Show(ksp, k, c, [&] { return (*ksp->converged)(ksp, ksp->its, column.norm, &column.reason, ksp->cnvP); }));
   column.norm0 = ksp->rnorm0, column.tolerance = ksp->ttol;
+  if (column.held && column.reason <= 0) { // refined lines lost more than they gained
+    PetscCall(TakeBack(k, c));
+    column.reason = column.held, column.taken_back = true;
+  }
+  column.held       = KSP_CONVERGED_ITERATING;
   const bool judged = ksp->normtype != KSP_NORM_NONE && ksp->converged == KSPConvergedDefault && column.norm > column.tolerance;
   if (!column.reason && judged && column.all.ends_with(column.norm)) {
-    column.reason = KSP_DIVERGED_BREAKDOWN;
-    PetscCall(PetscInfo(ksp, "The residual norm %g does not get smaller: %s\n", (double)column.norm, direct ? "the tolerance lies below what rounding allows" : "the iteration does not converge"));
+    if (column.spares) { // it may be for lines that are done
+      column.spares = false, column.all = Progress(1, 0.5, 2);
+    } else {
+      column.reason = KSP_DIVERGED_BREAKDOWN;
+      PetscCall(PetscInfo(ksp, "The residual norm %g does not get smaller: %s\n", (double)column.norm, direct ? "the tolerance lies below what rounding allows" : "the iteration does not converge"));
+    }
   }
   if (!column.reason && last) column.reason = ksp->normtype == KSP_NORM_NONE ? KSP_CONVERGED_ITS : KSP_DIVERGED_ITS;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -258,7 +287,12 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   // without norms nothing tells when to stop: a direct solve is refined once, in single precision three times
   const PetscInt      most = normed || !direct || ksp->converged == KSPConvergedSkip ? ksp->max_it : PetscMin(ksp->max_it, single ? 4 : 2);
   std::vector<Column> columns(static_cast<std::size_t>(k.columns));
-  for (Column &column : columns) column.all = direct ? Progress(0.5, 2) : Progress(1, 30 + size), column.lines = Progress(0.5, 2);
+  // with an approximate M residuals may grow at first, for as many iterations as pieces of a line follow each other
+  for (Column &column : columns) {
+    column.all    = direct ? Progress(1, 0.5, 2) : Progress(30 + size, 1, 1);
+    column.lines  = Progress(1, 0.5, 2);
+    column.spares = lines && ksp->converged == KSPConvergedDefault;
+  }
 
   ksp->its = 0, ksp->reason = k.columns > 0 ? KSP_CONVERGED_ITERATING : KSP_CONVERGED_ATOL;
   for (bool done = k.columns == 0; !done;) {
@@ -275,6 +309,10 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
     PetscCall(KSPLogResidualHistory(ksp, norm));
     PetscCall(Show(ksp, k, static_cast<PetscInt>(shown - columns.begin()), [&] { return KSPMonitor(ksp, ksp->its, norm); }));
     for (PetscInt c = 0; c < k.columns; ++c) PetscCall(Test(ksp, k, c, columns[static_cast<std::size_t>(c)], direct, last));
+    if (std::any_of(columns.begin(), columns.end(), [](const Column &column) { return column.taken_back; })) {
+      PetscCall(Residuals(ksp, A, k));
+      PetscCall(Norms(k.r, k.R, columns, &ksp->rnorm));
+    }
     if (lines) PetscCall(JudgeLines(ksp, k, lines, columns, start, last));
     done = std::all_of(columns.begin(), columns.end(), [](const Column &column) { return column.reason != KSP_CONVERGED_ITERATING; });
     if (done) break;
@@ -283,7 +321,11 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   }
   for (const Column &column : columns) // the first one, or the first that did not converge
     if (!ksp->reason || (column.reason < 0 && ksp->reason > 0)) ksp->reason = column.reason;
-  if (!normed && ksp->pc->failedreasonrank) ksp->reason = KSP_DIVERGED_PC_FAILED;
+  if (!normed) {
+    PCFailedReason failed;
+    PetscCall(PCGetFailedReason(ksp->pc, &failed)); // of PC line the same on all ranks
+    if (failed) ksp->reason = KSP_DIVERGED_PC_FAILED;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -308,6 +350,7 @@ PetscErrorCode KSPSolve_Line(KSP ksp)
   PetscFunctionBegin;
   k.b = ksp->vec_rhs, k.x = ksp->vec_sol, k.r = ksp->work[0], k.z = ksp->work[1];
   PetscCall(IterateAndView(ksp, k));
+  PetscCall(VecDestroy(&k.kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -320,6 +363,7 @@ PetscErrorCode KSPMatSolve_Line(KSP ksp, Mat B, Mat X)
   PetscCall(IterateAndView(ksp, k));
   PetscCall(MatDestroy(&k.R));
   PetscCall(MatDestroy(&k.Z));
+  PetscCall(MatDestroy(&k.Kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

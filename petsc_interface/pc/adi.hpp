@@ -21,9 +21,9 @@ struct PC_ADI {
   DirectionSplitting splitting;
   DirectionFactors   factors;
   std::vector<int>   sequence;                                                         ///< directions of the splitting as they are passed; empty before a set-up
-  PetscReal          contained = 0; ///< the shift that Pmat has
-  PetscReal          used   = 0;                                                       ///< the shift of the factors
-  const char        *source = "";                                                      ///< where it comes from
+  PetscReal          contained = 0;                                                    ///< the shift that Pmat has
+  PetscReal          used      = 0;                                                    ///< the shift of the factors
+  const char        *source    = "";                                                   ///< where it comes from
   Vec                mass = nullptr, right = nullptr, between[2] = {nullptr, nullptr}; ///< right: what b is multiplied with first; null: ones
   Vec                algebraic_part = nullptr;                                         ///< of transposed solves
   bool               failed         = false;

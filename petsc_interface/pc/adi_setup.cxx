@@ -12,30 +12,6 @@ namespace {
 
 constexpr PetscReal least_shift = static_cast<PetscReal>(1e-8); ///< relative to the diagonal entry
 
-/// 0 for rows that have a diagonal entry alone, and have one: Dirichlet values.
-PetscErrorCode MarkDiagonalRows(Mat P, Vec mass)
-{
-  PetscInt           begin, end, count;
-  const PetscInt    *columns;
-  const PetscScalar *values;
-  PetscScalar       *m;
-  PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(P, &begin, &end));
-  PetscCall(VecGetArray(mass, &m));
-  for (PetscInt r = begin; r < end; ++r) {
-    bool alone = true, diagonal = false;
-    PetscCall(MatGetRow(P, r, &count, &columns, &values));
-    for (PetscInt k = 0; k < count; ++k) {
-      if (columns[k] == r) diagonal = values[k] != PetscScalar(0);
-      else alone = alone && values[k] == PetscScalar(0);
-    }
-    PetscCall(MatRestoreRow(P, r, &count, &columns, &values));
-    if (alone && diagonal) m[r - begin] = 0;
-  }
-  PetscCall(VecRestoreArray(mass, &m));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Shift and mass: given, or of the time step that made Pmat.
 PetscErrorCode FindShift(PC pc, PC_ADI *adi)
 {

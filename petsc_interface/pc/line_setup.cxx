@@ -307,8 +307,8 @@ PetscErrorCode SolvesDirectly(PC pc, const PC_Line *line, bool *directly)
   int        left_out;
   PetscFunctionBegin;
   *directly = whole;
-  if (!whole) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
-  PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
+  if (!whole) PetscFunctionReturn(PETSC_SUCCESS);                                     // the same on all ranks
+  PetscCall(CouplesToOtherRanks(line->watched ? line->watched : pc->pmat, &couples)); // of a Kronecker product A tells
   left_out = couples || line->requests[0].coupled || line->lhs_tol > 0;
   for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
