@@ -366,7 +366,9 @@ TEST_F(AdiSplitting, OtherTypesAreConverted)
   for (const char *type : {MATBAIJ, MATSBAIJ}) {
     Mat                J;
     DirectionSplitting splitting;
-    if (type == std::string(MATSBAIJ)) OK(MatSetOption(grid.A, MAT_SYMMETRIC, PETSC_TRUE));
+    if (type == std::string(MATSBAIJ)) {
+      OK(MatSetOption(grid.A, MAT_SYMMETRIC, PETSC_TRUE));
+    }
     OK(MatConvert(grid.A, type, MAT_INITIAL_MATRIX, &J));
     OK(splitting.update({J, grid.da, 3}, nullptr));
     EXPECT_EQ(splitting.directions(), 2);
@@ -393,7 +395,9 @@ TEST_F(AdiSplitting, GivenDirections)
   // the first row of all becomes an algebraic equation along y: A_x has nothing there
   OK(DMCreateGlobalVector(grid.da, &mass));
   OK(VecSet(mass, 1));
-  if (rank == 0) OK(VecSetValue(mass, 0, 0, INSERT_VALUES));
+  if (rank == 0) {
+    OK(VecSetValue(mass, 0, 0, INSERT_VALUES));
+  }
   OK(VecAssemblyBegin(mass));
   OK(VecAssemblyEnd(mass));
   PetscInt row = 0;
