@@ -18,7 +18,7 @@ struct PC_Line {
   PetscInt                     iterations  = 1;
   PCLineLhs                    lhs         = PC_LINE_LHS_AUTO;
   PetscReal                    lhs_tol     = 0; ///< 0: exactly
-  PCLineCut                    cut         = PC_LINE_CUT_LOCAL;
+  PCLineCut                    cut         = PC_LINE_CUT_AUTO;
   PCLineAlgorithm              algorithm   = PC_LINE_ALGORITHM_AUTO;
   PetscReal                    zero_pivot  = 0;       ///< 0: 100 machine epsilon
   PetscViewer                  viewer      = nullptr; ///< where every set-up says what it found

@@ -4,6 +4,7 @@
 #include "../csr.hpp"
 #include "../session.hpp"
 #include "format.hpp"
+#include "whole_lines.hpp"
 
 #include <ribbon/packing.hpp>
 #include <ribbon/scale.hpp>
@@ -18,6 +19,14 @@
 namespace ribbon::petsc {
 
 namespace {
+
+template <class Values, class Places>
+struct InsertKernel {
+  typename Values::pointer_type to;
+  Values                        values;
+  Places                        places;
+  KOKKOS_FUNCTION void          operator()(const std::int64_t k) const { to[places(k)] = values(k); }
+};
 
 template <class Exec>
 class LineOperatorOn final : public LineOperator {
@@ -62,22 +71,27 @@ public:
     PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
     PetscCall(WithCsr<Exec>(block, [&](const auto &A) {
       LinePlaces places = places_of(request.direction, A.rows);
-      places.wrap       = request.periodic;
+      places.wrap       = request.periodic && !request.direction.chain;
       bands_            = extract_bands(exec, A, places, request.half_bandwidth);
       if (request.direction.element) packing_ = tables_.at(request.direction.element).packing;
       if (is_packed()) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
     }));
+    if (request.direction.chain) PetscCallCXX(insert(exec, *request.outside, request));
     PetscCall(ShareAndScale(exec, source, request, facts));
     PetscCallCXX(exec.fence());
     tables_.clear();
+    lines_          = solved_lines(source, request);
     facts->lhs      = bands_.lhs;
     facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
+    int differ      = request.lhs == PC_LINE_LHS_SHARED && facts->matrices > 1; // an error, which is raised by all ranks
+    if (request.direction.chain) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &differ, 1, MPI_INT, MPI_MAX, request.direction.chain->comm));
+    if (request.direction.chain && !differ) PetscCall(BringTogether(exec, request, facts));
     PetscCall(PetscLogEventEnd(events->extract, block, 0, 0, 0));
-    if (request.lhs == PC_LINE_LHS_SHARED && facts->matrices > 1) PetscFunctionReturn(PETSC_SUCCESS);
+    if (differ) PetscFunctionReturn(PETSC_SUCCESS);
 
     PetscCall(PetscLogEventBegin(events->factor, block, 0, 0, 0));
     try {
-      do solver_ = LineSolver<Scalar, Exec>(exec, solved_lines(source, request), bands_, request.solver);
+      do solver_ = LineSolver<Scalar, Exec>(exec, whole_.empty() ? lines_ : whole_.lines(), bands_, request.solver);
       while (Shift(exec, request, solver_.report(), facts));
     } catch (const std::invalid_argument &e) {
       facts->refusal = e.what();
@@ -89,8 +103,9 @@ public:
     const std::int64_t elements = !is_packed() ? request.direction.lines.unknowns() : std::count_if(request.direction.element->begin(), request.direction.element->end(), [](std::int64_t e) { return e >= 0; });
     all_rows_                   = elements * request.direction.components * source.factors.p == rows_;
     facts->report               = solver_.report();
-    facts->bytes                = solver_.report().bytes + bands_.values.size() * sizeof(Scalar) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
-    flops_                      = (6.0 * bands_.half_bandwidth() + 1) * bands_.block * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
+    facts->bytes =
+      solver_.report().bytes + (whole_.empty() ? 0 : whole_.bytes()) + bands_.values.size() * sizeof(Scalar) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
+    flops_ = (6.0 * bands_.half_bandwidth() + 1) * bands_.block * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -120,16 +135,16 @@ public:
     if constexpr (!on_device) {
       PetscCall(VecGetArrayRead(b, &pb));
       PetscCall(all_rows_ ? VecGetArrayWrite(x, &px) : VecGetArray(x, &px));
-      PetscCallCXX(solve_lines(exec, solver, reinterpret_cast<const Scalar *>(pb), solver.lines(), reinterpret_cast<Scalar *>(px), solver.lines()));
+      PetscCall(SolveLines(exec, solver, reinterpret_cast<const Scalar *>(pb), lines_, reinterpret_cast<Scalar *>(px), lines_));
       PetscCallCXX(exec.fence());
       PetscCall(all_rows_ ? VecRestoreArrayWrite(x, &px) : VecRestoreArray(x, &px));
       PetscCall(VecRestoreArrayRead(b, &pb));
-      PetscCall(PetscLogFlops(flops_ * static_cast<double>(solver.lines().unknowns())));
+      PetscCall(PetscLogFlops(flops_ * static_cast<double>(lines_.unknowns())));
     } else {
       PetscMemType where_b, where_x;
       PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
       PetscCall(all_rows_ ? VecGetArrayWriteAndMemType(x, &px, &where_x) : VecGetArrayAndMemType(x, &px, &where_x));
-      PetscCall(solve_arrays(exec, solver, pb, where_b, solver.lines(), px, where_x, solver.lines()));
+      PetscCall(solve_arrays(exec, solver, pb, where_b, lines_, px, where_x, lines_));
       PetscCall(all_rows_ ? VecRestoreArrayWriteAndMemType(x, &px) : VecRestoreArrayAndMemType(x, &px));
       PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
     }
@@ -159,14 +174,14 @@ public:
     // Every column is as many lines as the matrix has. One call takes them all where the line set has a stride to spare and nothing is
     // staged (staging whole arrays would touch what lies between the columns).
     const bool     staged   = on_device && (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x));
-    const bool     one_call = solver.lines().count1 == 1 && !staged && !is_packed();
+    const bool     one_call = lines_.count1 == 1 && !staged && !is_packed() && whole_.empty();
     const PetscInt calls    = one_call ? 1 : columns;
     for (PetscInt c = 0; c < calls && rows > 0 && columns > 0; ++c) {
-      const LineSet      in = one_call ? with_columns(solver.lines(), columns, ldb) : solver.lines(), out = one_call ? with_columns(solver.lines(), columns, ldx) : solver.lines();
+      const LineSet      in = one_call ? with_columns(lines_, columns, ldb) : lines_, out = one_call ? with_columns(lines_, columns, ldx) : lines_;
       const PetscScalar *b = pb + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldb);
       PetscScalar       *x = px + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldx);
       if constexpr (on_device) PetscCall(solve_arrays(exec, solver, b, where_b, in, x, where_x, out));
-      else PetscCallCXX(solve_lines(exec, solver, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
+      else PetscCall(SolveLines(exec, solver, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
     }
     if constexpr (on_device) {
       PetscCall(RibbonDenseRestoreArrayWriteAndMemType(X, &px));
@@ -201,10 +216,9 @@ private:
 
   bool is_packed() const { return packing_.element.extent(0) > 0; }
 
-  /// Keeps one matrix for lines that agree, or some; then makes the Kronecker product, and omega.
-  PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request, LineFacts *facts)
+  /// Keeps one matrix for lines that agree, or some.
+  PetscErrorCode Share(const Exec &exec, std::int64_t lines, const LineRequest &request, LineFacts *facts)
   {
-    const std::int64_t lines = request.direction.lines.lines();
     PetscFunctionBegin;
     if (request.lhs != PC_LINE_LHS_PER_LINE && lines > 0) {
       // classes while they hold less than a quarter of what one matrix per line holds
@@ -213,6 +227,15 @@ private:
       PetscCallCXX(shared = share<Scalar>(exec, bands_, most, request.lhs_tol));
       facts->first = shared.first, facts->different = shared.different;
     }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// The same, then makes the Kronecker product, and omega.
+  PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request, LineFacts *facts)
+  {
+    const std::int64_t lines = request.direction.lines.lines();
+    PetscFunctionBegin;
+    PetscCall(Share(exec, lines, request, facts));
     if (source.kronecker) {
       PetscCallCXX(bands_ = kronecker(exec, bands_, lines, source.factors));
       if (bands_.values.extent(0) > 1 && facts->different < 0) facts->first = 0, facts->different = 1;
@@ -240,14 +263,50 @@ private:
     return split_components(lines, source.factors.p)[0];
   }
 
-  /// Solves in the memory of Exec.
-  void solve_lines(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  /// Solves in the memory of Exec. Collective on the chain of these lines.
+  PetscErrorCode SolveLines(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
-    if (!is_packed()) return solver.solve(exec, b, in, x, out);
-    const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
-    pack(exec, packing_, components, b, packed_.data());
-    solver.solve(exec, packed_.data(), packed_.data());
-    unpack(exec, packing_, components, packed_.data(), x);
+    PetscFunctionBegin;
+    if (!whole_.empty()) PetscCall(whole_.solve(exec, solver, b, in, x, out));
+    else if (!is_packed()) PetscCallCXX(solver.solve(exec, b, in, x, out));
+    else {
+      const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
+      PetscCallCXX(pack(exec, packing_, components, b, packed_.data()));
+      PetscCallCXX(solver.solve(exec, packed_.data(), packed_.data()));
+      PetscCallCXX(unpack(exec, packing_, components, packed_.data(), x));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Puts the entries in columns of other ranks beside the ends of the pieces, where Bands leave room for them.
+  void insert(const Exec &exec, const std::vector<OutsideEntry> &entries, const LineRequest &request)
+  {
+    const LineSet            &s = request.direction.lines;
+    const int                 B = request.direction.components, h = request.half_bandwidth;
+    std::vector<std::int64_t> place;
+    std::vector<Scalar>       value;
+    for (std::int64_t l = 0; l < s.lines(); ++l)
+      for (std::int64_t i = 0; i < s.rows; i = i == h - 1 ? std::max(i + 1, s.rows - h) : i + 1) { // rows that reach over an end
+        const std::int64_t first = s(l, i) * B;
+        for (auto e = std::lower_bound(entries.begin(), entries.end(), first, [](const OutsideEntry &entry, std::int64_t row) { return entry.row < row; }); e != entries.end() && e->row < first + B; ++e) {
+          const std::int64_t d = B == 1 ? e->distance + h : ((e->distance + h) * B + (e->row - first)) * B + e->component;
+          place.push_back(l + s.lines() * (i + s.rows * d)), value.push_back(e->value);
+        }
+      }
+    const auto places = upload(exec, "ribbon::places", place);
+    const auto values = upload(exec, "ribbon::values", value);
+    Kokkos::parallel_for("ribbon::insert", indices(exec, static_cast<std::int64_t>(place.size())), InsertKernel<Buffer, decltype(places)>{bands_.values.data(), values, places});
+  }
+
+  /// Lines that the partition cuts: this rank gets some of them in whole. Collective on their chain.
+  PetscErrorCode BringTogether(const Exec &exec, const LineRequest &request, LineFacts *facts)
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(whole_ = WholeLines<Exec>(exec, request.direction.chain, lines_));
+    PetscCall(whole_.bands(exec, bands_, request.periodic, &bands_));
+    PetscCall(Share(exec, whole_.lines().lines(), request, facts));
+    facts->whole = true, facts->lhs = bands_.lhs, facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static LineSet with_columns(LineSet s, std::int64_t columns, std::int64_t lda)
@@ -282,7 +341,7 @@ private:
       if (host_x) dx = buffer_.data() + place.first;
     }
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCallCXX(solve_lines(exec, solver, db, in, dx, out));
+    PetscCall(SolveLines(exec, solver, db, in, dx, out));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(flops_ * static_cast<double>(in.unknowns())));
     if (host_x) {
@@ -297,7 +356,9 @@ private:
   Bands<Scalar, Memory>    bands_;
   Packing<Memory>          packing_; ///< empty: lines lie in the vectors themselves
   Buffer                   packed_;
+  LineSet                  lines_; ///< as the vectors hold them
   LineSolver<Scalar, Exec> solver_, transposed_;
+  WholeLines<Exec>         whole_; ///< empty: lines are solved where they lie
   LineSolverOptions        request_;
   bool                     has_transposed_ = false;
   PetscInt                 rows_           = 0;    ///< of the block

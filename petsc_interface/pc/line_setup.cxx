@@ -6,6 +6,7 @@
 #include "../session.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace ribbon::petsc {
 
@@ -24,34 +25,43 @@ void SplitComponents(LineDirection *direction)
   direction->components = 1;
 }
 
-/// Bandwidth, ring and blocks of the numbers that are there, or one error that names the row at fault. NaN is a failure, not an error.
+/// Bandwidth, ring and blocks of the numbers that are there, or one error that names the row at fault. NaN is a failure, not an error. Collective.
 PetscErrorCode Inspect(PC pc, LineOperator &op, const LineSource &source, LineRequest *request, std::string *failure)
 {
-  LineDirection &direction = request->direction;
-  LineCouplings  found;
-  PetscInt       rbegin;
-  std::string    error;
+  const MPI_Comm   comm      = PetscObjectComm((PetscObject)pc);
+  LineDirection   &direction = request->direction;
+  LineCouplings    found;
+  OutsideCouplings outside;
+  PetscInt         rbegin;
+  std::string      error;
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
+  PetscCall(MakeChain(comm, direction.place, static_cast<PetscInt>(direction.lines.rows), rbegin, &direction.chain));
   PetscCall(op.couplings(source.block, direction, &found));
+  PetscCall(ReadOutside(source, direction, &outside));
+  for (auto [row, other] : {std::pair{&found.component_row, outside.component_row}, {&found.too_far_row, outside.too_far_row}, {&found.not_finite, outside.not_finite}})
+    if (*row < 0) *row = other;
+  int widest[3] = {std::max(found.half_bandwidth, outside.half_bandwidth), found.periodic || outside.periodic, found.component_row >= 0};
+  if (direction.place.joinable) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, widest, 3, MPI_INT, MPI_MAX, comm)); // one matrix, of pieces
   const auto  global = [rbegin](std::int64_t row) { return static_cast<long long>(rbegin + row); };
-  const bool  blocks = found.component_row >= 0 || source.factors.coupled;
-  const int   size   = source.factors.coupled ? source.factors.p : direction.components;
-  const char *along  = direction.name.c_str();
+  const bool  blocks = widest[2] || source.factors.coupled, at_fault = found.component_row >= 0 || source.factors.coupled;
+  const int   size  = source.factors.coupled ? source.factors.p : direction.components;
+  const char *along = direction.name.c_str();
   if (found.no_diagonal >= 0 && !source.kronecker) error = format("PC line: row %lld stores no diagonal entry", global(found.no_diagonal));
   else if (found.too_far_row >= 0 && !direction.partial)
     error = format("PC line: row %lld couples to a row more than %d away on its line along %s; wider bands are not supported", global(found.too_far_row), largest_half_bandwidth, along);
-  else if (blocks && size > 8) error = format("PC line: row %lld couples to another of the %d components of its line along %s; blocks reach up to 8 components", global(found.component_row), size, along);
-  else if (blocks && found.half_bandwidth > 1)
-    error = format("PC line: %d components couple with each other, and elements with others %d away on their line along %s; block lines reach the next element only", size, found.half_bandwidth, along);
-  PetscCall(CollectiveError(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, error));
+  else if (at_fault && size > 8) error = format("PC line: row %lld couples to another of the %d components of its line along %s; blocks reach up to 8 components", global(found.component_row), size, along);
+  else if (at_fault && widest[0] > 1)
+    error = format("PC line: %d components couple with each other, and elements with others %d away on their line along %s; block lines reach the next element only", size, widest[0], along);
+  PetscCall(CollectiveError(comm, PETSC_ERR_SUP, error));
   if (found.not_finite >= 0) *failure = format("PC line: row %lld has an entry that is not a finite number", global(found.not_finite));
-  if (found.component_row < 0 && direction.components > 1) PetscCallCXX(SplitComponents(&direction));
+  if (!widest[2] && direction.components > 1) PetscCallCXX(SplitComponents(&direction));
   request->block          = blocks ? size : 1;
-  request->half_bandwidth = std::max(1, found.half_bandwidth);
-  request->periodic       = found.periodic;
-  request->coupled        = found.across;
-  request->zero_sums      = found.zero_sums || source.kronecker;
+  request->half_bandwidth = std::max(1, widest[0]);
+  request->periodic       = widest[1] != 0;
+  request->coupled        = found.across || outside.across;
+  request->zero_sums      = found.zero_sums || source.kronecker || direction.chain;
+  if (direction.chain) PetscCallCXX(request->outside = std::make_shared<const std::vector<OutsideEntry>>(std::move(outside.entries)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,7 +89,12 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
     matrix = format("the matrix of class %lld", which);
     break;
   case Lhs::per_line:
-  case Lhs::shifted: // a matrix per line, too
+  case Lhs::shifted:   // a matrix per line, too
+    if (facts.whole) { // counted along the whole line
+      place  = format("row %lld of a line along %s that the partition cuts", row, request.direction.name.c_str());
+      matrix = "the matrix of a line along " + request.direction.name + " that the partition cuts";
+      break;
+    }
     place  = format("row %lld (line %lld of its rank)", global_row(rbegin, request, r.line, r.row), which);
     matrix = format("line %lld (first row %lld)", which, global_row(rbegin, request, r.line, 0));
   }
@@ -96,34 +111,16 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
   return "";
 }
 
-/// Whether an entry that is not zero couples the rows of this rank to those of others.
-PetscErrorCode CouplesToOtherRanks(Mat pmat, bool *couples)
-{
-  PetscMPIInt size;
-  Mat         off;
-  PetscReal   norm;
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pmat), &size));
-  PetscCall(GetOffProcessBlock(pmat, &off, nullptr));
-  *couples = size > 1; // other types cannot tell
-  if (!off) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatNorm(off, NORM_FROBENIUS, &norm));
-  *couples = norm != 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Damping of solves that nobody gave one: Richardson's iteration with undamped line Jacobi does not smooth, and a multigrid level is there to smooth. Collective.
 PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
 {
   const char *prefix   = ((PetscObject)pc)->prefix;
-  bool        couples  = false;
   int         found[2] = {0, 0}; // couplings that are left out of solves without damping of their own, largest half-bandwidth
   PetscFunctionBegin;
   *omega = 1;
   if (!prefix || !std::strstr(prefix, "mg_levels_") || (line->composed == PC_LINE_COMPOSITION_ADDITIVE && line->requests.size() > 1)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
   for (const LineRequest &request : line->requests) {
-    if (request.direction.colours.empty() && (couples || request.coupled)) found[0] = 1;
+    if (request.direction.colours.empty() && request.coupled) found[0] = 1;
     found[1] = PetscMax(found[1], request.half_bandwidth);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
@@ -262,8 +259,11 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
   PetscCall(ChooseDirections(pc, line, *reader, source, &directions));
   PetscCall(DecidePin(pc, line));
   for (const LineDirection &d : directions) {
-    PetscCheck(line->cut == PC_LINE_CUT_LOCAL || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
+    PetscCheck(line->cut != PC_LINE_CUT_ERROR || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
                d.name.c_str(), (int)d.processes, d.name == "rows" ? "give each rank whole lines" : format("use -da_processors_%s 1", d.name.c_str()).c_str());
+    PetscCheck((line->cut != PC_LINE_CUT_EXACT && line->cut != PC_LINE_CUT_DROP) || d.lines_cut == 0 || d.place.joinable, comm, PETSC_ERR_SUP,
+               "PC line: the partition cuts %" PetscInt_FMT " lines along %s, and the %s does not tell which pieces belong together; give the matrix a DMDA, or use -pc_line_cut local", d.lines_cut, d.name.c_str(),
+               line->source.c_str());
     LineRequest request;
     request.direction = d;
     PetscCall(Inspect(pc, *reader, source, &request, &line->failure));
@@ -275,6 +275,8 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     if (!line->pinned.empty() && request.zero_sums && request.block == 1) request.solver.singular = "zero_mean"; // a look at every matrix, so not without need
     line->requests.push_back(request);
   }
+  int number = static_cast<int>(FactorStatus::not_finite);
+  PetscCall(AgreeOnSentence(comm, &line->failure, &number)); // what follows is done by all ranks, or by none
   const std::string not_finite = line->failure;
   std::string       error;
   for (bool again = true; again;) {
@@ -317,14 +319,12 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
 /// Whether one solve is the inverse of the matrix, on all ranks. Collective.
 PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly)
 {
-  const bool whole   = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
-  bool       couples = false;
+  const bool whole = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
   int        left_out;
   PetscFunctionBegin;
   *exactly = whole;
   if (!whole) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
-  PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
-  left_out = couples || line->requests[0].coupled || line->lhs_tol > 0;
+  left_out = line->requests[0].coupled || line->lhs_tol > 0;
   for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   *exactly = left_out == 0;
