@@ -14,15 +14,17 @@ namespace ribbon::petsc {
 /// What Pmat is to the kernels: sparse rows, and what becomes of them where Pmat is a Kronecker product. Where `factors.p` is p, row r of the
 /// rows stands for rows r p .. r p + p - 1 of Pmat.
 struct LineSource {
-  Mat                      rows      = nullptr; ///< Pmat, or the matrix A of I x S + A x T; borrowed
-  Mat                      block     = nullptr; ///< rows and columns of this rank, sequential AIJ
-  Mat                      converted = nullptr; ///< owns the block, or the rows, where that had to be made
-  bool                     kronecker = false;
+  Mat                      rows           = nullptr; ///< Pmat, or the matrix A of I x S + A x T; borrowed
+  Mat                      block          = nullptr; ///< rows and columns of this rank, sequential AIJ
+  Mat                      converted      = nullptr; ///< owns the block where that had to be made
+  Mat                      converted_rows = nullptr; ///< and the rows
+  bool                     kronecker      = false;
   KroneckerFactors<Scalar> factors;
 };
 
 /// The rows of Pmat, MATMAIJ and MATKAIJ included. Errors: PETSC_ERR_SUP for types that store no rows, and for blocks above 8. Collective.
-PetscErrorCode GetLineSource(Mat pmat, LineSource *source);
+/// @param joined  entries in columns of other ranks are wanted, too
+PetscErrorCode GetLineSource(Mat pmat, bool joined, LineSource *source);
 PetscErrorCode RestoreLineSource(LineSource *source);
 
 /// One way to cut the local rows of a matrix into lines of elements; an element is `components` consecutive rows.

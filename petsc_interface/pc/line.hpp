@@ -51,6 +51,13 @@ std::string names_of(const std::vector<PCLineDirection> &directions);
 PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<LineDirection> *chosen);
 /// Finds, extracts and factors the lines of a PC that was reset. Collective; what it leaves behind when it raises an error is half made.
 PetscErrorCode SetUpLine(PC pc, PC_Line *line);
+/// Whether lines that the partition cuts are solved as one.
+inline bool JoinsPieces(const PC_Line *line)
+{
+  return line->cut == PC_LINE_CUT_AUTO || line->cut == PC_LINE_CUT_EXACT || line->cut == PC_LINE_CUT_DROP;
+}
+/// Whether the PC line that was set up solves every line exactly, those that the partition cuts among them: what it makes does not depend on the partition then. Collective.
+PetscErrorCode LinesAreWhole(PC pc, bool *whole);
 /// Nothing is there after a set-up that raised an error. PETSc does not see that the matrix A of a Kronecker product changed: it is set up with anew.
 PetscErrorCode CheckIsSetUp(PC pc);
 /// What a KSP does before and after a solve: hands PETSc the whole of Richardson's iteration where that needs no norms, for this solve alone.

@@ -122,7 +122,7 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
   int            best;
   PetscFunctionBegin;
   map.coloured = line->ordering == PC_LINE_ORDERING_ZEBRA;
-  map.joined   = line->cut == PC_LINE_CUT_AUTO || line->cut == PC_LINE_CUT_EXACT || line->cut == PC_LINE_CUT_DROP;
+  map.joined   = JoinsPieces(line);
   PetscCall(FindLines(pc, line, source, &map));
   line->source = map.source;
   if (line->directions[0] != PC_LINE_DIRECTION_AUTO || map.directions.size() == 1) {

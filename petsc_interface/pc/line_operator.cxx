@@ -3,12 +3,13 @@
 
 #include "../csr.hpp"
 #include "../session.hpp"
+#include "cut_solver.hpp"
 #include "format.hpp"
+#include "outside_bands.hpp"
 #include "whole_lines.hpp"
 
 #include <ribbon/packing.hpp>
 #include <ribbon/scale.hpp>
-#include <ribbon/transpose.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -20,19 +21,12 @@ namespace ribbon::petsc {
 
 namespace {
 
-template <class Values, class Places>
-struct InsertKernel {
-  typename Values::pointer_type to;
-  Values                        values;
-  Places                        places;
-  KOKKOS_FUNCTION void          operator()(const std::int64_t k) const { to[places(k)] = values(k); }
-};
-
 template <class Exec>
 class LineOperatorOn final : public LineOperator {
   static constexpr bool on_device = is_device_space<Exec>;
   using Memory                    = typename Exec::memory_space;
   using Buffer                    = Kokkos::View<Scalar *, Memory>;
+  using Input                     = Bands<Scalar, Memory>;
 
 public:
   PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
@@ -76,7 +70,7 @@ public:
       if (request.direction.element) packing_ = tables_.at(request.direction.element).packing;
       if (is_packed()) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
     }));
-    if (request.direction.chain) PetscCallCXX(insert(exec, *request.outside, request));
+    if (request.direction.chain) PetscCallCXX(insert_outside(exec, *request.outside, request.direction, bands_));
     PetscCall(ShareAndScale(exec, source, request, facts));
     PetscCallCXX(exec.fence());
     tables_.clear();
@@ -85,26 +79,20 @@ public:
     facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
     int differ      = request.lhs == PC_LINE_LHS_SHARED && facts->matrices > 1; // an error, which is raised by all ranks
     if (request.direction.chain) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &differ, 1, MPI_INT, MPI_MAX, request.direction.chain->comm));
-    if (request.direction.chain && !differ) PetscCall(BringTogether(exec, request, facts));
     PetscCall(PetscLogEventEnd(events->extract, block, 0, 0, 0));
     if (differ) PetscFunctionReturn(PETSC_SUCCESS);
 
     PetscCall(PetscLogEventBegin(events->factor, block, 0, 0, 0));
-    try {
-      do solver_ = LineSolver<Scalar, Exec>(exec, whole_.empty() ? lines_ : whole_.lines(), bands_, request.solver);
-      while (Shift(exec, request, solver_.report(), facts));
-    } catch (const std::invalid_argument &e) {
-      facts->refusal = e.what();
-    } catch (const std::exception &e) {
-      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
-    }
+    chain_ = request.direction.chain, periodic_ = request.periodic, how_ = request.cut;
+    if (chain_) PetscCall(Join(exec, request, facts));
+    if (cut_.empty()) PetscCall(Factor(exec, request, facts));
     PetscCall(PetscLogEventEnd(events->factor, block, 0, 0, 0));
     if (!facts->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
     const std::int64_t elements = !is_packed() ? request.direction.lines.unknowns() : std::count_if(request.direction.element->begin(), request.direction.element->end(), [](std::int64_t e) { return e >= 0; });
     all_rows_                   = elements * request.direction.components * source.factors.p == rows_;
-    facts->report               = solver_.report();
+    facts->report               = cut_.empty() ? solver_.report() : cut_.report();
     facts->bytes =
-      solver_.report().bytes + (whole_.empty() ? 0 : whole_.bytes()) + bands_.values.size() * sizeof(Scalar) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
+      facts->report.bytes + (whole_.empty() ? 0 : whole_.bytes()) + bands_.values.size() * sizeof(Scalar) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
     flops_ = (6.0 * bands_.half_bandwidth() + 1) * bands_.block * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -113,10 +101,22 @@ public:
   {
     const Exec        exec    = current_space<Exec>();
     LineSolverOptions options = request_;
+    Input             bands   = bands_;
     PetscFunctionBegin;
     if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
     options.zero_pivot = std::numeric_limits<double>::min(); // A passed its limit, shifted or not: columns are not asked, the probe judges digits
-    PetscCallCXX(transposed_ = LineSolver<Scalar, Exec>(exec, solver_.lines(), ribbon::transpose<Scalar>(exec, bands_), options));
+    if (!cut_.empty()) {
+      std::string why_not;
+      Input       turned;
+      PetscCall(TransposePieces(exec, *chain_, periodic_, lines_.lines(), bands_, &turned));
+      PetscCall(cut_transposed_.set_up(exec, chain_, lines_, turned, periodic_, how_, options, &why_not));
+      has_transposed_ = why_not.empty();
+      if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
+      cut_transposed_ = CutSolver<Exec>();
+      PetscCallCXX(whole_ = WholeLines<Exec>(exec, chain_, lines_));
+      PetscCall(whole_.bands(exec, bands_, periodic_, &bands));
+    }
+    PetscCallCXX(transposed_ = LineSolver<Scalar, Exec>(exec, whole_.empty() ? lines_ : whole_.lines(), ribbon::transpose<Scalar>(exec, bands), options));
     const FactorReport &report = transposed_.report();
     has_transposed_            = report.ok();
     if (!report.ok())
@@ -131,11 +131,10 @@ public:
     PetscScalar       *px;
     const Exec         exec = current_space<Exec>();
     PetscFunctionBegin;
-    const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
     if constexpr (!on_device) {
       PetscCall(VecGetArrayRead(b, &pb));
       PetscCall(all_rows_ ? VecGetArrayWrite(x, &px) : VecGetArray(x, &px));
-      PetscCall(SolveLines(exec, solver, reinterpret_cast<const Scalar *>(pb), lines_, reinterpret_cast<Scalar *>(px), lines_));
+      PetscCall(SolveLines(exec, transposed, reinterpret_cast<const Scalar *>(pb), lines_, reinterpret_cast<Scalar *>(px), lines_));
       PetscCallCXX(exec.fence());
       PetscCall(all_rows_ ? VecRestoreArrayWrite(x, &px) : VecRestoreArray(x, &px));
       PetscCall(VecRestoreArrayRead(b, &pb));
@@ -144,7 +143,7 @@ public:
       PetscMemType where_b, where_x;
       PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
       PetscCall(all_rows_ ? VecGetArrayWriteAndMemType(x, &px, &where_x) : VecGetArrayAndMemType(x, &px, &where_x));
-      PetscCall(solve_arrays(exec, solver, pb, where_b, lines_, px, where_x, lines_));
+      PetscCall(solve_arrays(exec, transposed, pb, where_b, lines_, px, where_x, lines_));
       PetscCall(all_rows_ ? VecRestoreArrayWriteAndMemType(x, &px) : VecRestoreArrayAndMemType(x, &px));
       PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
     }
@@ -159,7 +158,6 @@ public:
     PetscMemType       where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
     const Exec         exec = current_space<Exec>();
     PetscFunctionBegin;
-    const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
     PetscCall(MatGetLocalSize(B, &rows, nullptr));
     PetscCall(MatGetSize(B, nullptr, &columns));
     PetscCall(MatDenseGetLDA(B, &ldb));
@@ -171,17 +169,18 @@ public:
       PetscCall(MatDenseGetArrayRead(B, &pb));
       PetscCall(MatDenseGetArrayWrite(X, &px));
     }
+    const CutSolver<Exec> &cut = transposed ? cut_transposed_ : cut_;
     // Every column is as many lines as the matrix has. One call takes them all where the line set has a stride to spare and nothing is
     // staged (staging whole arrays would touch what lies between the columns).
     const bool     staged   = on_device && (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x));
-    const bool     one_call = lines_.count1 == 1 && !staged && !is_packed() && whole_.empty();
+    const bool     one_call = lines_.count1 == 1 && !staged && !is_packed() && whole_.empty() && (cut.empty() || cut.takes_columns());
     const PetscInt calls    = one_call ? 1 : columns;
     for (PetscInt c = 0; c < calls && rows > 0 && columns > 0; ++c) {
       const LineSet      in = one_call ? with_columns(lines_, columns, ldb) : lines_, out = one_call ? with_columns(lines_, columns, ldx) : lines_;
       const PetscScalar *b = pb + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldb);
       PetscScalar       *x = px + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldx);
-      if constexpr (on_device) PetscCall(solve_arrays(exec, solver, b, where_b, in, x, where_x, out));
-      else PetscCall(SolveLines(exec, solver, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
+      if constexpr (on_device) PetscCall(solve_arrays(exec, transposed, b, where_b, in, x, where_x, out));
+      else PetscCall(SolveLines(exec, transposed, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
     }
     if constexpr (on_device) {
       PetscCall(RibbonDenseRestoreArrayWriteAndMemType(X, &px));
@@ -264,10 +263,13 @@ private:
   }
 
   /// Solves in the memory of Exec. Collective on the chain of these lines.
-  PetscErrorCode SolveLines(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  PetscErrorCode SolveLines(const Exec &exec, bool transposed, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
   {
+    const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
+    CutSolver<Exec>                &cut    = transposed ? cut_transposed_ : cut_;
     PetscFunctionBegin;
-    if (!whole_.empty()) PetscCall(whole_.solve(exec, solver, b, in, x, out));
+    if (!cut.empty()) PetscCall(cut.solve(exec, b, in, x, out));
+    else if (!whole_.empty()) PetscCall(whole_.solve(exec, solver, b, in, x, out));
     else if (!is_packed()) PetscCallCXX(solver.solve(exec, b, in, x, out));
     else {
       const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
@@ -278,34 +280,35 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Puts the entries in columns of other ranks beside the ends of the pieces, where Bands leave room for them.
-  void insert(const Exec &exec, const std::vector<OutsideEntry> &entries, const LineRequest &request)
+  /// Lines that the partition cuts: solved where their pieces are, or brought together where that would not be sound. Collective on their chain.
+  PetscErrorCode Join(const Exec &exec, const LineRequest &request, LineFacts *facts)
   {
-    const LineSet            &s = request.direction.lines;
-    const int                 B = request.direction.components, h = request.half_bandwidth;
-    std::vector<std::int64_t> place;
-    std::vector<Scalar>       value;
-    for (std::int64_t l = 0; l < s.lines(); ++l)
-      for (std::int64_t i = 0; i < s.rows; i = i == h - 1 ? std::max(i + 1, s.rows - h) : i + 1) { // rows that reach over an end
-        const std::int64_t first = s(l, i) * B;
-        for (auto e = std::lower_bound(entries.begin(), entries.end(), first, [](const OutsideEntry &entry, std::int64_t row) { return entry.row < row; }); e != entries.end() && e->row < first + B; ++e) {
-          const std::int64_t d = B == 1 ? e->distance + h : ((e->distance + h) * B + (e->row - first)) * B + e->component;
-          place.push_back(l + s.lines() * (i + s.rows * d)), value.push_back(e->value);
-        }
-      }
-    const auto places = upload(exec, "ribbon::places", place);
-    const auto values = upload(exec, "ribbon::values", value);
-    Kokkos::parallel_for("ribbon::insert", indices(exec, static_cast<std::int64_t>(place.size())), InsertKernel<Buffer, decltype(places)>{bands_.values.data(), values, places});
-  }
-
-  /// Lines that the partition cuts: this rank gets some of them in whole. Collective on their chain.
-  PetscErrorCode BringTogether(const Exec &exec, const LineRequest &request, LineFacts *facts)
-  {
+    std::string why_not;
     PetscFunctionBegin;
-    PetscCallCXX(whole_ = WholeLines<Exec>(exec, request.direction.chain, lines_));
-    PetscCall(whole_.bands(exec, bands_, request.periodic, &bands_));
+    PetscCall(cut_.set_up(exec, chain_, lines_, bands_, periodic_, how_, request.solver, &why_not));
+    facts->joined = why_not.empty() ? cut_.facts() : why_not;
+    facts->exact  = !why_not.empty() || cut_.is_exact();
+    if (why_not.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    cut_ = CutSolver<Exec>();
+    PetscCallCXX(whole_ = WholeLines<Exec>(exec, chain_, lines_));
+    PetscCall(whole_.bands(exec, bands_, periodic_, &bands_));
     PetscCall(Share(exec, whole_.lines().lines(), request, facts));
     facts->whole = true, facts->lhs = bands_.lhs, facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Whole lines of this rank.
+  PetscErrorCode Factor(const Exec &exec, const LineRequest &request, LineFacts *facts)
+  {
+    PetscFunctionBegin;
+    try {
+      do solver_ = LineSolver<Scalar, Exec>(exec, whole_.empty() ? lines_ : whole_.lines(), bands_, request.solver);
+      while (Shift(exec, request, solver_.report(), facts));
+    } catch (const std::invalid_argument &e) {
+      facts->refusal = e.what();
+    } catch (const std::exception &e) {
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -317,7 +320,7 @@ private:
   }
 
   /// Solves where the arrays are; arrays in host memory pass through buffers on the device.
-  PetscErrorCode solve_arrays(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const PetscScalar *b, PetscMemType where_b, const LineSet &in, PetscScalar *x, PetscMemType where_x, const LineSet &out)
+  PetscErrorCode solve_arrays(const Exec &exec, bool transposed, const PetscScalar *b, PetscMemType where_b, const LineSet &in, PetscScalar *x, PetscMemType where_x, const LineSet &out)
   {
     using HostBuffer     = Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     using HostInput      = Kokkos::View<const Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -341,7 +344,7 @@ private:
       if (host_x) dx = buffer_.data() + place.first;
     }
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(SolveLines(exec, solver, db, in, dx, out));
+    PetscCall(SolveLines(exec, transposed, db, in, dx, out));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(flops_ * static_cast<double>(in.unknowns())));
     if (host_x) {
@@ -353,18 +356,23 @@ private:
   }
 
   std::map<Table, Tables>  tables_; ///< of directions that were looked at
-  Bands<Scalar, Memory>    bands_;
+  Input                    bands_;
   Packing<Memory>          packing_; ///< empty: lines lie in the vectors themselves
   Buffer                   packed_;
   LineSet                  lines_; ///< as the vectors hold them
   LineSolver<Scalar, Exec> solver_, transposed_;
-  WholeLines<Exec>         whole_; ///< empty: lines are solved where they lie
-  LineSolverOptions        request_;
-  bool                     has_transposed_ = false;
-  PetscInt                 rows_           = 0;    ///< of the block
-  bool                     all_rows_       = true; ///< they are on these lines; otherwise x keeps what it holds elsewhere
-  double                   flops_          = 0;
-  Buffer                   buffer_;
+  CutSolver<Exec>          cut_, cut_transposed_; ///< of lines that the partition cuts and that are solved where their pieces lie, else empty
+  WholeLines<Exec>         whole_;                ///< of those that are brought together, else empty
+  PCLineCut                how_      = PC_LINE_CUT_AUTO;
+  bool                     periodic_ = false;
+
+  std::shared_ptr<const LineChain> chain_;
+  LineSolverOptions                request_;
+  bool                             has_transposed_ = false;
+  PetscInt                         rows_           = 0;    ///< of the block
+  bool                             all_rows_       = true; ///< they are on these lines; otherwise x keeps what it holds elsewhere
+  double                           flops_          = 0;
+  Buffer                           buffer_;
 };
 
 } // namespace

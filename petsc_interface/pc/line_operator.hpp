@@ -22,6 +22,7 @@ struct LineRequest {
   bool              zero_sums      = true;  ///< lines may have rows that sum to zero
   PetscReal         omega          = 1;     ///< what is solved is omega A^-1
   PCLineLhs         lhs            = PC_LINE_LHS_AUTO;
+  PCLineCut         cut            = PC_LINE_CUT_AUTO;
   double            lhs_tol        = 0; ///< lines that agree to this share their matrix
   double            shift          = 0; ///< first shift of diagonals where a pivot is zero; 0: none
   LineSolverOptions solver;
@@ -37,6 +38,8 @@ struct LineFacts {
   std::size_t  bytes = 0;                  ///< factors, tables and bands
   double       shift = 0;                  ///< of the diagonals, relative to the largest entry of their rows
   bool         whole = false;              ///< lines that the partition cuts were brought together, those that the report speaks of to this rank
+  bool         exact = true;               ///< the lines are solved to rounding, over all ranks that hold their pieces
+  std::string  joined;                     ///< how, or why they were brought together; empty: they have no chain
   FactorReport report;
   std::string  refusal; ///< why the kernels do not take these lines; empty when they do
   const char  *space = "";

@@ -268,6 +268,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     request.direction = d;
     PetscCall(Inspect(pc, *reader, source, &request, &line->failure));
     request.lhs               = line->lhs;
+    request.cut               = line->cut;
     request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
     request.solver.zero_pivot = static_cast<double>(line->zero_pivot);
     request.lhs_tol           = static_cast<double>(line->lhs_tol);
@@ -325,13 +326,27 @@ PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly)
   *exactly = whole;
   if (!whole) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
   left_out = line->requests[0].coupled || line->lhs_tol > 0;
-  for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
+  for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || !batch.facts.exact || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   *exactly = left_out == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace
+
+PetscErrorCode LinesAreWhole(PC pc, bool *whole)
+{
+  const auto *line = static_cast<const PC_Line *>(pc->data);
+  int         found;
+  PetscFunctionBegin;
+  found = !line->requests.empty() && line->failure.empty();
+  for (const LineRequest &request : line->requests) found = found && (request.direction.lines_cut == 0 || request.direction.place.joinable);
+  for (const LineGroup &group : line->sweep.groups)
+    for (const LineBatch &batch : group.batches) found = found && batch.facts.exact;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)pc)));
+  *whole = found != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode SetUpLine(PC pc, PC_Line *line)
 {
@@ -343,7 +358,7 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));
   PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PC line: the matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, rows, columns);
   PetscCall(CollectiveError(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, m == n ? "" : format("PC line: a rank owns %lld rows but %lld columns", (long long)m, (long long)n)));
-  PetscErrorCode ierr = GetLineSource(pc->pmat, &source);
+  PetscErrorCode ierr = GetLineSource(pc->pmat, JoinsPieces(line), &source);
   if (!ierr) ierr = SetUp(pc, line, source);
   PetscCall(RestoreLineSource(&source));
   PetscCall(ierr);

@@ -54,6 +54,8 @@ PetscErrorCode ViewDirection(PC_Line *line, std::size_t d, PetscMPIInt size, Pet
                                      way.lines_cut == 0   ? ""
                                      : way.place.joinable ? ", solved as one"
                                                           : ", each piece is solved on its rank"));
+  if (h.first && !h.first->facts.joined.empty())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  joined: %s%s%s\n", rank, h.first->facts.whole ? "each line is brought to one rank, because " : "", h.first->facts.joined.c_str()));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &h.singular, 1, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &h.shift, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)viewer)));
   if (h.singular > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular lines: %lld, solved for the solution of zero mean (%s)\n", h.singular, line->pinned.c_str()));

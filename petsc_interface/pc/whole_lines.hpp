@@ -7,6 +7,7 @@
 
 #include "../lines/chain.hpp"
 #include "../messages.hpp"
+#include "../session.hpp"
 
 #include <ribbon/line_pieces.hpp>
 #include <ribbon/line_solver.hpp>
@@ -71,16 +72,22 @@ public:
   /// x = A^-1 b, with lines where the vectors have them. Collective on the chain.
   PetscErrorCode solve(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
+    const Events *events;
     PetscFunctionBegin;
+    PetscCall(GetEvents(&events));
+    PetscCall(PetscLogEventBegin(events->exchange, 0, 0, 0, 0));
     PetscCallCXX(deal_out(exec, in, shares_, b, pieces_.data()));
     PetscCall(pieces_.to_mpi(exec));
     PetscCall(Deal(pieces_.for_mpi(), whole_.for_mpi(), counts_, true));
     PetscCall(whole_.from_mpi(exec));
+    PetscCall(PetscLogEventEnd(events->exchange, 0, 0, 0, 0));
     PetscCallCXX(solver.solve(exec, whole_.data(), whole_.data()));
+    PetscCall(PetscLogEventBegin(events->exchange, 0, 0, 0, 0));
     PetscCall(whole_.to_mpi(exec));
     PetscCall(Deal(pieces_.for_mpi(), whole_.for_mpi(), counts_, false));
     PetscCall(pieces_.from_mpi(exec));
     PetscCallCXX(take_back(exec, out, shares_, x, pieces_.data()));
+    PetscCall(PetscLogEventEnd(events->exchange, 0, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
