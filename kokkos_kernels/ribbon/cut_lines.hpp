@@ -157,6 +157,7 @@ private:
     for (bool right : {false, true}) {
       std::int64_t reach = 0;
       Kokkos::parallel_reduce("ribbon::cut_lines::reach", all, typename Kernels::ReachKernel{words, s.matrices, n, piece.B, piece.S(), right, largest_ * unit_roundoff<Scalar>() / 32}, Kokkos::Max<std::int64_t>(reach));
+      reach                                = std::max<std::int64_t>(reach, 0);
       (right ? s.right_rows : s.left_rows) = reach;
       Words &kept                          = right ? s.W : s.V;
       kept                                 = allocate<Words>(exec, "ribbon::cut_lines::kept", static_cast<std::size_t>(reach * piece.B * piece.S() * s.matrices));

@@ -314,7 +314,7 @@ private:
         if (size_of > 0) rcond_ = std::min(rcond_, static_cast<double>(b / size_of));
       }
     }
-    if (rcond_ <= static_cast<double>(eps)) *why_not = "a line is singular, or nearly so";
+    if (rcond_ <= 1000 * static_cast<double>(eps)) *why_not = "a line is singular, or nearly so";
     else if (!(probe_error_ <= 45 * static_cast<double>(eps)) && cut != PC_LINE_CUT_DROP) *why_not = "the probe found the reduced system to lose digits";
     PetscFunctionReturn(PETSC_SUCCESS);
   }

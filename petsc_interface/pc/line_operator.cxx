@@ -288,6 +288,7 @@ private:
     PetscCall(cut_.set_up(exec, chain_, lines_, bands_, periodic_, how_, request.solver, &why_not));
     facts->joined = why_not.empty() ? cut_.facts() : why_not;
     facts->exact  = !why_not.empty() || cut_.is_exact();
+    PetscCall(PetscInfo(nullptr, "PC line: pieces of %lld rows of %lld lines: %s\n", static_cast<long long>(lines_.rows), static_cast<long long>(lines_.lines()), facts->joined.c_str()));
     if (why_not.empty()) PetscFunctionReturn(PETSC_SUCCESS);
     cut_ = CutSolver<Exec>();
     PetscCallCXX(whole_ = WholeLines<Exec>(exec, chain_, lines_));

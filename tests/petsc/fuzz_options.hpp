@@ -45,7 +45,9 @@ inline Options draw_options(Draw *draw)
   if (sometimes()) o.omega = draw->of({1.0, 0.5, 0.75, 1.5});
   if (sometimes()) o.iterations = draw->between(1, 3);
   if (sometimes()) o.lhs = draw->of<const char *>({"shared", "classes", "per_line"});
-  if (sometimes()) o.cut = draw->of<const char *>({"error", "local", "exact"});
+  Draw aside = *draw;
+  o.cut      = aside.of<const char *>({"auto", "exact", "local"});
+  if (draw->one_in(6)) o.cut = "error";
   if (sometimes()) o.algorithm = draw->of<const char *>({"one_pass", "thomas", "pivoted"});
   if (draw->one_in(6)) o.zero_pivot = draw->of({1e-6, 0.5});
   if (draw->one_in(6)) o.shift = draw->of<const char *>({"nonzero", "pin"});
