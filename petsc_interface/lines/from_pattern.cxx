@@ -134,7 +134,7 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   const PetscInt lines = static_cast<PetscInt>(runs.count()), length = runs.common_length();
   const bool     one       = lines == 0 || length > 0;
   const bool     opened    = found.wraps && !one; // a rank that holds whole rings beside the piece of a cut one opens them all: lines of one set have one length
-  PetscInt       counts[4] = {lines, opened ? lines : found.cut ? 1 : 0, lines > 0, !found.whole}, sums[4];
+  PetscInt       counts[4] = {lines, opened ? lines : found.cut ? 1 : 0, lines > 0, strict ? !found.whole : found.wraps}, sums[4];
   PetscMPIInt    rank;
   LineDirection  rows;
   PetscFunctionBegin;
