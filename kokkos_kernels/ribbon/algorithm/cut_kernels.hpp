@@ -195,11 +195,49 @@ struct CutKernels {
     KOKKOS_FUNCTION void operator()(const std::int64_t k) const
     {
       const std::int64_t M = out.lines();
-      if (flat) correct(along ? k / rows : k % M, first + (along ? k % rows : k / M));
-      else if (along)
+      if (flat) return correct(along ? k / rows : k % M, first + (along ? k % rows : k / M));
+      if (!along) return correct_row(first + k);
+      const Spikes &s = parts.spikes;
+      if (s.matrices > 1 || s.S > 1 || out.row_stride != 1) {
         for (std::int64_t i = 0; i < rows; ++i) correct(k, first + i);
-      else
-        for (std::int64_t l = 0; l < M; ++l) correct(l, first + k);
+        return;
+      }
+      // one word of V and W for a row, one separator for the line
+      Scalar *const      at = x + out.begin(k);
+      const std::int64_t n = s.n, last = first + rows, left = s.left_rows < last ? s.left_rows : last, right = n - s.right_rows > first ? n - s.right_rows : first, end = n < last ? n : last;
+      for (std::int64_t i = first; i < left; ++i) at[i] -= s.V(i) * zl[k];
+      for (std::int64_t i = right; i < end; ++i) at[i] -= s.W(i - n + s.right_rows) * zr[k];
+      if (n < last) at[n] = zr[k];
+    }
+    /// All lines of a row, side by side as they mostly lie.
+    KOKKOS_INLINE_FUNCTION void correct_row(std::int64_t i) const
+    {
+      const CutPiece    &piece = parts.piece;
+      const Spikes      &s     = parts.spikes;
+      const std::int64_t n = s.n, M = out.lines(), count = out.count0, stride = out.stride0;
+      for (std::int64_t s1 = 0; s1 < out.count1; ++s1)
+        for (int a = 0; a < piece.B; ++a) {
+          const std::int64_t l0 = s1 * count;
+          Scalar *const      at = x + out.begin(l0) + i * out.row_stride + a * out.component_stride;
+          if (i >= n) {
+            const Scalar *const z = zr + ((i - n) * piece.B + a) * M + l0;
+            for (std::int64_t l = 0; l < count; ++l) at[l * stride] = z[l];
+            continue;
+          }
+          for (int e = 0; i < s.left_rows && e < s.S; ++e) subtract(&s.V(((i * s.B + a) * s.S + e) * s.matrices), zl + e * M + l0, l0, count, stride, at);
+          for (int e = 0; n - i <= s.right_rows && e < s.S; ++e) subtract(&s.W((((i - n + s.right_rows) * s.B + a) * s.S + e) * s.matrices), zr + e * M + l0, l0, count, stride, at);
+        }
+    }
+    /// at -= v z, for lines l0 .. l0 + count - 1.
+    KOKKOS_INLINE_FUNCTION void subtract(const Scalar *v, const Scalar *z, std::int64_t l0, std::int64_t count, std::int64_t stride, Scalar *at) const
+    {
+      if (parts.spikes.matrices > 1)
+        for (std::int64_t l = 0; l < count; ++l) at[l * stride] -= v[parts.A.of(l0 + l)] * z[l];
+      else if (stride == 1) {
+        const Scalar one = v[0];
+        for (std::int64_t l = 0; l < count; ++l) at[l] -= one * z[l];
+      } else
+        for (std::int64_t l = 0; l < count; ++l) at[l * stride] -= v[0] * z[l];
     }
     KOKKOS_INLINE_FUNCTION void correct(std::int64_t l, std::int64_t i) const
     {
