@@ -24,7 +24,7 @@ struct LineSource {
 
 /// The rows of Pmat, MATMAIJ and MATKAIJ included. Errors: PETSC_ERR_SUP for types that store no rows, and for blocks above 8. Collective.
 /// @param joined  entries in columns of other ranks are wanted, too
-PetscErrorCode GetLineSource(Mat pmat, bool joined, LineSource *source);
+PetscErrorCode GetLineSource(Mat pmat, LineSource *source, bool joined = false);
 PetscErrorCode RestoreLineSource(LineSource *source);
 
 /// One way to cut the local rows of a matrix into lines of elements; an element is `components` consecutive rows.
@@ -51,7 +51,8 @@ struct LineMap {
   bool                       coloured = false; ///< colours are wanted; set before lines are looked for
   bool                       joined   = false; ///< pieces of lines that the partition cuts are to be solved as one where that is possible; likewise
   std::vector<LineDirection> directions;
-  std::string                source; ///< "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
+  std::string                source;                 ///< "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
+  std::int64_t               natural[3] = {0, 0, 0}; ///< elements along x, y, z of a grid that the pattern shows, numbered naturally over all ranks; 0: not so
   std::string                why_not;
 };
 

@@ -120,7 +120,7 @@ PetscErrorCode FromKAIJ(Mat pmat, LineSource *source)
 
 } // namespace
 
-PetscErrorCode GetLineSource(Mat pmat, bool joined, LineSource *source)
+PetscErrorCode GetLineSource(Mat pmat, LineSource *source, bool joined)
 {
   PetscBool   is_maij, is_kaij, is_aij, assembled;
   PetscMPIInt size;

@@ -9,6 +9,7 @@
 #include "whole_lines.hpp"
 
 #include <ribbon/packing.hpp>
+#include <ribbon/precision.hpp>
 #include <ribbon/scale.hpp>
 
 #include <algorithm>
@@ -21,14 +22,12 @@ namespace ribbon::petsc {
 
 namespace {
 
+/// What does not depend on the numbers that lines are factored in.
 template <class Exec>
-class LineOperatorOn final : public LineOperator {
-  static constexpr bool on_device = is_device_space<Exec>;
-  using Memory                    = typename Exec::memory_space;
-  using Buffer                    = Kokkos::View<Scalar *, Memory>;
-  using Input                     = Bands<Scalar, Memory>;
-
+class LineReaderOn : public LineOperator {
 public:
+  bool on_device() const override { return is_device_space<Exec>; }
+
   PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
   {
     return WithCsr<Exec>(block, [&](const auto &A) {
@@ -51,6 +50,38 @@ public:
     });
   }
 
+protected:
+  /// The tables of packed lines in the memory of Exec.
+  struct Tables {
+    Packing<typename Exec::memory_space>                      packing;
+    Kokkos::View<std::int64_t *, typename Exec::memory_space> part;
+  };
+
+  /// Where the rows of a block are on lines. Tables are uploaded once, however often their direction is looked at.
+  LinePlaces places_of(const LineDirection &direction, std::int64_t rows)
+  {
+    LinePlaces places{direction.lines, direction.wrap, direction.components, direction.widest};
+    if (!direction.element) return places;
+    const Exec exec  = current_space<Exec>();
+    auto       found = tables_.find(direction.element);
+    if (found == tables_.end()) found = tables_.emplace(direction.element, Tables{make_packing(exec, *direction.element, rows / direction.components), upload(exec, "ribbon::part", *direction.part)}).first;
+    places.place = found->second.packing.place.data(), places.element = found->second.packing.element.data(), places.part = found->second.part.data();
+    return places;
+  }
+
+  std::map<Table, Tables> tables_; ///< of directions that were looked at
+};
+
+/// @tparam Number  what lines are factored and solved in: PetscScalar's own, or float beside double
+template <class Exec, class Number>
+class LineOperatorOn final : public LineReaderOn<Exec> {
+  static constexpr bool rounds = !std::is_same_v<Number, Scalar>;
+  using Memory                 = typename Exec::memory_space;
+  using Buffer                 = Kokkos::View<Scalar *, Memory>;
+  using Solver                 = LineSolver<Number, Exec>;
+  using Input                  = Bands<Scalar, Memory>;
+
+public:
   PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) override
   {
     const Events *events;
@@ -64,17 +95,17 @@ public:
     request_     = request.solver;
     PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
     PetscCall(WithCsr<Exec>(block, [&](const auto &A) {
-      LinePlaces places = places_of(request.direction, A.rows);
+      LinePlaces places = this->places_of(request.direction, A.rows);
       places.wrap       = request.periodic && !request.direction.chain;
       bands_            = extract_bands(exec, A, places, request.half_bandwidth);
-      if (request.direction.element) packing_ = tables_.at(request.direction.element).packing;
+      if (request.direction.element) packing_ = this->tables_.at(request.direction.element).packing;
       if (is_packed()) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
     }));
     if (request.direction.chain) PetscCallCXX(insert_outside(exec, *request.outside, request.direction, bands_));
     PetscCall(ShareAndScale(exec, source, request, facts));
     PetscCallCXX(exec.fence());
-    tables_.clear();
-    lines_          = solved_lines(source, request);
+    this->tables_.clear();
+    places_ = request.direction.lines, lines_ = solved_lines(source, request);
     facts->lhs      = bands_.lhs;
     facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
     int differ      = request.lhs == PC_LINE_LHS_SHARED && facts->matrices > 1; // an error, which is raised by all ranks
@@ -90,34 +121,34 @@ public:
     if (!facts->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
     const std::int64_t elements = !is_packed() ? request.direction.lines.unknowns() : std::count_if(request.direction.element->begin(), request.direction.element->end(), [](std::int64_t e) { return e >= 0; });
     all_rows_                   = elements * request.direction.components * source.factors.p == rows_;
-    facts->report               = cut_.empty() ? solver_.report() : cut_.report();
-    facts->bytes =
-      facts->report.bytes + (whole_.empty() ? 0 : whole_.bytes()) + bands_.values.size() * sizeof(Scalar) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
-    flops_ = (6.0 * bands_.half_bandwidth() + 1) * bands_.block * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
+    facts->report               = !cut_.empty() ? cut_.report() : whole_.empty() ? solver_.report() : whole_solver_.report();
+    facts->bytes                = facts->report.bytes + (whole_.empty() ? 0 : whole_.bytes()) + bands_.values.size() * sizeof(Scalar) + factored_.values.size() * sizeof(Number) +
+                   (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
+    const int reach = chain_ ? bands_.half_bandwidth() : factored_.half_bandwidth();
+    flops_          = (6.0 * reach + 1) * lines_.components * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  LineSet lines() const override
+  {
+    LineSet places = places_;
+    if (!is_packed()) return lines_;
+    places.components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
+    return places;
   }
 
   PetscErrorCode transpose(std::string *failure) override
   {
     const Exec        exec    = current_space<Exec>();
     LineSolverOptions options = request_;
-    Input             bands   = bands_;
     PetscFunctionBegin;
     if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
-    options.zero_pivot = std::numeric_limits<double>::min(); // A passed its limit, shifted or not: columns are not asked, the probe judges digits
-    if (!cut_.empty()) {
-      std::string why_not;
-      Input       turned;
-      PetscCall(TransposePieces(exec, *chain_, periodic_, lines_.lines(), bands_, &turned));
-      PetscCall(cut_transposed_.set_up(exec, chain_, lines_, turned, periodic_, how_, options, &why_not));
-      has_transposed_ = why_not.empty();
-      if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
-      cut_transposed_ = CutSolver<Exec>();
-      PetscCallCXX(whole_ = WholeLines<Exec>(exec, chain_, lines_));
-      PetscCall(whole_.bands(exec, bands_, periodic_, &bands));
-    }
-    PetscCallCXX(transposed_ = LineSolver<Scalar, Exec>(exec, whole_.empty() ? lines_ : whole_.lines(), ribbon::transpose<Scalar>(exec, bands), options));
-    const FactorReport &report = transposed_.report();
+    options.zero_pivot = std::numeric_limits<real_t<Number>>::min(); // A passed its limit, shifted or not: columns are not asked, the probe judges digits
+    if (!cut_.empty()) PetscCall(TransposeCut(exec, options));
+    if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!whole_.empty()) PetscCallCXX(whole_transposed_ = LineSolver<Scalar, Exec>(exec, whole_.lines(), ribbon::transpose<Scalar>(exec, bands_), options));
+    else PetscCallCXX(transposed_ = Solver(exec, solver_.lines(), ribbon::transpose<Number>(exec, factored_), options));
+    const FactorReport &report = whole_.empty() ? transposed_.report() : whole_transposed_.report();
     has_transposed_            = report.ok();
     if (!report.ok())
       *failure = format("PC line: the transposed lines cannot be solved with -pc_line_algorithm %s: their smallest pivot is %.2g of its row, their backward error %.1e", request_.algorithm.c_str(), report.smallest_pivot,
@@ -131,7 +162,7 @@ public:
     PetscScalar       *px;
     const Exec         exec = current_space<Exec>();
     PetscFunctionBegin;
-    if constexpr (!on_device) {
+    if constexpr (!is_device_space<Exec>) {
       PetscCall(VecGetArrayRead(b, &pb));
       PetscCall(all_rows_ ? VecGetArrayWrite(x, &px) : VecGetArray(x, &px));
       PetscCall(SolveLines(exec, transposed, reinterpret_cast<const Scalar *>(pb), lines_, reinterpret_cast<Scalar *>(px), lines_));
@@ -158,31 +189,31 @@ public:
     PetscMemType       where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
     const Exec         exec = current_space<Exec>();
     PetscFunctionBegin;
+    const CutSolver<Exec> &cut = transposed ? cut_transposed_ : cut_;
     PetscCall(MatGetLocalSize(B, &rows, nullptr));
     PetscCall(MatGetSize(B, nullptr, &columns));
     PetscCall(MatDenseGetLDA(B, &ldb));
     PetscCall(MatDenseGetLDA(X, &ldx));
-    if constexpr (on_device) {
+    if constexpr (is_device_space<Exec>) {
       PetscCall(RibbonDenseGetArrayReadAndMemType(B, &pb, &where_b));
       PetscCall(RibbonDenseGetArrayWriteAndMemType(X, &px, &where_x));
     } else {
       PetscCall(MatDenseGetArrayRead(B, &pb));
       PetscCall(MatDenseGetArrayWrite(X, &px));
     }
-    const CutSolver<Exec> &cut = transposed ? cut_transposed_ : cut_;
     // Every column is as many lines as the matrix has. One call takes them all where the line set has a stride to spare and nothing is
     // staged (staging whole arrays would touch what lies between the columns).
-    const bool     staged   = on_device && (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x));
+    const bool     staged   = is_device_space<Exec> && (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x));
     const bool     one_call = lines_.count1 == 1 && !staged && !is_packed() && whole_.empty() && (cut.empty() || cut.takes_columns());
     const PetscInt calls    = one_call ? 1 : columns;
     for (PetscInt c = 0; c < calls && rows > 0 && columns > 0; ++c) {
       const LineSet      in = one_call ? with_columns(lines_, columns, ldb) : lines_, out = one_call ? with_columns(lines_, columns, ldx) : lines_;
       const PetscScalar *b = pb + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldb);
       PetscScalar       *x = px + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldx);
-      if constexpr (on_device) PetscCall(solve_arrays(exec, transposed, b, where_b, in, x, where_x, out));
+      if constexpr (is_device_space<Exec>) PetscCall(solve_arrays(exec, transposed, b, where_b, in, x, where_x, out));
       else PetscCall(SolveLines(exec, transposed, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
     }
-    if constexpr (on_device) {
+    if constexpr (is_device_space<Exec>) {
       PetscCall(RibbonDenseRestoreArrayWriteAndMemType(X, &px));
       PetscCall(RibbonDenseRestoreArrayReadAndMemType(B, &pb));
     } else {
@@ -195,24 +226,6 @@ public:
   }
 
 private:
-  /// The tables of packed lines in the memory of Exec.
-  struct Tables {
-    Packing<Memory>                      packing;
-    Kokkos::View<std::int64_t *, Memory> part;
-  };
-
-  /// Where the rows of a block are on lines. Tables are uploaded once, however often their direction is looked at.
-  LinePlaces places_of(const LineDirection &direction, std::int64_t rows)
-  {
-    LinePlaces places{direction.lines, direction.wrap, direction.components, direction.widest};
-    if (!direction.element) return places;
-    const Exec exec  = current_space<Exec>();
-    auto       found = tables_.find(direction.element);
-    if (found == tables_.end()) found = tables_.emplace(direction.element, Tables{make_packing(exec, *direction.element, rows / direction.components), upload(exec, "ribbon::part", *direction.part)}).first;
-    places.place = found->second.packing.place.data(), places.element = found->second.packing.element.data(), places.part = found->second.part.data();
-    return places;
-  }
-
   bool is_packed() const { return packing_.element.extent(0) > 0; }
 
   /// Keeps one matrix for lines that agree, or some.
@@ -262,24 +275,6 @@ private:
     return split_components(lines, source.factors.p)[0];
   }
 
-  /// Solves in the memory of Exec. Collective on the chain of these lines.
-  PetscErrorCode SolveLines(const Exec &exec, bool transposed, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
-  {
-    const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
-    CutSolver<Exec>                &cut    = transposed ? cut_transposed_ : cut_;
-    PetscFunctionBegin;
-    if (!cut.empty()) PetscCall(cut.solve(exec, b, in, x, out));
-    else if (!whole_.empty()) PetscCall(whole_.solve(exec, solver, b, in, x, out));
-    else if (!is_packed()) PetscCallCXX(solver.solve(exec, b, in, x, out));
-    else {
-      const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
-      PetscCallCXX(pack(exec, packing_, components, b, packed_.data()));
-      PetscCallCXX(solver.solve(exec, packed_.data(), packed_.data()));
-      PetscCallCXX(unpack(exec, packing_, components, packed_.data(), x));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
   /// Lines that the partition cuts: solved where their pieces are, or brought together where that would not be sound. Collective on their chain.
   PetscErrorCode Join(const Exec &exec, const LineRequest &request, LineFacts *facts)
   {
@@ -298,19 +293,85 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Whole lines of this rank.
+  /// Whole lines of this rank; those that were brought together stay in PetscScalar's own precision.
   PetscErrorCode Factor(const Exec &exec, const LineRequest &request, LineFacts *facts)
   {
     PetscFunctionBegin;
     try {
-      do solver_ = LineSolver<Scalar, Exec>(exec, whole_.empty() ? lines_ : whole_.lines(), bands_, request.solver);
-      while (Shift(exec, request, solver_.report(), facts));
+      if (!whole_.empty()) {
+        do whole_solver_ = LineSolver<Scalar, Exec>(exec, whole_.lines(), bands_, request.solver);
+        while (Shift(exec, request, whole_solver_.report(), facts));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
+      do {
+        if constexpr (rounds) factored_ = round_bands<Number>(exec, bands_, &alpha_);
+        else factored_ = bands_;
+        solver_ = Solver(exec, inner(lines_), factored_, request.solver);
+      } while (Shift(exec, request, solver_.report(), facts));
+      bands_ = {};
     } catch (const std::invalid_argument &e) {
       facts->refusal = e.what();
     } catch (const std::exception &e) {
       SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
     }
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// The pieces of the transposed lines; whole lines to be transposed where they are not sound. Collective on the chain.
+  PetscErrorCode TransposeCut(const Exec &exec, const LineSolverOptions &options)
+  {
+    std::string why_not;
+    Input       turned;
+    PetscFunctionBegin;
+    PetscCall(TransposePieces(exec, *chain_, periodic_, lines_.lines(), bands_, &turned));
+    PetscCall(cut_transposed_.set_up(exec, chain_, lines_, turned, periodic_, how_, options, &why_not));
+    has_transposed_ = why_not.empty();
+    if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
+    cut_transposed_ = CutSolver<Exec>();
+    PetscCallCXX(whole_ = WholeLines<Exec>(exec, chain_, lines_));
+    PetscCall(whole_.bands(exec, bands_, periodic_, &bands_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Solves in the memory of Exec. Collective on the chain of these lines.
+  PetscErrorCode SolveLines(const Exec &exec, bool transposed, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  {
+    const Solver    &solver = transposed ? transposed_ : solver_;
+    CutSolver<Exec> &cut    = transposed ? cut_transposed_ : cut_;
+    PetscFunctionBegin;
+    if (!cut.empty()) PetscCall(cut.solve(exec, b, in, x, out));
+    else if (!whole_.empty()) PetscCall(whole_.solve(exec, transposed ? whole_transposed_ : whole_solver_, b, in, x, out));
+    else if (!is_packed()) PetscCallCXX(solve_numbers(exec, solver, b, in, x, out));
+    else {
+      const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
+      PetscCallCXX(pack(exec, packing_, components, b, packed_.data()));
+      PetscCallCXX(solve_numbers(exec, solver, packed_.data(), in, packed_.data(), in));
+      PetscCallCXX(unpack(exec, packing_, components, packed_.data(), x));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Solves, in the shorter numbers where there are: there and back through a buffer of theirs.
+  void solve_numbers(const Exec &exec, const Solver &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  {
+    if constexpr (!rounds) solver.solve(exec, b, in, x, out);
+    else {
+      const LineSet within = inner(in);
+      const auto    n = static_cast<std::size_t>(within.unknowns()), lines = static_cast<std::size_t>(within.lines());
+      if (rounded_.extent(0) < n) rounded_ = allocate<Kokkos::View<Number *, Memory>>(exec, "ribbon::rounded", n); // more columns than before
+      if (size_.extent(0) < lines) size_ = allocate<Buffer>(exec, "ribbon::size", lines);
+      line_maxima(exec, in, b, size_.data());
+      narrow_lines(exec, in, b, size_.data(), within, rounded_.data());
+      solver.solve(exec, rounded_.data(), within, rounded_.data(), within);
+      widen_lines(exec, within, rounded_.data(), size_.data(), alpha_, out, x);
+    }
+  }
+
+  /// Where lines lie when they are solved: in vectors, or, rounded, in a buffer.
+  static LineSet inner(const LineSet &lines)
+  {
+    if (!rounds) return lines;
+    return (lines.is_contiguous() ? LineSet::contiguous(lines.rows, lines.lines()) : LineSet::interleaved(lines.rows, lines.lines())).with_components(lines.components);
   }
 
   static LineSet with_columns(LineSet s, std::int64_t columns, std::int64_t lda)
@@ -356,34 +417,48 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  std::map<Table, Tables>  tables_; ///< of directions that were looked at
-  Input                    bands_;
-  Packing<Memory>          packing_; ///< empty: lines lie in the vectors themselves
-  Buffer                   packed_;
-  LineSet                  lines_; ///< as the vectors hold them
-  LineSolver<Scalar, Exec> solver_, transposed_;
-  CutSolver<Exec>          cut_, cut_transposed_; ///< of lines that the partition cuts and that are solved where their pieces lie, else empty
-  WholeLines<Exec>         whole_;                ///< of those that are brought together, else empty
-  PCLineCut                how_      = PC_LINE_CUT_AUTO;
-  bool                     periodic_ = false;
+  LineSet               places_, lines_; ///< of elements; of unknowns, in vectors or packed
+  Input                 bands_;          ///< during the set-up; of lines that the partition cuts afterwards, too
+  Bands<Number, Memory> factored_;
+  Packing<Memory>       packing_; ///< empty: lines lie in the vectors themselves
+  Buffer                packed_;
+  Solver                solver_, transposed_;
+  CutSolver<Exec>       cut_, cut_transposed_; ///< of lines that the partition cuts and that are solved where their pieces lie, else empty
+  WholeLines<Exec>      whole_;                ///< of those that are brought together, else empty
+  PCLineCut             how_      = PC_LINE_CUT_AUTO;
+  bool                  periodic_ = false;
 
   std::shared_ptr<const LineChain> chain_;
+  LineSolver<Scalar, Exec>         whole_solver_, whole_transposed_;
   LineSolverOptions                request_;
   bool                             has_transposed_ = false;
   PetscInt                         rows_           = 0;    ///< of the block
   bool                             all_rows_       = true; ///< they are on these lines; otherwise x keeps what it holds elsewhere
   double                           flops_          = 0;
   Buffer                           buffer_;
+
+  Kokkos::View<Number *, Memory> rounded_;   ///< right-hand sides and solutions where numbers are shorter
+  Buffer                         size_;      ///< largest number of each right-hand side
+  Scalar                         alpha_ = 1; ///< factored_ holds the matrices times this
 };
 
 } // namespace
 
-std::unique_ptr<LineOperator> LineOperator::create([[maybe_unused]] bool on_device)
+template <class Exec>
+static std::unique_ptr<LineOperator> create_on(PCLinePrecision precision)
+{
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (precision == PC_LINE_PRECISION_SINGLE) return std::make_unique<LineOperatorOn<Exec, float>>();
+  }
+  return std::make_unique<LineOperatorOn<Exec, Scalar>>();
+}
+
+std::unique_ptr<LineOperator> LineOperator::create([[maybe_unused]] bool on_device, PCLinePrecision precision)
 {
 #if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA)
-  if (on_device) return std::make_unique<LineOperatorOn<DeviceExec>>();
+  if (on_device) return create_on<DeviceExec>(precision);
 #endif
-  return std::make_unique<LineOperatorOn<HostExec>>();
+  return create_on<HostExec>(precision);
 }
 
 } // namespace ribbon::petsc
