@@ -140,7 +140,7 @@ TEST_F(AdiSplitting, GrowthIsLeftOutAndDampingIsShared)
   OK(VecDestroy(&diagonal));
 }
 
-TEST_F(AdiSplitting, ABatchOnAGridIsOneDirectionAndTakesAll)
+TEST_F(AdiSplitting, ABatchOnAGridIsOneDirectionAndTakesAll) // one rank
 {
   const Grid         grid({8, 9}, {0, 3, 0}, 1, false, {1, 1, 1});
   DirectionSplitting splitting;
