@@ -41,6 +41,7 @@ struct PC_Line {
   Mat                      watched       = nullptr;             ///< matrix A of a Kronecker product that was set up with; its state at that time
   PetscObjectState         watched_state = 0;
   bool                     direct        = false; ///< one solve is the inverse, to the digits of the factors, of the matrix whose state follows: nothing couples but along the lines, and nothing is damped
+  bool                     plain         = false; ///< lines are factored as they are in that matrix, in full precision: nothing is shifted, pinned or rounded to another line
   PetscObjectState         state         = 0;
   PetscInt64               set_up        = 0; ///< number of the set-up, of all PCs of this process
 
@@ -72,6 +73,8 @@ inline bool JoinsPieces(const PC_Line *line)
 PetscErrorCode LinesAreWhole(PC pc, bool *whole);
 /// Nothing is there after a set-up that raised an error. PETSc does not see that the matrix A of a Kronecker product changed: it is set up with anew.
 PetscErrorCode CheckIsSetUp(PC pc);
+/// Whether Pmat is what it was at set-up.
+PetscErrorCode IsCurrent(PC pc, bool *current);
 /// Whether one solve is the inverse of Pmat as it is now, to the digits of the factors.
 PetscErrorCode IsDirectNow(PC pc, bool *direct);
 /// What a KSP does before and after a solve: hands PETSc the whole of Richardson's iteration where that needs no norms, for this solve alone.

@@ -3,6 +3,7 @@
 #include "line.hpp"
 
 #include "../csr.hpp"
+#include "../lines/places.hpp"
 
 #include <ribbon/reference/sparse.hpp>
 
@@ -18,31 +19,6 @@ Scalar entry(const KroneckerFactors<Scalar> &f, const std::vector<Scalar> &value
 {
   if (f.coupled) return values[static_cast<std::size_t>(a * f.p + b)];
   return a == b ? values[values.size() == 1 ? 0 : static_cast<std::size_t>(a)] : Scalar(0);
-}
-
-/// A row of the block: its line, its element's place along it, its number among the rows of the line.
-struct Place {
-  std::int64_t line = -1, along = 0, number = 0;
-};
-
-/// Places of all rows of a block; rows on no line keep -1. Where lines lie behind each other in one of a LineSet, each is one.
-std::vector<Place> places_of(const LineDirection &direction, std::int64_t rows, std::vector<std::int64_t> *lengths)
-{
-  const LineSet     &lines = direction.lines;
-  const std::int64_t size  = direction.components;
-  std::vector<Place> places(static_cast<std::size_t>(rows));
-  for (std::int64_t l = 0; l < lines.lines(); ++l) {
-    std::int64_t part = -1;
-    for (std::int64_t i = 0; i < lines.rows; ++i) {
-      const std::int64_t place = lines(l, i), element = direction.element ? (*direction.element)[static_cast<std::size_t>(place)] : place;
-      if (element < 0) continue;
-      const std::int64_t own = direction.part ? (*direction.part)[static_cast<std::size_t>(place)] : 0;
-      if (lengths->empty() || own != part || i == 0) lengths->push_back(0);
-      part = own;
-      for (std::int64_t c = 0; c < size; ++c) places[static_cast<std::size_t>(element * size + c)] = {static_cast<std::int64_t>(lengths->size()) - 1, i, lengths->back()++};
-    }
-  }
-  return places;
 }
 
 using Row = std::vector<std::pair<std::int64_t, Scalar>>;
@@ -161,9 +137,8 @@ PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, 
     for (int c = 0; c < f.p; ++c) line.at[static_cast<std::size_t>(own.number * f.p + c)] = static_cast<std::size_t>(row) * static_cast<std::size_t>(f.p) + static_cast<std::size_t>(c);
     if (source.kronecker) add(own, Scalar(1), f.S);
     for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
-      const Place       &column   = places[static_cast<std::size_t>(A.column[e])];
-      const std::int64_t straight = std::abs(own.along - column.along), distance = request.periodic ? std::min(straight, direction.lines.rows - straight) : straight;
-      if (column.line == own.line && distance <= request.half_bandwidth) add(column, A.value[e], f.T);
+      const Place &column = places[static_cast<std::size_t>(A.column[e])];
+      if (on_line(own, column, direction, request.half_bandwidth, request.periodic)) add(column, A.value[e], f.T);
     }
   }
   PetscCall(RestoreHostRows(source.block, &A));

@@ -150,7 +150,7 @@ PetscErrorCode ChooseAmong(MPI_Comm comm, PC_Line *line, LineOperator &op, const
 }
 
 /// Directions of the first of the places that has lines: the DM, consecutive rows that nothing else couples to, a grid, the largest couplings. Whatever matrix it is has the last.
-/// Lines of a DM are what the program says they are; the others are found, and give way to the next ones where they cannot be solved.
+/// Lines that cannot be solved give way to the next ones.
 PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<ChosenDirection> *chosen)
 {
   enum { from_dm, from_rows, from_grid, from_couplings };
@@ -171,10 +171,13 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
     else PetscCall(LinesFromCouplings(source, elements, &map));
     line->source = map.source;
     PetscCall(ChooseAmong(comm, line, op, source, &map, chosen, &refusals));
-    PetscCheck(!chosen->empty() || refusals.empty() || from == from_rows || from == from_grid, comm, PETSC_ERR_SUP, "PC line: %s", refusals[0].c_str());
+    PetscCheck(!chosen->empty() || from < from_couplings, comm, PETSC_ERR_SUP, "PC line: %s", refusals[0].c_str());
     if (!chosen->empty() && map.directions.size() == 1 && !before.empty()) line->why += ": " + before;
-    for (const std::string &refusal : refusals) (chosen->empty() ? before : line->why) += ", " + refusal;
-    if (refusals.empty()) before += (before.empty() ? "" : ", ") + map.why_not;
+    if (chosen->empty() && refusals.empty()) refusals.push_back(map.why_not);
+    for (const std::string &refusal : refusals) {
+      std::string &to = chosen->empty() ? before : line->why;
+      to += (to.empty() ? "" : ", ") + refusal;
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -293,18 +293,22 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether one solve is the inverse of the matrix, to the digits of the factors, on all ranks. Collective.
-PetscErrorCode SolvesDirectly(PC pc, const PC_Line *line, bool *directly)
+/// Whether lines are factored as they are in the matrix, and whether one solve is the inverse of it, to the digits of the factors; on all ranks. Collective.
+PetscErrorCode Describe(PC pc, PC_Line *line)
 {
-  const bool whole = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
-  int        left_out;
+  const bool one_solve = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
+  int        found[2]  = {line->lhs_tol > 0 || line->watched || line->precision != PC_LINE_PRECISION_SAME, line->lhs_tol > 0 || line->requests[0].coupled};
   PetscFunctionBegin;
-  *directly = whole;
-  if (!whole) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
-  left_out = line->requests[0].coupled || line->lhs_tol > 0;
-  for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || !batch.facts.exact || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  *directly = left_out == 0;
+  for (const LineGroup &group : line->sweep.groups)
+    for (const LineBatch &batch : group.batches) {
+      const LineFacts &facts = batch.facts;
+      if (facts.shift > 0 || facts.report.singular_lines > 0) found[0] = found[1] = 1;
+      if (!facts.exact) found[1] = 1;
+      if (!facts.joined.empty()) found[0] = 1; // entries of other ranks lie on lines
+    }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  line->plain  = found[0] == 0;
+  line->direct = found[1] == 0 && one_solve;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -347,7 +351,7 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
     PetscCall(PetscObjectStateGet((PetscObject)source.rows, &line->watched_state));
   }
   PetscCall(ReportFailure(pc, line));
-  PetscCall(SolvesDirectly(pc, line, &line->direct));
+  PetscCall(Describe(pc, line));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &line->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -88,6 +88,8 @@ PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  sweep: %s, %s, omega %s%s, iterations %" PetscInt_FMT "\n", PCLineCompositions[line->composed], PCLineOrderings[line->ordering],
                                    format("%g", (double)line->requests[0].omega).c_str(), line->omega > 0 || line->requests[0].omega == 1 ? "" : " (on a multigrid level, 1 would not smooth)", line->iterations));
   if (!line->failure.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", line->failure.c_str()));
+  if (line->sweep.rest_bytes() > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  kept for Richardson's iteration: %swhat lines leave out, %.3g bytes\n", size > 1 ? "on rank 0: " : "", static_cast<double>(line->sweep.rest_bytes())));
   for (std::size_t d = 0; d < line->requests.size(); ++d) {
     if (line->requests.size() > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  along %s\n", line->requests[d].direction.name.c_str()));
     PetscCall(ViewDirection(line, d, size, viewer));

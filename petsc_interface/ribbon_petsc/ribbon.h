@@ -284,4 +284,6 @@ PETSC_EXTERN PetscErrorCode MatMultifrontalGetLeafSize(Mat F, PetscInt *rows);
 PETSC_EXTERN PetscErrorCode MatMultifrontalSetRefine(Mat F, PetscInt steps);
 PETSC_EXTERN PetscErrorCode MatMultifrontalGetRefine(Mat F, PetscInt *steps);
 
+#include <ribbon_petsc/kspadi.h>
 #include <ribbon_petsc/kspline.h>
+#include <ribbon_petsc/pcadi.h>

@@ -163,7 +163,7 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
   }
   if (problem->whole && (o.shift == "none" || sound(o)) && (o.omega == 0 || o.omega == 1) && o.direction == "auto") {
     Vec z = vector(0);
-    MatMult(problem->stored(), x, z);
+    MatMult(problem->A, x, z); // what it was made from may be on a device, and take other vectors
     EXPECT_LE(distance(applied(z), vx), tolerance) << "not exact";
     VecDestroy(&z);
   }
