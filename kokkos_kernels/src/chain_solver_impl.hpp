@@ -103,6 +103,16 @@ struct BandLuSolveKernel {
   }
 };
 
+template <class Record>
+inline constexpr std::size_t words = sizeof(Record) / sizeof(double);
+/// Records in a view of their words.
+template <class Record, class View>
+Record *as_records(const View &view)
+{
+  static_assert(sizeof(Record) % sizeof(double) == 0 && alignof(Record) <= alignof(double), "records are whole words");
+  return reinterpret_cast<Record *>(view.data());
+}
+
 /// Puts the unknowns of the cuts at the ends of a piece that belong to it into x.
 template <class Scalar>
 struct PlaceCuts {
@@ -137,7 +147,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   in_tiles_                  = (is_device_space<Exec> || options.leaf_size > 0) && with_tiles<Scalar>(W, [](auto) {}); // a host runs their code one virtual thread after another, for tests
   is_lu_                     = !is_device_space<Exec> && options.leaf_size == 0 && tree_.leaves == 1 && !chain.is_open_left() && !chain.is_open_right();
   const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
-  const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Statistics *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
+  const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
   const std::int64_t rows    = chain.rows * chain.chains;
   if (is_lu_) {
     lu_.chain        = chain;
@@ -149,20 +159,20 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     const int tile = 32;
     if (in_tiles_) tree_.slots = tree_.leaves > tile ? (tree_.leaves + tile - 1) / tile * tile : power_of_two_from(static_cast<int>(tree_.leaves));
     const std::int64_t slots = in_tiles_ ? (chain.chains * tree_.slots + tile - 1) / tile * tile : chain.chains * tree_.leaves, steps = slots * tree_.most_rows();
-    row_scale_                  = allocate<Kokkos::View<real_t<Scalar> *, Memory>>(exec, "ribbon::row_scale", static_cast<std::size_t>(rows));
-    reflection_                 = numbers("ribbon::reflections", steps * (W + 1));
-    upper_                      = numbers("ribbon::upper", steps * (2 * W + 1));
-    leaf_passed_                = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
-    join_                       = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
-    leaf_statistics_            = watched("ribbon::pivots", chain.chains * tree_.leaves);
-    join_statistics_            = watched("ribbon::pivots", chain.chains * tree_.joins);
-    factors_                    = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), leaf_statistics_.data(), join_statistics_.data(), row_scale_.data(), in_tiles_ ? tile : 1};
+    row_scale_       = allocate<Kokkos::View<real_t<Scalar> *, Memory>>(exec, "ribbon::row_scale", static_cast<std::size_t>(rows));
+    reflection_      = numbers("ribbon::reflections", steps * (W + 1));
+    upper_           = numbers("ribbon::upper", steps * (2 * W + 1));
+    leaf_passed_     = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
+    join_            = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
+    leaf_statistics_ = watched("ribbon::pivots", chain.chains * tree_.leaves);
+    join_statistics_ = watched("ribbon::pivots", chain.chains * tree_.joins);
+    factors_         = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), as_records<Statistics>(leaf_statistics_), as_records<Statistics>(join_statistics_), row_scale_.data(), in_tiles_ ? tile : 1};
     if (in_tiles_) arrivals_ = Kokkos::View<int *, Memory>("ribbon::arrivals", static_cast<std::size_t>(chain.chains * Arrivals::size(tree_) * most_columns));
     plan_ = plan_of(tree_);
     if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }
   report_.bytes = (reflection_.span() + upper_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + row_scale_.span() * sizeof(real_t<Scalar>) + exchange_.span() * sizeof(int) +
-                  (leaf_statistics_.span() + join_statistics_.span()) * sizeof(Statistics);
+                  (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
   exec.fence();
 }
 
@@ -175,13 +185,12 @@ void ChainSolver<Scalar, Exec>::factor_joins(const Exec &exec)
     if (tree_.top() == 0) return;
     with_tiles<Scalar>(W, [&](auto K) {
       using Kernel = QrJoinRegistersKernel<Scalar, K()>;
-      device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[tree_.stage_top(0)], Kernel::team, Kernel::scratch(!is_device_space<Exec>)}, Kernel{tree_, factors_, {arrivals_.data()}});
+      device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[tree_.stage_top(0)], Kernel::team_size, Kernel::scratch(!is_device_space<Exec>)}, Kernel{tree_, factors_, {arrivals_.data()}});
     });
     return;
   }
   const Groups shape = groups_for(exec, 5 * W, 0, 1024);
-  for (const Levels &levels : plan_)
-    device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[levels.top], shape.lanes * shape.groups, 0}, QrJoinKernel<Scalar>{tree_, levels, shape, factors_});
+  for (const Levels &levels : plan_) device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[levels.top], shape.lanes * shape.groups, 0}, QrJoinKernel<Scalar>{tree_, levels, shape, factors_});
 }
 
 template <class Scalar, class Exec>
@@ -193,7 +202,7 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
   if (is_lu_) {
     if constexpr (!is_device_space<Exec>) {
       lu_.row_of = A.row_of;
-      Kokkos::parallel_for("ribbon::band_lu", indices(exec, tree_.chain.chains), BandLuKernel<Scalar, Index>{lu_, A, leaf_statistics_.data()});
+      Kokkos::parallel_for("ribbon::band_lu", indices(exec, tree_.chain.chains), BandLuKernel<Scalar, Index>{lu_, A, as_records<Statistics>(leaf_statistics_)});
     }
     finish_report(exec);
     return;
@@ -221,7 +230,8 @@ void ChainSolver<Scalar, Exec>::factor_passed(const Exec &exec, const Scalar *pa
 {
   const Kokkos::View<const Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> given(passed, leaf_passed_.extent(0));
   Kokkos::deep_copy(exec, leaf_passed_, given);
-  Kokkos::deep_copy(exec, leaf_statistics_, Statistics());
+  const std::vector<Statistics> unseen(leaf_statistics_.extent(0) / multifrontal::words<Statistics>);
+  Kokkos::deep_copy(exec, leaf_statistics_, Kokkos::View<const double *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(reinterpret_cast<const double *>(unseen.data()), leaf_statistics_.extent(0)));
   has_leaves_ = false;
   factor_joins(exec);
   finish_report(exec);
@@ -242,18 +252,18 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
   const auto       &watched = level == 0 ? leaf_statistics_ : join_statistics_; // those of the chains lie equally far from each other
   const auto        first = static_cast<std::size_t>(level == 0 ? 0 : tree_.join_number(0, level, node)), stride = static_cast<std::size_t>(level == 0 ? 1 : tree_.joins);
   if (tops > 0) {
-    const auto needed = Kokkos::subview(watched, std::make_pair(first, first + (tops - 1) * stride + 1));
+    const auto needed = Kokkos::subview(watched, std::make_pair(first * words<Statistics>, (first + (tops - 1) * stride + 1) * words<Statistics>));
     const auto host   = Kokkos::create_mirror_view(needed);
     Kokkos::deep_copy(exec, host, needed);
     exec.fence();
-    for (std::size_t c = 0; c < tops; ++c) all.join(host(c * stride));
+    for (std::size_t c = 0; c < tops; ++c) all.join(as_records<Statistics>(host)[c * stride]);
   }
   const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto   bytes     = report_.bytes;
   report_                = {};
   report_.bytes          = bytes;
   report_.algorithm      = method();
-  report_.log_abs_det    = all.log_det + std::log(2.0) * static_cast<double>(all.exponents);
+  report_.log_abs_det    = all.log_det + std::log(all.product) + std::log(2.0) * static_cast<double>(all.exponents);
   report_.line = report_.row = all.column;
   report_.smallest_pivot     = all.column < 0 ? 1 : static_cast<double>(all.smallest);
   if (all.not_finite) report_.status = FactorStatus::not_finite;
@@ -285,7 +295,7 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
   using namespace multifrontal;
   const int          W       = tree_.chain.width();
   const std::int64_t columns = solve.v.columns, leaves = tree_.chain.chains * tree_.leaves;
-  const bool         up      = direction == Sweep::up || direction == Sweep::up_transposed;
+  const bool         up = direction == Sweep::up || direction == Sweep::up_transposed;
   if (in_tiles_ && has_leaves_ && (direction == Sweep::up || direction == Sweep::down)) {
     with_tiles<Scalar>(W, [&](auto K) {
       const auto launch = [&](const auto &kernel) {
@@ -313,7 +323,8 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
     const Levels &levels  = plan_[up ? k : plan_.size() - 1 - k];
     const int     block   = static_cast<int>(std::min<std::int64_t>(columns, 16));
     const int     threads = threads_for(tree_.chain.rows > 0 ? std::int64_t(block) * W << std::min(16, levels.top - levels.bottom) : 1, 256);
-    device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((columns + block - 1) / block), threads, bytes(threads)}, QrJoinSolveKernel<Scalar>{solve, levels, direction, block});
+    device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((columns + block - 1) / block), threads, bytes(threads)},
+                   QrJoinSolveKernel<Scalar>{solve, levels, direction, block});
   }
   if (!up) at_leaves();
 }

@@ -105,13 +105,13 @@ struct Tree {
   /// Columns that the leaves in slots first to first + n - 1 remove at most.
   KOKKOS_INLINE_FUNCTION int most_steps(std::int64_t first_slot, int n) const
   {
-    const std::int64_t at = first_slot % slots;
+    const std::int64_t at   = first_slot % slots;
     const int          left = at == 0 && !chain.is_open_left() ? chain.ku : 0, right = at + n >= leaves && !chain.is_open_right() ? chain.kl : 0;
     return static_cast<int>(most_rows()) - chain.width() + left + right;
   }
   /// Levels are worked off five at a time.
-  KOKKOS_INLINE_FUNCTION int          stage_top(int bottom) const { return bottom + 5 < levels ? bottom + 5 : top(); }
-  KOKKOS_INLINE_FUNCTION int          top() const { return levels + (chain.ring ? 1 : 0); }
+  KOKKOS_INLINE_FUNCTION int stage_top(int bottom) const { return bottom + 5 < levels ? bottom + 5 : top(); }
+  KOKKOS_INLINE_FUNCTION int top() const { return levels + (chain.ring ? 1 : 0); }
   KOKKOS_INLINE_FUNCTION std::int64_t start(std::int64_t leaf) const { return leaf * shortest + (leaf < longer ? leaf : longer); }
   KOKKOS_INLINE_FUNCTION std::int64_t first_leaf(int level, std::int64_t node) const { return level > levels ? 0 : (node << level) < leaves ? node << level : leaves; }
   KOKKOS_INLINE_FUNCTION std::int64_t end_leaf(int level, std::int64_t node) const { return level > levels ? leaves : first_leaf(level, node + 1); }

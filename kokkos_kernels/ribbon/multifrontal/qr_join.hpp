@@ -53,7 +53,7 @@ struct QrJoinKernel {
   {
     const int W = tree.chain.width();
     for (int c = lane; c < 5 * W; c += shape.lanes) {
-      Scalar *top = f.join.top(c), *bottom = f.join.bottom(c);
+      Scalar   *top = f.join.top(c), *bottom = f.join.bottom(c);
       const int before = c < W ? W + c : c < 2 * W && !f.closes ? c - W : -1; // columns of what the children pass
       const int behind = c < W ? c : c >= 2 * W && c < 3 * W && !f.closes ? c - W : -1;
       for (int i = 0; i < W; ++i) {

@@ -11,12 +11,12 @@ namespace ribbon::multifrontal {
 /// The arithmetic of QrJoinKernel for W = kl + ku known when compiled. The column of a pivot goes to scratch as it is; every lane makes the reflection of it for itself, so that a step has one barrier, of a warp.
 template <class Scalar, int W>
 struct QrJoinRegistersKernel {
-  static constexpr int team        = W <= 6 ? 256 : 128; ///< threads
+  static constexpr int team_size   = W <= 6 ? 256 : 128; ///< threads
   static constexpr int max_threads = W <= 6 ? 512 : 384; ///< so few registers that several teams fit a multiprocessor
-  static constexpr int own         = W <= 6 ? 1 : 2; ///< columns of a lane
-  static constexpr int busy        = 5 * W / own;    ///< lanes with columns: of the cut, the cuts before and behind, Q
+  static constexpr int own         = W <= 6 ? 1 : 2;     ///< columns of a lane
+  static constexpr int busy        = 5 * W / own;        ///< lanes with columns: of the cut, the cuts before and behind, Q
   static constexpr int lanes       = busy <= 16 ? 16 : 32;
-  static constexpr int groups      = team / lanes;
+  static constexpr int groups      = team_size / lanes;
   using Real                       = real_t<Scalar>;
   using Statistics                 = PivotStatistics<Real>;
   Tree            tree;
@@ -30,30 +30,41 @@ struct QrJoinRegistersKernel {
   };
   struct alignas(16) Shared {
     Scalar     pivot[2][2 * W];
+    Scalar     front[5 * W][2 * W + 1]; ///< on the way to and from memory, where neighbouring lanes have neighbouring numbers; odd: no two lanes meet in a bank
     Statistics statistics;
+    /// What the two children pass.
+    KOKKOS_INLINE_FUNCTION Scalar *passed(int child) { return front[0] + child * Factors<Scalar>::passed_size(W); }
   };
-  static std::size_t scratch(bool virtual_threads) { return groups * sizeof(Shared) + 16 + (virtual_threads ? team * device::align16(sizeof(Lane)) : 0); }
+  static std::size_t scratch(bool virtual_threads) { return groups * sizeof(Shared) + 16 + (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0); }
 
+  /// Brings what the children pass.
+  KOKKOS_INLINE_FUNCTION static void fetch(const Front<Scalar> &f, int lane, Shared &shared)
+  {
+    constexpr int n = static_cast<int>(Factors<Scalar>::passed_size(W));
+    RIBBON_UNROLL
+    for (int k = lane; k < n; k += lanes) shared.passed(0)[k] = f.before.at[k], shared.passed(1)[k] = f.behind.at[k];
+  }
   /// Lane c has columns c and c + busy.
-  KOKKOS_INLINE_FUNCTION static void gather(const Front<Scalar> &f, int lane, Lane &mine)
+  KOKKOS_INLINE_FUNCTION static void gather(bool closes, int lane, Lane &mine, Shared &shared)
   {
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
-      const int c = lane + j * busy;
-      const int before = c < W ? W + c : c < 2 * W && !f.closes ? c - W : -1; // columns of what the children pass
-      const int behind = c < W ? c : c >= 2 * W && c < 3 * W && !f.closes ? c - W : -1;
-      const Scalar *upper = before < 0 ? nullptr : &f.before.entry(0, before), *lower = behind < 0 ? nullptr : &f.behind.entry(0, behind);
+      const int     c      = lane + j * busy;
+      const int     before = c < W ? W + c : c < 2 * W && !closes ? c - W : -1; // columns of what the children pass
+      const int     behind = c < W ? c : c >= 2 * W && c < 3 * W && !closes ? c - W : -1;
+      const Scalar *upper = shared.passed(0) + before * (W + 1), *lower = shared.passed(1) + behind * (W + 1);
       Scalar(&column)[2 * W] = mine.column[j];
       RIBBON_UNROLL
-      for (int i = 0; i < W; ++i) { // all under way at once
-        column[i]     = upper ? upper[i] : Scalar(c == 3 * W + i ? 1 : 0);
-        column[W + i] = lower ? lower[i] : Scalar(c == 4 * W + i ? 1 : 0);
+      for (int i = 0; i < W; ++i) {
+        column[i]     = before >= 0 ? upper[i] : Scalar(c == 3 * W + i ? 1 : 0);
+        column[W + i] = behind >= 0 ? lower[i] : Scalar(c == 4 * W + i ? 1 : 0);
       }
-      const Real above = upper ? upper[W] : Real(0), below = lower ? lower[W] : Real(0);
+      const Real above = before >= 0 ? upper[W] : Real(0), below = behind >= 0 ? lower[W] : Real(0);
       mine.size[j] = above <= below ? below : above;
-      if (f.closes) {
+      if (closes) {
         RIBBON_UNROLL
-        for (int i = 0; i < W && c < W; ++i) column[i] += column[W + i], column[W + i] = Scalar(0);
+        for (int i = 0; i < W; ++i)
+          if (c < W) column[i] += column[W + i], column[W + i] = Scalar(0);
       }
     }
   }
@@ -93,19 +104,24 @@ struct QrJoinRegistersKernel {
     mine.column[0][k] = Scalar(h.one_over_beta);
     shared.statistics.take(h.beta, mine.size[0], column_number);
   }
-  /// What is kept, and what is passed on.
-  KOKKOS_INLINE_FUNCTION static void store(const Front<Scalar> &f, int lane, const Lane &mine)
+  KOKKOS_INLINE_FUNCTION static void put(int lane, const Lane &mine, Shared &shared)
   {
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
-      const int c   = lane + j * busy;
-      Scalar   *top = f.join.top(c), *bottom = c < W ? nullptr : f.join.bottom(c);
       RIBBON_UNROLL
-      for (int i = 0; i < W; ++i) top[i] = mine.column[j][i];
-      if (!bottom) continue;
-      RIBBON_UNROLL
-      for (int i = 0; i < W; ++i) bottom[i] = mine.column[j][W + i];
-      if (c < 3 * W) bottom[W] = mine.size[j];
+      for (int i = 0; i < 2 * W; ++i) shared.front[lane + j * busy][i] = mine.column[j][i];
+    }
+  }
+  /// What is kept, and what is passed on.
+  KOKKOS_INLINE_FUNCTION static void store(const Front<Scalar> &f, int lane, const Lane &mine, const Shared &shared)
+  {
+    for (int k = lane; k < W * W; k += lanes) f.join.r[k] = shared.front[k / W][k % W];
+    for (int k = lane; k < 2 * W * W; k += lanes) f.join.cut[k] = shared.front[W + k / W][k % W], f.join.passed.entry(k % W, k / W) = shared.front[W + k / W][W + k % W];
+    for (int k = lane; k < 4 * W * W; k += lanes) f.join.q[k] = shared.front[3 * W + k / (2 * W)][k % (2 * W)];
+    RIBBON_UNROLL
+    for (int j = 0; j < own; ++j) {
+      const int c = lane + j * busy - W;
+      if (lane < busy && c >= 0 && c < 2 * W) f.join.passed.scale(c) = mine.size[j];
     }
   }
 
@@ -121,15 +137,20 @@ struct QrJoinRegistersKernel {
         threads.for_each([&](int v, Lane &mine) { body(v % lanes, base + v / lanes, mine, all[v / lanes]); });
         threads.for_each([&](int, Lane &) { device::lane_barrier(lanes); });
       };
-      phase([&](int lane, std::int64_t node, Lane &mine, Shared &shared) {
-        mine.active = lane < busy && node < end && tree.is_join(level, node);
-        if (!mine.active) return;
+      const auto is_there = [&](std::int64_t node) { return node < end && tree.is_join(level, node); };
+      phase([&](int lane, std::int64_t node, Lane &, Shared &shared) {
+        if (!is_there(node)) return;
         const Front<Scalar> f(factors, tree, chain, level, node);
-        gather(f, lane, mine);
+        fetch(f, lane, shared);
         if (lane != 0) return;
         shared.statistics = *f.statistics_before;
         if (!f.closes) shared.statistics.join(*f.statistics_behind);
-        publish(0, mine, shared);
+      });
+      phase([&](int lane, std::int64_t node, Lane &mine, Shared &shared) {
+        mine.active = lane < busy && is_there(node);
+        if (!mine.active) return;
+        gather(level > tree.levels, lane, mine, shared);
+        if (lane == 0) publish(0, mine, shared);
       });
       RIBBON_UNROLL
       for (int k = 0; k < W; ++k)
@@ -138,12 +159,16 @@ struct QrJoinRegistersKernel {
           apply(k, lane, Front<Scalar>::column_number(tree, chain, level, node, k), mine, shared);
           if (k + 1 < W && lane == k + 1) publish(k + 1, mine, shared);
         });
+      phase([&](int lane, std::int64_t, Lane &mine, Shared &shared) {
+        if (mine.active) put(lane, mine, shared);
+      });
       phase([&](int lane, std::int64_t node, Lane &mine, Shared &shared) {
-        if (!mine.active) return;
+        if (!is_there(node)) return;
         const Front<Scalar> f(factors, tree, chain, level, node);
-        store(f, lane, mine);
+        store(f, lane, mine, shared);
         if (lane == 0) *f.statistics = shared.statistics;
       });
+      phase([](int, std::int64_t, Lane &, Shared &) {}); // scratch is used again
     };
     climb(team, tree, arrivals, chain, team.league_rank() % tops, 0, 1, flag, [&](const Levels &stage, std::int64_t top) {
       for (int level = stage.bottom + 1; level <= stage.top; ++level) {

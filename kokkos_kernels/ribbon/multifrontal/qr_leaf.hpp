@@ -49,8 +49,8 @@ struct QrLeafKernel {
   template <class Put>
   KOKKOS_INLINE_FUNCTION void fetch(const Leaf &leaf, int i, int lane, const Put &put) const
   {
-    const Chain       &c   = tree.chain;
-    const int          W   = c.width();
+    const Chain &c = tree.chain;
+    const int    W = c.width();
     if (!has_row(c, leaf.first + i)) return;
     const std::int64_t row = A.row(c, leaf.chain, leaf.first + i);
     for (int e = lane, n = A.entries(row); e < n; e += shape.lanes) {

@@ -52,14 +52,17 @@ struct QrLeafTileKernel {
   {
     for (int k = v; k < leaves * (chunk + 1); k += max_threads) {
       const int leaf = k / (chunk + 1), r = k - leaf * (chunk + 1), i = shared.first[leaf] + row_at(q) + r;
-      const int at   = i < shared.begin[leaf] ? shared.begin[leaf] : i > shared.end[leaf] ? shared.end[leaf] : i;
+      const int at = i < shared.begin[leaf] ? shared.begin[leaf] : i > shared.end[leaf] ? shared.end[leaf] : i;
       device::async_copy(&shared.row_begin[q % 3][leaf][r], A.local.row_begin + base + at);
     }
   }
   /// The entries of the rows of chunk q.
   KOKKOS_INLINE_FUNCTION void stage_entries(int q, int v, Shared &shared) const
   {
-    for (int k = v; k < leaves * entries; k += max_threads) {
+    RIBBON_UNROLL
+    for (int n_k = 0; n_k < (leaves * entries + max_threads - 1) / max_threads; ++n_k) {
+      const int k = v + n_k * max_threads;
+      if (k >= leaves * entries) continue;
       const int   leaf = k / entries, e = k - leaf * entries;
       const Index begin = shared.row_begin[q % 3][leaf][0], n = shared.row_begin[q % 3][leaf][chunk] - begin;
       if (e >= n) continue;
@@ -94,7 +97,7 @@ struct QrLeafTileKernel {
       const std::int64_t place = A.row(c, mine.leaf.chain, i);
       for (int e = 0, n = A.entries(place); e < n; ++e) {
         int          distance;
-        const Scalar value       = A.entry(c, mine.leaf.chain, i, place, e, distance);
+        const Scalar value     = A.entry(c, mine.leaf.chain, i, place, e, distance);
         dense[c.kl + distance] = value;
       }
     }
@@ -109,7 +112,7 @@ struct QrLeafTileKernel {
     const int  exponent = exponent_of<Real>(largest);
     const Real s        = power_of_two(-exponent);
     if (mine.ahead) {
-      const std::int64_t i                  = mine.leaf.first + row_at(q) + t;
+      const std::int64_t i             = mine.leaf.first + row_at(q) + t;
       shared.row_scale[q % 2][lane][t] = s;
       if (has_row(tree.chain, i)) shared.statistics[lane].take_row(exponent, largest == 0, mine.leaf.chain * tree.chain.rows + i);
     }
@@ -123,8 +126,8 @@ struct QrLeafTileKernel {
     const Real    s     = scale(mine, entry, lane, q, i - row_at(q), shared);
     RIBBON_UNROLL
     for (int c = 0; c < W; ++c) { // entry k is in column i + k of those of the cut and, from W on, those ahead
-      const int    k = mine.ahead ? W + c - i : c - i;
-      const Scalar a = k >= 0 && k <= W ? entry[k] * s : Scalar(0);
+      const int    k    = mine.ahead ? W + c - i : c - i;
+      const Scalar a    = k >= 0 && k <= W ? entry[k] * s : Scalar(0);
       mine.window[c][i] = a;
       mine.size[c]      = i == 0 || size_word(a) > mine.size[c] ? size_word(a) : mine.size[c];
     }
@@ -166,7 +169,7 @@ struct QrLeafTileKernel {
         RIBBON_UNROLL
         for (int i = 0; i < W; ++i) w[c - 1][i] = (c < W ? w[c][i] : Scalar(0)) - v[i] * sum;
         uppers[c * leaves] = a - sum;
-        mine.size[c - 1] = c == W || size_word(a) > mine.size[c] ? size_word(a) : mine.size[c];
+        mine.size[c - 1]   = c == W || size_word(a) > mine.size[c] ? size_word(a) : mine.size[c];
       }
       reflections += (W + 1) * leaves, uppers += (2 * W + 1) * leaves;
     }
@@ -220,7 +223,7 @@ struct QrLeafTileKernel {
     const int                   chunks = first_chunks + (tree.most_steps(slot0, leaves) + chunk - 1) / chunk;
     const bool                  plain  = is_plain();
     threads.for_each([&](int v, Lane &mine) {
-      const int          lane = v % leaves;
+      const int          lane  = v % leaves;
       const std::int64_t chain = (slot0 + lane) / tree.slots, node = (slot0 + lane) - chain * tree.slots;
       mine.active = chain < tree.chain.chains && node < tree.leaves, mine.ahead = v < leaves;
       mine.leaf.own = 0;

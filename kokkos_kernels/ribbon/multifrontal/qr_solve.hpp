@@ -122,9 +122,9 @@ struct QrSolve {
 
   /// What a thread knows of a join.
   struct Join {
-    std::int64_t               chain, node;
-    int                        level;
-    std::int64_t               cut; ///< first unknown of the cut
+    std::int64_t  chain, node;
+    int           level;
+    std::int64_t  cut; ///< first unknown of the cut
     bool          closes;
     const Scalar *r, *c, *q;
   };
@@ -147,10 +147,10 @@ struct QrSolve {
   /// Row r of Q^H times what the children pass; rows from W on are passed on.
   KOKKOS_INLINE_FUNCTION void join_up(const Join &j, int r, std::int64_t column) const
   {
-    const int W = tree.chain.width();
+    const int     W      = tree.chain.width();
     const Scalar *q      = j.q + r;
     const Strip   before = passed_before(j, column), behind = passed_behind(j, column);
-    Scalar        sum    = sum_of(W, [&](int k) { return q[k * 2 * W] * before[k]; });
+    Scalar        sum = sum_of(W, [&](int k) { return q[k * 2 * W] * before[k]; });
     if (!j.closes) sum += sum_of(W, [&](int k) { return q[(W + k) * 2 * W] * behind[k]; });
     if (r < W) x(j.chain, j.cut + r, column) = sum;
     else if (!j.closes) passed(j.chain, j.level, j.node, r - W, column) = sum;
@@ -161,7 +161,7 @@ struct QrSolve {
     const int          W     = tree.chain.width();
     const Scalar      *c     = j.c + r;
     const std::int64_t first = tree.start(tree.first_leaf(j.level, j.node)), end = tree.start(tree.end_leaf(j.level, j.node));
-    Scalar            &at  = x(j.chain, j.cut + r, column);
+    Scalar            &at = x(j.chain, j.cut + r, column);
     if (j.closes) return;
     Scalar sum = sum_of(W, [&](int k) { return c[k * W] * at_cut(j.chain, first, k, column); });
     sum += sum_of(W, [&](int k) { return c[(W + k) * W] * at_cut(j.chain, end, k, column); });
@@ -175,7 +175,7 @@ struct QrSolve {
     for (int k = 0; k < W; ++k) y[k] = x(j.chain, j.cut + k, column);
     for (int k = W - 1; k >= 0; --k) {
       const Scalar found = y[k] * j.r[k * W + k];
-        for (int i = 0; i < k; ++i) y[i] -= j.r[k * W + i] * found;
+      for (int i = 0; i < k; ++i) y[i] -= j.r[k * W + i] * found;
       y[k] = found;
     }
     for (int k = 0; k < W; ++k) x(j.chain, j.cut + k, column) = y[k];
@@ -211,7 +211,7 @@ struct QrSolve {
     const Strip before = passed_before(j, column), behind = passed_behind(j, column);
     for (int k = 0; k < W; ++k) {
       Scalar sum = b(j.chain, j.cut + k < 0 ? j.cut + k + tree.chain.rows : j.cut + k, column) - before[W + k] - behind[k];
-        for (int i = 0; i < k; ++i) sum -= j.r[k * W + i] * z[i];
+      for (int i = 0; i < k; ++i) sum -= j.r[k * W + i] * z[i];
       z[k] = sum * j.r[k * W + k];
     }
     for (int k = 0; k < W; ++k) x(j.chain, j.cut + k, column) = z[k];
@@ -320,15 +320,15 @@ struct QrJoinSolveKernel {
       else return team.rank();
     }();
     const typename QrSolve<Scalar>::Work work{reinterpret_cast<Scalar *>(team.scratch()) + thread, threads}; // W numbers of the thread
-    const auto rows = [&](int level, int count, const auto &body) { // body(join, row, column)
+    const auto                           rows = [&](int level, int count, const auto &body) {                // body(join, row, column)
       const NodeRange nodes = tree.below(levels.top, top, level);
       const int       items = static_cast<int>(nodes.end - nodes.begin) * count * columns;
       for (int item = thread; item < items; item += threads) {
-        const int          pair = item / columns, place = pair / count;
-        const std::int64_t node = nodes.begin + place;
-        if (tree.is_join(level, node)) body(solve.join_of(chain, level, node), pair - place * count, column0 + item - pair * columns);
+                                  const int          pair = item / columns, place = pair / count;
+                                  const std::int64_t node = nodes.begin + place;
+                                  if (tree.is_join(level, node)) body(solve.join_of(chain, level, node), pair - place * count, column0 + item - pair * columns);
       }
-      team.barrier();
+                                team.barrier();
     };
     const bool goes_up = sweep == Sweep::up || sweep == Sweep::up_transposed;
     for (int k = levels.bottom + 1; k <= levels.top; ++k) {

@@ -15,8 +15,8 @@ struct QrTile {
   static constexpr int leaves       = 32;
   static constexpr int warps        = 4;
   static constexpr int max_threads  = warps * leaves;
-  static constexpr int with_columns = C == 1 ? 1 : warps; ///< warps that have some; the others help with copies and joins
-  static constexpr int block        = with_columns * C;   ///< columns of a team
+  static constexpr int with_columns = C == 1 ? 1 : warps;     ///< warps that have some; the others help with copies and joins
+  static constexpr int block        = with_columns * C;       ///< columns of a team
   static constexpr int numbers      = Up ? W + 1 : 2 * W + 1; ///< of a step
   static constexpr int chunk        = W <= 4 ? 8 : 4;
   static constexpr int first_chunks = Up ? (W + chunk - 1) / chunk : 0; ///< with the rows that fill the window
@@ -30,7 +30,7 @@ struct QrTile {
     int    flag;
   };
   struct Tile {
-    std::int64_t chain0, node0, base, column0; ///< first chain, leaf, row of all vectors, column
+    std::int64_t chain0, node0, base, column0;    ///< first chain, leaf, row of all vectors, column
     int          chains, leaves_of_chain, chunks; ///< in this tile
     /// Unknowns at cuts of a tile: before leaf i of its chain g.
     KOKKOS_INLINE_FUNCTION int cut(int g, int i) const { return g * (leaves_of_chain + 1) + i; }
@@ -42,7 +42,12 @@ struct QrTile {
     const Tree        &tree  = solve.tree;
     const std::int64_t slot0 = number * leaves, chain0 = slot0 / tree.slots, node0 = slot0 - chain0 * tree.slots;
     const std::int64_t chains = tree.slots < leaves ? leaves / tree.slots : 1, there = tree.chain.chains - chain0, rest = tree.leaves - node0;
-    return {chain0, node0, chain0 * tree.chain.rows + tree.start(node0), block_number * block, static_cast<int>(chains < there ? chains : there), static_cast<int>(rest < leaves ? rest : leaves),
+    return {chain0,
+            node0,
+            chain0 * tree.chain.rows + tree.start(node0),
+            block_number * block,
+            static_cast<int>(chains < there ? chains : there),
+            static_cast<int>(rest < leaves ? rest : leaves),
             first_chunks + (tree.most_steps(slot0, leaves) + chunk - 1) / chunk};
   }
   KOKKOS_INLINE_FUNCTION void begin(const Tile &tile, int v, Shared &shared) const
@@ -91,10 +96,10 @@ struct QrTile {
     if (warp >= with_columns) return;
     RIBBON_UNROLL
     for (int k = v % leaves; k < leaves * chunk; k += leaves) {
-      const int  leaf = k / chunk, r = k % chunk, i = shared.first[leaf] + row_at(q) + r;
-      const bool there = Up ? i >= shared.begin[leaf] && i < shared.end[leaf] : step_at(q) + r < shared.own[leaf];
-      Scalar    *to    = &shared.value[q % 2][warp][0][leaf][r];
-      const std::int64_t at = there ? row(tile.base + i) : 0;
+      const int          leaf = k / chunk, r = k % chunk, i = shared.first[leaf] + row_at(q) + r;
+      const bool         there = Up ? i >= shared.begin[leaf] && i < shared.end[leaf] : step_at(q) + r < shared.own[leaf];
+      Scalar            *to    = &shared.value[q % 2][warp][0][leaf][r];
+      const std::int64_t at    = there ? row(tile.base + i) : 0;
       RIBBON_UNROLL
       for (int c = 0; c < C; ++c, to += leaves * (chunk + 1)) {
         const std::int64_t column = tile.column0 + warp * C + c;
@@ -182,7 +187,7 @@ struct QrTileUpKernel : QrTile<Scalar, W, C, true> {
       for (int c = 0; c < C; ++c) {
         Scalar(&w)[W]         = mine.window[c];
         const Scalar entering = value[c][lane][t] * scale[t];
-        Scalar       sum = entering, other(0);
+        Scalar       sum      = entering, other(0);
         RIBBON_UNROLL
         for (int k = 0; k < W; k += 2) sum += f[1 + k] * w[k], other += f[2 + k] * w[k + 1];
         sum = (sum + other) * f[0];
@@ -205,7 +210,7 @@ struct QrTileUpKernel : QrTile<Scalar, W, C, true> {
       if (r < W) to[j][r][c] = from[2 * j][r][c];
       return;
     }
-    const Scalar *q = this->solve.factors.join_at(tree, n.chain, level, n.node).q + r;
+    const Scalar *q                 = this->solve.factors.join_at(tree, n.chain, level, n.node).q + r;
     const Scalar(&before)[W][block] = from[closes ? j : 2 * j];
     Scalar given[2 * W], sum(0), other(0);
     RIBBON_UNROLL
@@ -361,7 +366,7 @@ struct QrTileDownKernel : QrTile<Scalar, W, C, false> {
       RIBBON_UNROLL
       for (int c = 0; c < C; ++c) {
         Scalar(&w)[W] = mine.window[c];
-        Scalar sum = value[c][lane][t], other(0);
+        Scalar sum    = value[c][lane][t], other(0);
         RIBBON_UNROLL
         for (int k = 0; k < W; k += 2) sum -= f[1 + W + k] * mine.left[c][k], other -= f[2 + W + k] * mine.left[c][k + 1];
         sum += other;
@@ -384,7 +389,7 @@ struct QrTileDownKernel : QrTile<Scalar, W, C, false> {
     const std::int64_t          blocks = this->blocks(), number = team.league_rank() / blocks;
     const Tile                  tile   = this->tile(number, team.league_rank() - number * blocks);
     const int                   lowest = tree.levels < 5 ? tree.levels : 5, stored = tile.chains * (tile.leaves_of_chain + 1); // level of the tile's top; cuts
-    const std::int64_t          top    = tile.node0 / leaves;
+    const std::int64_t          top = tile.node0 / leaves;
     device::Threads<Lane, Team> threads(team, reinterpret_cast<char *>(cuts) + device::align16(static_cast<std::size_t>(leaves + 1 + leaves / (tree.slots < leaves ? tree.slots : leaves)) * sizeof(Cut)));
     threads.for_each([&](int t, Lane &) { this->begin(tile, t, shared); });
     team.barrier();
@@ -400,7 +405,9 @@ struct QrTileDownKernel : QrTile<Scalar, W, C, false> {
     };
     items(tile.chains * 2 * W, [&](int item, int c) { // the ends of a chain, until a join says better
       const int k = item % W, end = item / W % 2, g = item / (2 * W);
-      cuts[tile.cut(g, end * tile.leaves_of_chain)][k][c] = end == 0 && tree.chain.open_left ? v.before[k * v.columns + tile.column0 + c] : end == 1 && tree.chain.open_right ? v.behind[k * v.columns + tile.column0 + c] : Scalar(0);
+      cuts[tile.cut(g, end * tile.leaves_of_chain)][k][c] = end == 0 && tree.chain.open_left    ? v.before[k * v.columns + tile.column0 + c]
+                                                            : end == 1 && tree.chain.open_right ? v.behind[k * v.columns + tile.column0 + c]
+                                                                                                : Scalar(0);
     });
     if (tree.chain.ring)
       items(tile.chains, [&](int g, int c) {

@@ -80,7 +80,10 @@ KOKKOS_INLINE_FUNCTION int exponent_of(int size_word_of_largest)
   const int     biased = size_word_of_largest >> 20, e = biased - 1022;
   return size_word_of_largest == 0 || biased == 2047 ? 0 : e > most ? most : e < -most ? -most : e;
 }
-KOKKOS_INLINE_FUNCTION double power_of_two(int e) { return of_size_word((e + 1023) << 20); }
+KOKKOS_INLINE_FUNCTION double power_of_two(int e)
+{
+  return of_size_word((e + 1023) << 20);
+}
 
 /// The diagonal of R as far as it is known: smallest |R_jj| relative to the largest entry of column j of the matrix, that column, the sum of log |R_jj|; and of the rows the sum of the exponents
 /// that were taken out, and the first that has zeros only.
@@ -95,6 +98,8 @@ struct PivotStatistics {
 
   static constexpr std::int64_t no_row = std::int64_t(1) << 62;
 
+  /// Whether the product of two such is far from overflow.
+  KOKKOS_INLINE_FUNCTION bool is_tame() const { return product > 1e-100 && product < 1e100; }
   /// A row of the matrix, of this exponent.
   KOKKOS_INLINE_FUNCTION void take_row(int exponent, bool is_zero, std::int64_t row)
   {
@@ -106,7 +111,7 @@ struct PivotStatistics {
   {
     const Real size = pivot < 0 ? -pivot : pivot;
     product *= static_cast<double>(size);
-    if (!(product > 1e-200 && product < 1e200) || !(size >= smallest * scale)) look(size, scale, j);
+    if (!is_tame() || !(size >= smallest * scale)) look(size, scale, j);
   }
   KOKKOS_INLINE_FUNCTION void look(Real size, Real scale, std::int64_t j)
   {
@@ -129,8 +134,9 @@ struct PivotStatistics {
   {
     if ((other.not_finite && !not_finite) || (other.not_finite == not_finite && other.smallest < smallest)) smallest = other.smallest, column = other.column;
     not_finite = not_finite || other.not_finite;
-    settle();
-    log_det += other.log_det + log(other.product);
+    log_det += other.log_det;
+    product *= other.product;
+    if (!is_tame()) settle();
     exponents += other.exponents;
     if (other.zero_row < zero_row) zero_row = other.zero_row;
   }
