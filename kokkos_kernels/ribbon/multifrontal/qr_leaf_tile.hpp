@@ -59,7 +59,10 @@ struct QrLeafTileKernel {
   /// The entries of the rows of chunk q.
   KOKKOS_INLINE_FUNCTION void stage_entries(int q, int v, Shared &shared) const
   {
-    for (int k = v; k < leaves * entries; k += max_threads) {
+    RIBBON_UNROLL
+    for (int n_k = 0; n_k < (leaves * entries + max_threads - 1) / max_threads; ++n_k) {
+      const int k = v + n_k * max_threads;
+      if (k >= leaves * entries) continue;
       const int   leaf = k / entries, e = k - leaf * entries;
       const Index begin = shared.row_begin[q % 3][leaf][0], n = shared.row_begin[q % 3][leaf][chunk] - begin;
       if (e >= n) continue;
