@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kspadi.h  KSP adi: stationary alternating-direction iteration. */
+/* kspadi.h  KSP adi: stationary alternating-direction iteration. Included by ribbon.h. */
 #pragma once
 
 #include <petscksp.h>

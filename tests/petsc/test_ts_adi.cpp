@@ -82,6 +82,15 @@ TEST_F(TSADIOrder, LinesOfSeveralRanks)
   }
 }
 
+TEST_F(TSADIOrder, LinesThatRanksCut)
+{
+  for (const char *method : {"hundsdorfer_verwer", "douglas", "ra34pw2"}) {
+    const Errors    coarse = errors_with(heat, method, 0.025, {1, ranks}), fine = errors_with(heat, method, 0.0125, {1, ranks});
+    const PetscReal order = std::log2(coarse.largest / fine.largest);
+    EXPECT_GT(order, method == std::string("ra34pw2") ? 2.7 : 1.7) << method;
+  }
+}
+
 TEST_F(TSADIOrder, RannacherStartKeepsTheOrder) // one rank
 {
   PetscReal error[2];
@@ -301,10 +310,6 @@ TEST_F(TSADIUse, OneErrorForWhatCannotBe)
   };
   run.fixed(0.01, 0.1);
   refuses(TSSolve(run.ts, run.u), "-ts_adi_type peaceman_rachford takes two directions, here are 3");
-  if (ranks > 1) {
-    OK(TSADISetType(run.ts, TS_ADI_DOUGLAS));
-    refuses(TSSolve(run.ts, run.u), "pc_line_cut");
-  }
   refuses(TSADISetTheta(run.ts, -1), "-ts_adi_theta");
   refuses(TSADISetLagJacobian(run.ts, 0), "-ts_adi_lag_jacobian");
   refuses(TSADISetRannacher(run.ts, -1), "-ts_adi_rannacher");
