@@ -104,7 +104,7 @@ static PetscErrorCode BeginStep(TS ts)
   if (ts->steprestart) adi->before_is_there = false, adi->since_restart = 0;
   else if (!ts->steprollback) {
     std::swap(adi->before, adi->start);
-    adi->stages[0] = adi->start;
+    adi->stages[0]   = adi->start;
     adi->before_time = adi->start_time, adi->before_is_there = adi->since_restart > 0;
   }
   adi->start_time = ts->ptime;
@@ -185,7 +185,7 @@ static PetscErrorCode TSSetUp_ADI(TS ts)
   PetscFunctionBegin;
   PetscCall(TSReset_ADI(ts));
   PetscCall(EnsureKokkos());
-  adi->stage_count = adi->type == TS_ADI_RA34PW2 ? 4 : adi->type == TS_ADI_DOUGLAS ? 1 : 2;
+  adi->stage_count     = adi->type == TS_ADI_RA34PW2 ? 4 : adi->type == TS_ADI_DOUGLAS ? 1 : 2;
   const int increments = PetscMax(adi->stage_count, 2); // a start by Rannacher has two
   for (Vec *v : {&adi->before, &adi->start, &adi->udot, &adi->rhs, &adi->work}) PetscCall(VecDuplicate(ts->vec_sol, v));
   if (adi->type == TS_ADI_CRAIG_SNEYD || adi->type == TS_ADI_MODIFIED_CRAIG_SNEYD) PetscCall(VecDuplicate(ts->vec_sol, &adi->residual));
