@@ -146,7 +146,12 @@ void RowSplitter::share(PetscInt r)
   double total = size_of(inner_[c0]);
   for (std::size_t d = 0; d < D(); ++d) total += size_[d];
   find_missing();
-  if (rest_of(r) != Scalar(0)) weigh_ends(r);
+  double least = 0; // of what may stand for a neighbour
+  for (const Scalar end : missing_)
+    if (end != Scalar(0)) least = least > 0 ? std::min(least, size_of(end)) : size_of(end);
+  // so much less is no neighbour: reaction at Neumann ends, and where upwind differences have one side alone
+  if (size_of(rest_of(r)) >= 0.1 * least) weigh_ends(r);
+  else std::fill(missing_.begin(), missing_.end(), Scalar(0));
   Scalar missing = 0;
   for (const Scalar end : missing_) missing += end;
   for (std::size_t c = 0; c < nc(); ++c) {

@@ -221,9 +221,9 @@ static PetscErrorCode TSView_ADI(TS ts, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s", TSADITypes[adi->type]));
-  if (adi->type != TS_ADI_PEACEMAN_RACHFORD && adi->type != TS_ADI_RA34PW2) PetscCall(PetscViewerASCIIPrintf(viewer, ", theta = %g", (double)theta_of(adi)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  const bool weighted = adi->type != TS_ADI_PEACEMAN_RACHFORD && adi->type != TS_ADI_RA34PW2;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s\n", TSADITypes[adi->type]));
+  if (weighted) PetscCall(PetscViewerASCIIPrintf(viewer, "  theta: %g\n", (double)theta_of(adi)));
   if (adi->rannacher > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  starts with %" PetscInt_FMT " steps of two half steps of backward Euler\n", adi->rannacher));
   if (adi->lag_jacobian < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  the Jacobian is computed once\n"));
   else if (adi->lag_jacobian > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  a Jacobian serves %" PetscInt_FMT " steps\n", adi->lag_jacobian));

@@ -87,6 +87,36 @@ TEST_F(AdiSplitting, GrowthIsLeftOutAndDampingIsShared)
   OK(VecDestroy(&diagonal));
 }
 
+TEST_F(AdiSplitting, UpwindDifferencesAreNoEnds)
+{
+  const Grid grid({8, 8}, {1, 1, 0}, 0, true); // for its pattern
+  PetscInt   begin[2], size[2];
+  OK(MatZeroEntries(grid.A));
+  OK(DMDAGetCorners(grid.da, &begin[0], &begin[1], nullptr, &size[0], &size[1], nullptr));
+  for (PetscInt j = begin[1]; j < begin[1] + size[1]; ++j)
+    for (PetscInt i = begin[0]; i < begin[0] + size[0]; ++i) {
+      const MatStencil  row = {0, j, i, 0}, columns[3] = {row, {0, j, i - 1, 0}, {0, j - 1, i, 0}};
+      const PetscScalar v[3] = {50 + 20 + 2 + 1, -50, -20}; // u_t + 50 u_x + 20 u_y + u = 0, shift 2
+      OK(MatSetValuesStencil(grid.A, 1, &row, 3, columns, v, INSERT_VALUES));
+    }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  DirectionSplitting splitting;
+  Vec                diagonal;
+  OK(splitting.update({grid.A, grid.da, 2}, nullptr));
+  ASSERT_EQ(splitting.directions(), 2);
+  EXPECT_LT(left_out(splitting, grid.A, 2), 1e-12);
+  OK(VecDuplicate(splitting.mass(), &diagonal));
+  for (int d = 0; d < 2; ++d) {
+    PetscReal norm;
+    OK(MatGetDiagonal(splitting.A(d), diagonal));
+    OK(VecShift(diagonal, d == 0 ? 50.5 : 20.5)); // the reaction is shared evenly
+    OK(VecNorm(diagonal, NORM_INFINITY, &norm));
+    EXPECT_LT(norm, 1e-12);
+  }
+  OK(VecDestroy(&diagonal));
+}
+
 TEST_F(AdiSplitting, ABatchOnAGridIsOneDirectionAndTakesAll)
 {
   const Grid         grid({8, 9}, {0, 3, 0}, 1, false, {ranks, 1, 1});
