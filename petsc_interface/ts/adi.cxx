@@ -104,7 +104,7 @@ static PetscErrorCode BeginStep(TS ts)
   if (ts->steprestart) adi->before_is_there = false, adi->since_restart = 0;
   else if (!ts->steprollback) {
     std::swap(adi->before, adi->start);
-    adi->stages[0] = adi->start;
+    adi->stages[0]   = adi->start;
     adi->before_time = adi->start_time, adi->before_is_there = adi->since_restart > 0;
   }
   adi->start_time = ts->ptime;
@@ -185,7 +185,7 @@ static PetscErrorCode TSSetUp_ADI(TS ts)
   PetscFunctionBegin;
   PetscCall(TSReset_ADI(ts));
   PetscCall(EnsureKokkos());
-  adi->stage_count = adi->type == TS_ADI_RA34PW2 ? 4 : adi->type == TS_ADI_DOUGLAS ? 1 : 2;
+  adi->stage_count     = adi->type == TS_ADI_RA34PW2 ? 4 : adi->type == TS_ADI_DOUGLAS ? 1 : 2;
   const int increments = PetscMax(adi->stage_count, 2); // a start by Rannacher has two
   for (Vec *v : {&adi->before, &adi->start, &adi->udot, &adi->rhs, &adi->work}) PetscCall(VecDuplicate(ts->vec_sol, v));
   if (adi->type == TS_ADI_CRAIG_SNEYD || adi->type == TS_ADI_MODIFIED_CRAIG_SNEYD) PetscCall(VecDuplicate(ts->vec_sol, &adi->residual));
@@ -221,9 +221,9 @@ static PetscErrorCode TSView_ADI(TS ts, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s", TSADITypes[adi->type]));
-  if (adi->type != TS_ADI_PEACEMAN_RACHFORD && adi->type != TS_ADI_RA34PW2) PetscCall(PetscViewerASCIIPrintf(viewer, ", theta = %g", (double)theta_of(adi)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  const bool weighted = adi->type != TS_ADI_PEACEMAN_RACHFORD && adi->type != TS_ADI_RA34PW2;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s\n", TSADITypes[adi->type]));
+  if (weighted) PetscCall(PetscViewerASCIIPrintf(viewer, "  theta: %g\n", (double)theta_of(adi)));
   if (adi->rannacher > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  starts with %" PetscInt_FMT " steps of two half steps of backward Euler\n", adi->rannacher));
   if (adi->lag_jacobian < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  the Jacobian is computed once\n"));
   else if (adi->lag_jacobian > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  a Jacobian serves %" PetscInt_FMT " steps\n", adi->lag_jacobian));

@@ -33,9 +33,9 @@ struct TS_ADI {
   // the problem, as the first step finds it
   bool has_ifunction = false; ///< else M is the identity
   bool imex          = false; ///< lines come from the IFunction alone
-  bool mass_known    = false, mass_is_diagonal = true;
-  Vec  mass          = nullptr; ///< diagonal of M, or its row sums; null: the identity
-  Mat  mass_matrix   = nullptr; ///< M where it is not diagonal
+  bool mass_known = false, mass_is_diagonal = true;
+  Vec  mass        = nullptr; ///< diagonal of M, or its row sums; null: the identity
+  Mat  mass_matrix = nullptr; ///< M where it is not diagonal
 
   DirectionSplitting splitting;
   DirectionFactors   factors;
@@ -44,19 +44,19 @@ struct TS_ADI {
   PetscReal stage_time = 0, shift = 0;
 
   // vectors of a step
-  Vec                     before    = nullptr; ///< the solution one step before `start`
-  Vec                     start     = nullptr; ///< the solution that the step starts from
-  std::array<Vec, max_stages> value{};             ///< of the stages after the first
-  std::array<Vec, max_stages> increment{};         ///< y of the stages
-  std::array<Vec, max_stages> stages{};            ///< what TSGetStages() hands out
-  int                     stage_count = 0;
-  Vec                     udot = nullptr, rhs = nullptr, work = nullptr, residual = nullptr;
-  Vec                     boundary[2]  = {nullptr, nullptr}; ///< see ComputeBoundary()
+  Vec                         before = nullptr; ///< the solution one step before `start`
+  Vec                         start  = nullptr; ///< the solution that the step starts from
+  std::array<Vec, max_stages> value{};          ///< of the stages after the first
+  std::array<Vec, max_stages> increment{};      ///< y of the stages
+  std::array<Vec, max_stages> stages{};         ///< what TSGetStages() hands out
+  int                         stage_count = 0;
+  Vec                         udot = nullptr, rhs = nullptr, work = nullptr, residual = nullptr;
+  Vec                         boundary[2] = {nullptr, nullptr}; ///< see ComputeBoundary()
 
   // the step
-  WMethod      method;                    ///< of this step, whatever the type
-  PetscReal    before_time    = 0;        ///< time of `before`
-  PetscReal    start_time     = 0;        ///< time of `start`
+  WMethod      method;              ///< of this step, whatever the type
+  PetscReal    before_time     = 0; ///< time of `before`
+  PetscReal    start_time      = 0; ///< time of `start`
   bool         before_is_there = false;
   bool         starting        = false; ///< this step is one of Rannacher's
   PetscInt     since_restart   = 0;

@@ -94,8 +94,8 @@ PetscErrorCode MassIsDiagonal(TS ts, PetscReal t, Vec U, Vec implicit, Vec row_s
 /// Computes the diagonal (or the row sums) of M anew. `changed`: whether it is another one.
 PetscErrorCode ComputeMass(TS ts, PetscReal t, Vec U, Vec implicit, bool *changed)
 {
-  TS_ADI   *adi = adi_of(ts);
-  Vec       y   = adi->work;
+  TS_ADI   *adi  = adi_of(ts);
+  Vec       y    = adi->work;
   PetscReal size = 0, difference = 1;
   PetscInt  components = 1;
   PetscFunctionBegin;
@@ -259,9 +259,9 @@ PetscErrorCode Factor(TS ts, PetscReal a, bool *ok)
 
 PetscErrorCode SolveP(TS ts, Vec rhs, Vec x)
 {
-  TS_ADI    *adi        = adi_of(ts);
-  const int  directions = adi->splitting.directions();
-  Vec        from       = rhs;
+  TS_ADI   *adi        = adi_of(ts);
+  const int directions = adi->splitting.directions();
+  Vec       from       = rhs;
   PetscFunctionBegin;
   for (int d = 0; d < directions; ++d) {
     const Vec to = (directions - d) % 2 ? x : adi->work; // the last one is x

@@ -204,7 +204,8 @@ PetscErrorCode StepPeacemanRachford(const Step &step, bool *ok)
     PetscCall(TSPreStage(step.ts, time));
     if (d == 0) {
       PetscCall(Linearise(step.ts, time, Y, step.h, adi->rhs));
-      PetscCheck(adi->splitting.directions() == 2, PetscObjectComm((PetscObject)step.ts), PETSC_ERR_SUP, "TS adi: -ts_adi_type peaceman_rachford takes two directions, here are %d; take douglas", adi->splitting.directions());
+      PetscCheck(adi->splitting.directions() == 2, PetscObjectComm((PetscObject)step.ts), PETSC_ERR_SUP, "TS adi: -ts_adi_type peaceman_rachford takes two directions, here are %d; take douglas",
+                 adi->splitting.directions());
       PetscCall(ComputeBoundary(step, m, adi->rhs));
       PetscCall(Factor(step.ts, step.h / 2, ok));
       if (!*ok) {

@@ -50,7 +50,7 @@ PetscErrorCode SetDirectionJacobian(TS ts, PetscInt direction, Mat A, TSADIDirec
   PetscFunctionBegin;
   if (A) PetscCall(PetscObjectReference((PetscObject)A));
   PetscCall(MatDestroy(&given.A));
-  given          = {A, func, ctx};
+  given           = {A, func, ctx};
   adi_of(ts)->age = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

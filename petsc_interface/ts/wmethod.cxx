@@ -14,7 +14,7 @@ struct UsualForm {
 WMethod transformed(const UsualForm &k)
 {
   WMethod   m;
-  const int s = k.stages;
+  const int s                               = k.stages;
   PetscReal inverse[max_stages][max_stages] = {}; // of gamma, lower triangular
   for (int i = 0; i < s; ++i) {
     for (int j = 0; j <= i; ++j) {

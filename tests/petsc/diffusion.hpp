@@ -15,7 +15,7 @@ namespace test {
 /// u_t = a lap u + mixed u_xy - v sum_d u_d + growth u - cubic u^3 + s(x, t) on [0, 1]^dim with u = g(t) (1 + sum_d x_d^2 + sum_{d<e} x_d x_e), for which differences of second order are exact.
 struct Diffusion {
   enum Boundary { dirichlet, neumann, rates, eliminated, periodic }; ///< u = g; u - u_inside given; u_t = g'; grid without its boundary; none (u = g(t) then)
-  enum Form { ifunction, rhsfunction, imex };                       ///< imex: diffusion in the IFunction, the rest in the RHSFunction
+  enum Form { ifunction, rhsfunction, imex };                        ///< imex: diffusion in the IFunction, the rest in the RHSFunction
   PetscInt  dim = 2, n = 17, components = 1;
   Boundary  boundary = dirichlet;
   Form      form     = ifunction;
@@ -165,9 +165,9 @@ private:
   /// F (without M U') or G: diffusion and boundary equations where `implicit`, what is left where `rest`.
   PetscErrorCode evaluate(PetscReal t, Vec U, Vec Udot, bool implicit, bool rest, Vec to)
   {
-    Vec          local;
+    Vec                local;
     const PetscScalar *v, *udot = nullptr;
-    Reader       read{*this, t, {0, 0, 0}, {1, 1, 1}, nullptr};
+    Reader             read{*this, t, {0, 0, 0}, {1, 1, 1}, nullptr};
     PetscFunctionBegin;
     PetscCall(DMGetLocalVector(da, &local));
     PetscCall(DMGlobalToLocalBegin(da, U, INSERT_VALUES, local));
@@ -175,7 +175,7 @@ private:
     PetscCall(DMDAGetGhostCorners(da, &read.begin[0], &read.begin[1], &read.begin[2], &read.size[0], &read.size[1], &read.size[2]));
     PetscCall(VecGetArrayRead(local, &v));
     if (Udot) PetscCall(VecGetArrayRead(Udot, &udot));
-    read.v = v;
+    read.v            = v;
     std::size_t entry = 0;
     walk(
       [&](const PetscInt *at, const PetscReal *x, PetscScalar *value) {
@@ -193,7 +193,7 @@ private:
           else value[0] = 0;
           return;
         }
-        PetscScalar G = 0;
+        PetscScalar     G = 0;
         const PetscReal h = p.step();
         for (PetscInt d = 0; d < p.dim; ++d) {
           const PetscScalar right = read(at, d == 0, d == 1, d == 2), left = read(at, -(d == 0), -(d == 1), -(d == 2));
