@@ -44,8 +44,11 @@ PetscErrorCode LineSweep::transpose(MPI_Comm comm)
   PetscFunctionBegin;
   if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
   for (LineGroup &group : groups)
-    for (LineBatch &batch : group.batches)
-      if (failure.empty()) PetscCall(batch.op->transpose(&failure));
+    for (LineBatch &batch : group.batches) { // of lines that the partition cuts all ranks have to
+      std::string found;
+      PetscCall(batch.op->transpose(&found));
+      if (failure.empty()) failure = found;
+    }
   PetscCall(CollectiveError(comm, PETSC_ERR_MAT_LU_ZRPVT, failure));
   has_transposed_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);

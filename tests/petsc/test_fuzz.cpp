@@ -157,6 +157,7 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
     sweep.ordering    = o.ordering;
     sweep.omega       = o.omega == 0 ? 1 : o.omega;
     sweep.iterations  = o.iterations;
+    sweep.pieces      = o.cut == "local";
     EXPECT_LE(distance(Dense(problem->stored(), problem->da).apply(sweep, vx), mx), tolerance * largest(mx)) << "not the reference, along " << names;
     ++references;
   }
