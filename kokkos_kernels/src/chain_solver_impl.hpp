@@ -6,7 +6,8 @@
 #include <ribbon/multifrontal/qr_join_registers.hpp>
 #include <ribbon/multifrontal/qr_leaf.hpp>
 #include <ribbon/multifrontal/qr_leaf_tile.hpp>
-#include <ribbon/multifrontal/qr_tile_solve.hpp>
+#include <ribbon/multifrontal/qr_tile_down.hpp>
+#include <ribbon/multifrontal/qr_tile_up.hpp>
 
 #include "algorithms.hpp"
 

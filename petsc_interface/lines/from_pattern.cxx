@@ -152,7 +152,7 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   rows.wrap       = found.wraps && one;
   // runs of different lengths are one long line: the couplings between them are zero
   rows.lines = one ? LineSet::contiguous(length, lines) : LineSet::contiguous(pattern.elements(), 1);
-  if (map->joined && sums[1] > 0 && sums[2] > 1 && sums[3] == 0) { // all rows of all ranks are
+  if (map->joined && (strict || !map->coloured) && sums[1] > 0 && sums[2] > 1 && sums[3] == 0) { // all rows of all ranks are, and have one colour
     rows.place = {true, true, lines > 0 ? 0 : MPI_UNDEFINED, rank};
     rows.lines = LineSet::contiguous(pattern.elements(), 1);
   }
