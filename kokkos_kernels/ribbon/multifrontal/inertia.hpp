@@ -222,15 +222,17 @@ bool certified_inertia(std::int64_t rows, int b, double asymmetry, const SignsOf
 
 } // namespace multifrontal
 
-/// Inertia of Hermitian chains. @param band  (chains rows, kl + ku + 1), as in BandHalves @return false where they are not Hermitian, or the signs cannot be told
+/// Inertia of Hermitian chains. @param band  (chains rows, kl + ku + 1), as in BandHalves @param asymmetry  largest |a_ij - conj(a_ji)| of the scaled chain that was looked at last
+/// @return false where they are not Hermitian, or the signs cannot be told
 template <class Scalar>
-bool inertia_of_chains(const Chain &chain, const Scalar *band, Inertia *inertia)
+bool inertia_of_chains(const Chain &chain, const Scalar *band, Inertia *inertia, double *asymmetry = nullptr)
 {
   using namespace multifrontal;
   *inertia = {};
   for (std::int64_t c = 0; c < chain.chains; ++c) {
     const BandHalves<Scalar> halves(chain.rows, chain.kl, chain.ku, chain.ring, band + c * chain.rows * (chain.width() + 1));
-    auto                     scale = std::vector<real_t<Scalar>>(static_cast<std::size_t>(halves.b), real_t<Scalar>(1));
+    if (asymmetry) *asymmetry = halves.asymmetry;
+    auto scale = std::vector<real_t<Scalar>>(static_cast<std::size_t>(halves.b), real_t<Scalar>(1));
     if (chain.ring) scale.assign(halves.scale.end() - halves.b, halves.scale.end());
     scale.insert(scale.end(), halves.scale.begin(), halves.scale.end());
     const HermitianBand<Scalar> A{chain.rows, halves.b, halves.lower.data(), scale.data(), chain.ring, chain.ring};
