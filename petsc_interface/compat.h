@@ -4,6 +4,7 @@
 
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
+#include <petsc/private/snesimpl.h>
 #include <petscdmda.h>
 #include <petscdevice.h>
 #include <petscksp.h>
@@ -65,6 +66,24 @@ static inline PetscErrorCode RibbonDenseRestoreArrayWriteAndMemType(Mat A, Petsc
   #define RibbonDenseGetArrayWriteAndMemType     MatDenseGetArrayWriteAndMemType
   #define RibbonDenseRestoreArrayWriteAndMemType MatDenseRestoreArrayWriteAndMemType
 #endif
+
+/* Forgets that the application's function was outside its domain, as SNESComputeFunction() does before it calls. Newer PETScs have another name for it. */
+template <class S>
+auto RibbonClearDomainError(S snes, int) -> decltype(snes->domainerror, PetscErrorCode())
+{
+  snes->domainerror = PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+template <class S>
+auto RibbonClearDomainError(S snes, long) -> decltype(snes->functiondomainerror, PetscErrorCode())
+{
+  snes->functiondomainerror = PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+inline PetscErrorCode RibbonClearDomainError(SNES snes)
+{
+  return RibbonClearDomainError(snes, 0);
+}
 
 namespace ribbon::petsc {
 

@@ -77,9 +77,9 @@ private:
   Kokkos::View<Scalar *, Memory>         reflection_, upper_, leaf_passed_, join_, passed_;
   Kokkos::View<int *, Memory>            exchange_;
   Kokkos::View<real_t<Scalar> *, Memory> row_scale_;
-  Kokkos::View<std::int64_t, Memory>     exponents_; ///< sum of RowScales
-  Kokkos::View<Statistics *, Memory>     leaf_statistics_, join_statistics_;
-  mutable Kokkos::View<Scalar *, Memory> workspace_; ///< what nodes pass in a solve
+  Kokkos::View<std::int64_t, Memory>     exponents_;                         ///< sum of RowScales
+  Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words: views of records would bring device kernels of Kokkos for every type
+  mutable Kokkos::View<Scalar *, Memory> workspace_;                         ///< what nodes pass in a solve
 };
 
 } // namespace ribbon

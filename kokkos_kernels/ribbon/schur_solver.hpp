@@ -41,8 +41,8 @@ private:
   const std::int64_t                    *row_of_     = nullptr;
   FactorReport                           report_;
   Kokkos::View<Scalar *, Memory>         pivot_, lower_, upper_, front_, join_;
-  Kokkos::View<Statistics *, Memory>     leaf_statistics_, join_statistics_;
-  mutable Kokkos::View<Scalar *, Memory> workspace_; ///< what nodes pass in a solve
+  Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words
+  mutable Kokkos::View<Scalar *, Memory> workspace_;                         ///< what nodes pass in a solve
 };
 
 } // namespace ribbon

@@ -126,7 +126,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   in_registers_              = is_device_space<Exec> || options.leaf_size > 0; // a host runs their code one virtual thread after another, for tests
   is_lu_                     = !is_device_space<Exec> && options.leaf_size == 0 && tree_.leaves == 1 && !chain.is_open_left() && !chain.is_open_right();
   const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
-  const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Statistics *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
+  const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
   const std::int64_t rows    = chain.rows * chain.chains;
   if (is_lu_) {
     lu_.chain        = chain;
@@ -145,12 +145,12 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     join_                       = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
     leaf_statistics_            = watched("ribbon::pivots", chain.chains * tree_.leaves);
     join_statistics_            = watched("ribbon::pivots", chain.chains * tree_.joins);
-    factors_                    = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), leaf_statistics_.data(), join_statistics_.data(), row_scale_.data(), together};
+    factors_                    = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), as_records<Statistics>(leaf_statistics_), as_records<Statistics>(join_statistics_), row_scale_.data(), together};
     plan_                       = plan_of(tree_);
     if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }
   report_.bytes = (reflection_.span() + upper_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + row_scale_.span() * sizeof(real_t<Scalar>) + exchange_.span() * sizeof(int) +
-                  (leaf_statistics_.span() + join_statistics_.span()) * sizeof(Statistics);
+                  (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
   exec.fence();
 }
 
@@ -183,7 +183,7 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
   if (is_lu_) {
     if constexpr (!is_device_space<Exec>) {
       lu_.row_of = A.row_of;
-      Kokkos::parallel_for("ribbon::band_lu", indices(exec, tree_.chain.chains), multifrontal::BandLuKernel<Scalar, Index>{lu_, A, leaf_statistics_.data()});
+      Kokkos::parallel_for("ribbon::band_lu", indices(exec, tree_.chain.chains), multifrontal::BandLuKernel<Scalar, Index>{lu_, A, multifrontal::as_records<Statistics>(leaf_statistics_)});
     }
   } else {
     using namespace multifrontal;
@@ -219,7 +219,8 @@ void ChainSolver<Scalar, Exec>::factor_passed(const Exec &exec, const Scalar *pa
 {
   const Kokkos::View<const Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> given(passed, leaf_passed_.extent(0));
   Kokkos::deep_copy(exec, leaf_passed_, given);
-  Kokkos::deep_copy(exec, leaf_statistics_, Statistics());
+  const std::vector<Statistics> unseen(leaf_statistics_.extent(0) / multifrontal::words<Statistics>);
+  Kokkos::deep_copy(exec, leaf_statistics_, Kokkos::View<const double *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(reinterpret_cast<const double *>(unseen.data()), leaf_statistics_.extent(0)));
   has_leaves_ = false;
   factor_joins(exec);
   finish_report(exec, 0);
@@ -232,7 +233,7 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec, std::int64_t exp
   using namespace multifrontal;
   using Unmanaged            = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   const auto [level, node]   = top_node(tree_);
-  const Statistics all       = top_statistics(exec, tree_, leaf_statistics_, join_statistics_);
+  const Statistics all       = top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_);
   const double     tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto       bytes     = report_.bytes;
   report_                    = {};

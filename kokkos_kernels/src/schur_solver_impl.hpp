@@ -63,7 +63,7 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   tree_                      = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
   plan_                      = plan_of(tree_);
   const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
-  const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Statistics *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
+  const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
   const std::int64_t leaves = chain.chains * tree_.leaves, joins = chain.chains * tree_.joins;
   factors_.numbers         = tree_.leaves > 1 || chain.ring ? 2 * w : w;
   factors_.together        = is_device_space<Exec> ? 32 : 1;
@@ -76,8 +76,8 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   leaf_statistics_         = watched("ribbon::watched_pivots", leaves);
   join_statistics_         = watched("ribbon::watched_pivots", joins);
   factors_.pivot = pivot_.data(), factors_.lower = lower_.data(), factors_.upper = upper_.data(), factors_.front = front_.data(), factors_.join = join_.data();
-  factors_.leaf_statistics = leaf_statistics_.data(), factors_.join_statistics = join_statistics_.data();
-  report_.bytes = (pivot_.span() + lower_.span() + upper_.span() + front_.span() + join_.span()) * sizeof(Scalar) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(Statistics);
+  factors_.leaf_statistics = as_records<Statistics>(leaf_statistics_), factors_.join_statistics = as_records<Statistics>(join_statistics_);
+  report_.bytes = (pivot_.span() + lower_.span() + upper_.span() + front_.span() + join_.span()) * sizeof(Scalar) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
   exec.fence();
 }
 
@@ -107,7 +107,7 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
 template <class Scalar, class Exec>
 void SchurSolver<Scalar, Exec>::finish_report(const Exec &exec)
 {
-  const auto   all       = top_statistics(exec, tree_, leaf_statistics_, join_statistics_);
+  const auto   all       = top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_);
   const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto   bytes     = report_.bytes;
   report_                = {};

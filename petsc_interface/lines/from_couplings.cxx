@@ -15,10 +15,11 @@ PetscErrorCode LinesFromCouplings(const LineSource &source, const Elements &elem
   std::vector<int>    colour_of;
   int                 colours = 0;
   PetscFunctionBegin;
-  options.block = static_cast<int>(elements.components);
+  const PetscInt components = elements.coupled && elements.components > 8 ? 1 : elements.components; // larger blocks cannot be solved, their rows can
+  options.block             = static_cast<int>(components);
   PetscCall(GetHostRows(source.block, true, &rows));
   PetscCallCXX(lines = lines_from_graph(rows, options));
-  if (map->coloured) PetscCallCXX(colour_of = colour_lines(rows, lines, elements.components));
+  if (map->coloured) PetscCallCXX(colour_of = colour_lines(rows, lines, components));
   PetscCall(RestoreHostRows(source.block, &rows));
   PetscCallCXX(static_cast<LineLayout &>(direction) = packed(lines));
   for (int colour : colour_of) colours = std::max(colours, colour + 1);

@@ -230,6 +230,7 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
     }
     map->directions.push_back(direction);
   }
+  if (size == 1 || (natural && (planes == 1 || natural_planes))) map->natural[0] = nx, map->natural[1] = planes > 1 ? ny : all / nx, map->natural[2] = planes > 1 ? all / nx / ny : 1;
   map->source = "matrix pattern, a grid of " + std::to_string(nx) + " x " + (planes > 1 ? std::to_string(ny) + " x " : "") + "... elements";
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -45,6 +45,7 @@ struct LineMap {
   bool                       coloured = false; ///< colours are wanted; set before lines are looked for
   std::vector<LineDirection> directions;
   std::string                source; ///< "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
+  std::int64_t               natural[3] = {0, 0, 0}; ///< elements along x, y, z of a grid that the pattern shows, numbered naturally over all ranks; 0: not so
   std::string                why_not;
 };
 

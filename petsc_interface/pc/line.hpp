@@ -26,6 +26,7 @@ struct PC_Line {
   PCLineShiftType              shift_type  = PC_LINE_SHIFT_NONE;
   PetscReal                    shift       = 0; ///< first amount of PC_LINE_SHIFT_NONZERO; 0: 100 machine epsilon
   PetscBool                    compare     = PETSC_FALSE;
+  PCLinePrecision              precision   = PC_LINE_PRECISION_SAME;
 
   // what the last set-up made; no requests: none, or one that failed
   std::vector<LineRequest> requests; ///< of each direction
@@ -39,20 +40,30 @@ struct PC_Line {
   std::string              pinned;                              ///< why singular lines are solved with zero mean; empty: they are not
   Mat                      watched       = nullptr;             ///< matrix A of a Kronecker product that was set up with; its state at that time
   PetscObjectState         watched_state = 0;
-  bool                     exact         = false; ///< one solve is the inverse of the matrix whose state follows: nothing couples but along the lines, and nothing is damped
+  bool                     direct        = false; ///< one solve is the inverse, to the digits of the factors, of the matrix whose state follows: nothing couples but along the lines, and nothing is damped
   PetscObjectState         state         = 0;
+  PetscInt64               set_up        = 0; ///< number of the set-up, of all PCs of this process
 
   PetscInt64 compared = 0; ///< applications that were compared
 };
 
 /// Names of directions, with commas.
 std::string names_of(const std::vector<PCLineDirection> &directions);
-/// Finds the lines and the directions to sweep. Collective.
-PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<LineDirection> *chosen);
+/// A direction to solve along, and what the entries of this rank along it say.
+struct ChosenDirection {
+  LineDirection direction;
+  LineCouplings found;
+  /// Unknowns of an element of a line: 1 where its components do not couple.
+  int block(const LineSource &source) const;
+};
+/// Finds the lines and the directions to sweep, or one error that says why they cannot be solved. Collective.
+PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<ChosenDirection> *chosen);
 /// Finds, extracts and factors the lines of a PC that was reset. Collective; what it leaves behind when it raises an error is half made.
 PetscErrorCode SetUpLine(PC pc, PC_Line *line);
 /// Nothing is there after a set-up that raised an error. PETSc does not see that the matrix A of a Kronecker product changed: it is set up with anew.
 PetscErrorCode CheckIsSetUp(PC pc);
+/// Whether one solve is the inverse of Pmat as it is now, to the digits of the factors.
+PetscErrorCode IsDirectNow(PC pc, bool *direct);
 /// What a KSP does before and after a solve: hands PETSc the whole of Richardson's iteration where that needs no norms, for this solve alone.
 PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec b, Vec x);
 PetscErrorCode PostSolveLine(PC pc, KSP ksp, Vec b, Vec x);

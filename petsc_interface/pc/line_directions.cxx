@@ -2,6 +2,8 @@
 #include "format.hpp"
 #include "line.hpp"
 
+#include "../session.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -12,36 +14,13 @@ namespace {
 constexpr double preferred_by_factor = 4;   ///< rows that couple so much more strongly along another direction prefer it
 constexpr double preferred_by_share  = 0.1; ///< a direction that so many of the rows prefer is swept too
 
-/// The first of the places that has lines: the DM, consecutive rows that nothing else couples to, a grid, the largest couplings. Whatever matrix it is has the last.
-PetscErrorCode FindAnyLines(PC pc, const LineSource &source, LineMap *map)
-{
-  Elements    elements;
-  std::string why_not;
-  PetscFunctionBegin;
-  PetscCall(LinesFromDM(pc, source, map));
-  if (!map->directions.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  why_not = std::exchange(map->why_not, "");
-  PetscCall(GetElements(source, &elements));
-  PetscCall(LinesFromPattern(source, elements, true, map));
-  if (map->directions.empty()) why_not += ", " + std::exchange(map->why_not, "");
-  if (map->directions.empty()) PetscCall(LinesFromGrid(source, elements, map));
-  if (map->directions.empty()) why_not += ", " + std::exchange(map->why_not, "");
-  if (map->directions.empty()) PetscCall(LinesFromCouplings(source, elements, map));
-  map->why_not = why_not;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// All directions there are, or those that were asked for in their order, or one error that says why there are none.
+/// The directions that were asked for in their order, or one error that says why there are none.
 PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, LineMap *map)
 {
   const MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
   const std::string name = names_of(line->directions);
   Elements          elements;
   PetscFunctionBegin;
-  if (line->directions[0] == PC_LINE_DIRECTION_AUTO) {
-    PetscCall(FindAnyLines(pc, source, map));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   if (line->directions[0] == PC_LINE_DIRECTION_ROWS || line->directions[0] == PC_LINE_DIRECTION_MATRIX) {
     PetscCall(GetElements(source, &elements));
     if (line->directions[0] == PC_LINE_DIRECTION_ROWS) PetscCall(LinesFromPattern(source, elements, false, map));
@@ -67,6 +46,30 @@ PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, L
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// What the entries along a direction say, and why lines along it cannot be solved: a sentence of all ranks, empty where they can. Collective.
+PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirection *chosen, std::string *refusal)
+{
+  const LineDirection &direction = chosen->direction;
+  const LineCouplings &found     = chosen->found;
+  const char          *along     = direction.name.c_str();
+  PetscInt             rbegin;
+  int                  unused = 0;
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
+  PetscCall(op.couplings(source.block, direction, &chosen->found));
+  const auto global = [rbegin](std::int64_t row) { return static_cast<long long>(rbegin + row); };
+  const int  block  = chosen->block(source);
+  refusal->clear();
+  if (found.no_diagonal >= 0 && !source.kronecker) *refusal = format("row %lld stores no diagonal entry", global(found.no_diagonal));
+  else if (found.too_far_row >= 0 && !direction.partial)
+    *refusal = format("row %lld couples to a row more than %d away on its line along %s; wider bands are not supported", global(found.too_far_row), largest_half_bandwidth, along);
+  else if (block > 8) *refusal = format("row %lld couples to another of the %d components of its line along %s; blocks reach up to 8 components", global(found.component_row), block, along);
+  else if (block > 1 && found.half_bandwidth > 1)
+    *refusal = format("%d components couple with each other, and elements with others %d away on their line along %s; block lines reach the next element only", block, found.half_bandwidth, along);
+  PetscCall(AgreeOnSentence(PetscObjectComm((PetscObject)source.rows), refusal, &unused));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The direction with the largest median strength of coupling over all ranks, ties to the smallest stride; -1 where no row couples.
 PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, Mat block, const LineMap &map, int *strongest, std::string *why)
 {
@@ -85,56 +88,108 @@ PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, Mat block, const LineM
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The direction that most rows prefer to each of those that were chosen, -1 where too few do. Directions that could not be solved along do not stand.
-PetscErrorCode Preferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, Mat block, const LineMap &map, const std::vector<LineDirection> &chosen, int *preferred, std::string *why)
+/// Takes the direction, too, that most rows prefer to each of those that were chosen, where enough of them do. Directions that cannot be solved along do not stand.
+PetscErrorCode TakePreferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, const LineSource &source, const LineMap &map, std::vector<ChosenDirection> *chosen, bool *taken, std::string *why)
 {
-  PetscInt most = 0, rows = 1;
+  PetscInt                   most = 0, rows = 1;
+  ChosenDirection            preferred;
+  std::vector<LineDirection> directions;
   PetscFunctionBegin;
-  *preferred = -1;
-  for (std::size_t d = 0; d < map.directions.size(); ++d) {
-    const LineDirection &other = map.directions[d];
-    LinePreference       found;
-    LineCouplings        couplings;
-    const bool           is_chosen = std::any_of(chosen.begin(), chosen.end(), [&](const LineDirection &c) { return c.name == other.name; });
+  *taken = false;
+  for (const ChosenDirection &c : *chosen) directions.push_back(c.direction);
+  for (const LineDirection &other : map.directions) {
+    LinePreference  found;
+    ChosenDirection candidate{other, {}};
+    std::string     refusal;
+    const bool      is_chosen = std::any_of(directions.begin(), directions.end(), [&](const LineDirection &d) { return d.name == other.name; });
     if (is_chosen || (cut == PC_LINE_CUT_ERROR && other.lines_cut > 0)) continue;
-    PetscCall(op.preference(block, chosen, other, preferred_by_factor, &found));
-    PetscInt counts[2] = {static_cast<PetscInt>(found.rows), static_cast<PetscInt>(found.preferring)}, too_far;
+    PetscCall(op.preference(source.block, directions, other, preferred_by_factor, &found));
+    PetscInt counts[2] = {static_cast<PetscInt>(found.rows), static_cast<PetscInt>(found.preferring)};
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPIU_INT, MPI_SUM, comm));
     if (counts[1] <= most || static_cast<double>(counts[1]) < preferred_by_share * static_cast<double>(counts[0])) continue;
-    PetscCall(op.couplings(block, other, &couplings));
-    too_far = couplings.too_far_row >= 0;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &too_far, 1, MPIU_INT, MPI_MAX, comm));
-    if (!too_far) most = counts[1], rows = counts[0], *preferred = static_cast<int>(d);
+    PetscCall(LookAlong(op, source, &candidate, &refusal));
+    if (refusal.empty()) most = counts[1], rows = counts[0], *taken = true, preferred = candidate;
   }
-  if (*preferred >= 0)
-    *why += format("; %.0f%% of the rows couple along %s at least %g times as strongly", 100. * static_cast<double>(most) / static_cast<double>(rows), map.directions[static_cast<std::size_t>(*preferred)].name.c_str(),
-                   preferred_by_factor);
+  if (!*taken) PetscFunctionReturn(PETSC_SUCCESS);
+  chosen->push_back(preferred);
+  *why += format("; %.0f%% of the rows couple along %s at least %g times as strongly", 100. * static_cast<double>(most) / static_cast<double>(rows), preferred.direction.name.c_str(), preferred_by_factor);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The strongest direction of a map that can be solved along, and others that many rows prefer; `refusals` says why those are left out that cannot. Collective.
+PetscErrorCode ChooseAmong(MPI_Comm comm, PC_Line *line, LineOperator &op, const LineSource &source, LineMap *map, std::vector<ChosenDirection> *chosen, std::vector<std::string> *refusals)
+{
+  int best = -1;
+  PetscFunctionBegin;
+  while (chosen->empty() && !map->directions.empty()) {
+    ChosenDirection candidate;
+    std::string     refusal;
+    line->why = "the only one";
+    if (map->directions.size() > 1) PetscCall(Strongest(comm, op, source.block, *map, &best, &line->why));
+    const auto at       = map->directions.begin() + PetscMax(best, 0);
+    candidate.direction = *at;
+    PetscCall(LookAlong(op, source, &candidate, &refusal));
+    if (refusal.empty()) chosen->push_back(candidate);
+    else refusals->push_back(refusal), map->directions.erase(at), best = -1;
+  }
+  bool more = best >= 0;
+  while (more && chosen->size() < map->directions.size()) PetscCall(TakePreferred(comm, line->cut, op, source, *map, chosen, &more, &line->why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Directions of the first of the places that has lines: the DM, consecutive rows that nothing else couples to, a grid, the largest couplings. Whatever matrix it is has the last.
+/// Lines of a DM are what the program says they are; the others are found, and give way to the next ones where they cannot be solved.
+PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<ChosenDirection> *chosen)
+{
+  enum { from_dm, from_rows, from_grid, from_couplings };
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  Elements       elements;
+  std::string    before; // why the places before had none
+  PetscFunctionBegin;
+  for (int from = from_dm; chosen->empty(); ++from) {
+    LineMap                  map;
+    std::vector<std::string> refusals;
+    map.coloured = line->ordering == PC_LINE_ORDERING_ZEBRA;
+    if (from == from_dm) PetscCall(LinesFromDM(pc, source, &map));
+    else if (from == from_rows) {
+      PetscCall(GetElements(source, &elements));
+      PetscCall(LinesFromPattern(source, elements, true, &map));
+    } else if (from == from_grid) PetscCall(LinesFromGrid(source, elements, &map));
+    else PetscCall(LinesFromCouplings(source, elements, &map));
+    line->source = map.source;
+    PetscCall(ChooseAmong(comm, line, op, source, &map, chosen, &refusals));
+    PetscCheck(!chosen->empty() || refusals.empty() || from == from_rows || from == from_grid, comm, PETSC_ERR_SUP, "PC line: %s", refusals[0].c_str());
+    if (!chosen->empty() && map.directions.size() == 1 && !before.empty()) line->why += ": " + before;
+    for (const std::string &refusal : refusals) (chosen->empty() ? before : line->why) += ", " + refusal;
+    if (refusals.empty()) before += (before.empty() ? "" : ", ") + map.why_not;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace
 
-PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<LineDirection> *chosen)
+int ChosenDirection::block(const LineSource &source) const
 {
-  const Mat      block = source.block;
-  const MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
-  LineMap        map;
-  int            best;
+  return source.factors.coupled ? source.factors.p : found.component_row >= 0 ? direction.components : 1;
+}
+
+PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<ChosenDirection> *chosen)
+{
+  LineMap     map;
+  std::string refusal;
   PetscFunctionBegin;
+  if (line->directions[0] == PC_LINE_DIRECTION_AUTO) {
+    PetscCall(ChooseAny(pc, line, op, source, chosen));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   map.coloured = line->ordering == PC_LINE_ORDERING_ZEBRA;
   PetscCall(FindLines(pc, line, source, &map));
   line->source = map.source;
-  if (line->directions[0] != PC_LINE_DIRECTION_AUTO || map.directions.size() == 1) {
-    line->why = line->directions[0] == PC_LINE_DIRECTION_AUTO ? "the only one" : "asked for";
-    if (!map.why_not.empty()) line->why += ": " + map.why_not;
-    *chosen = map.directions;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(Strongest(comm, op, block, map, &best, &line->why));
-  chosen->assign(1, map.directions[static_cast<std::size_t>(PetscMax(best, 0))]);
-  while (best >= 0 && chosen->size() < map.directions.size()) {
-    PetscCall(Preferred(comm, line->cut, op, block, map, *chosen, &best, &line->why));
-    if (best >= 0) chosen->push_back(map.directions[static_cast<std::size_t>(best)]);
+  line->why    = "asked for" + (map.why_not.empty() ? "" : ": " + map.why_not);
+  for (const LineDirection &direction : map.directions) {
+    chosen->push_back({direction, {}});
+    PetscCall(LookAlong(op, source, &chosen->back(), &refusal));
+    PetscCheck(refusal.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC line: %s", refusal.c_str());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,6 +6,7 @@
 #include "format.hpp"
 
 #include <ribbon/packing.hpp>
+#include <ribbon/precision.hpp>
 #include <ribbon/scale.hpp>
 #include <ribbon/transpose.hpp>
 
@@ -19,13 +20,12 @@ namespace ribbon::petsc {
 
 namespace {
 
+/// What does not depend on the numbers that lines are factored in.
 template <class Exec>
-class LineOperatorOn final : public LineOperator {
-  static constexpr bool on_device = is_device_space<Exec>;
-  using Memory                    = typename Exec::memory_space;
-  using Buffer                    = Kokkos::View<Scalar *, Memory>;
-
+class LineReaderOn : public LineOperator {
 public:
+  bool on_device() const override { return is_device_space<Exec>; }
+
   PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
   {
     return WithCsr<Exec>(block, [&](const auto &A) {
@@ -48,143 +48,11 @@ public:
     });
   }
 
-  PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) override
-  {
-    const Events *events;
-    const Exec    exec  = current_space<Exec>();
-    const Mat     block = source.block;
-    PetscFunctionBegin;
-    PetscCall(GetEvents(&events));
-    PetscCall(MatGetLocalSize(block, &rows_, nullptr));
-    rows_ *= source.factors.p;
-    facts->space = Exec::name();
-    request_     = request.solver;
-    PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
-    PetscCall(WithCsr<Exec>(block, [&](const auto &A) {
-      LinePlaces places = places_of(request.direction, A.rows);
-      places.wrap       = request.periodic;
-      bands_            = extract_bands(exec, A, places, request.half_bandwidth);
-      if (request.direction.element) packing_ = tables_.at(request.direction.element).packing;
-      if (is_packed()) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
-    }));
-    PetscCall(ShareAndScale(exec, source, request, facts));
-    PetscCallCXX(exec.fence());
-    tables_.clear();
-    facts->lhs      = bands_.lhs;
-    facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
-    PetscCall(PetscLogEventEnd(events->extract, block, 0, 0, 0));
-    if (request.lhs == PC_LINE_LHS_SHARED && facts->matrices > 1) PetscFunctionReturn(PETSC_SUCCESS);
-
-    PetscCall(PetscLogEventBegin(events->factor, block, 0, 0, 0));
-    try {
-      do solver_ = LineSolver<Scalar, Exec>(exec, solved_lines(source, request), bands_, request.solver);
-      while (Shift(exec, request, solver_.report(), facts));
-    } catch (const std::invalid_argument &e) {
-      facts->refusal = e.what();
-    } catch (const std::exception &e) {
-      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
-    }
-    PetscCall(PetscLogEventEnd(events->factor, block, 0, 0, 0));
-    if (!facts->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-    const std::int64_t elements = !is_packed() ? request.direction.lines.unknowns() : std::count_if(request.direction.element->begin(), request.direction.element->end(), [](std::int64_t e) { return e >= 0; });
-    all_rows_                   = elements * request.direction.components * source.factors.p == rows_;
-    facts->report               = solver_.report();
-    facts->bytes                = solver_.report().bytes + bands_.values.size() * sizeof(Scalar) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
-    flops_                      = (6.0 * bands_.half_bandwidth() + 1) * bands_.block * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  PetscErrorCode transpose(std::string *failure) override
-  {
-    const Exec        exec    = current_space<Exec>();
-    LineSolverOptions options = request_;
-    PetscFunctionBegin;
-    if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
-    options.zero_pivot = std::numeric_limits<double>::min(); // A passed its limit, shifted or not: columns are not asked, the probe judges digits
-    PetscCallCXX(transposed_ = LineSolver<Scalar, Exec>(exec, solver_.lines(), ribbon::transpose<Scalar>(exec, bands_), options));
-    const FactorReport &report = transposed_.report();
-    has_transposed_            = report.ok();
-    if (!report.ok())
-      *failure = format("PC line: the transposed lines cannot be solved with -pc_line_algorithm %s: their smallest pivot is %.2g of its row, their backward error %.1e", request_.algorithm.c_str(), report.smallest_pivot,
-                        report.probe_error);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  PetscErrorCode solve(Vec b, Vec x, bool transposed) override
-  {
-    const PetscScalar *pb;
-    PetscScalar       *px;
-    const Exec         exec = current_space<Exec>();
-    PetscFunctionBegin;
-    const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
-    if constexpr (!on_device) {
-      PetscCall(VecGetArrayRead(b, &pb));
-      PetscCall(all_rows_ ? VecGetArrayWrite(x, &px) : VecGetArray(x, &px));
-      PetscCallCXX(solve_lines(exec, solver, reinterpret_cast<const Scalar *>(pb), solver.lines(), reinterpret_cast<Scalar *>(px), solver.lines()));
-      PetscCallCXX(exec.fence());
-      PetscCall(all_rows_ ? VecRestoreArrayWrite(x, &px) : VecRestoreArray(x, &px));
-      PetscCall(VecRestoreArrayRead(b, &pb));
-      PetscCall(PetscLogFlops(flops_ * static_cast<double>(solver.lines().unknowns())));
-    } else {
-      PetscMemType where_b, where_x;
-      PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
-      PetscCall(all_rows_ ? VecGetArrayWriteAndMemType(x, &px, &where_x) : VecGetArrayAndMemType(x, &px, &where_x));
-      PetscCall(solve_arrays(exec, solver, pb, where_b, solver.lines(), px, where_x, solver.lines()));
-      PetscCall(all_rows_ ? VecRestoreArrayWriteAndMemType(x, &px) : VecRestoreArrayAndMemType(x, &px));
-      PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  PetscErrorCode solve(Mat B, Mat X, bool transposed) override
-  {
-    const PetscScalar *pb;
-    PetscScalar       *px;
-    PetscInt           columns, ldb, ldx, rows;
-    PetscMemType       where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
-    const Exec         exec = current_space<Exec>();
-    PetscFunctionBegin;
-    const LineSolver<Scalar, Exec> &solver = transposed ? transposed_ : solver_;
-    PetscCall(MatGetLocalSize(B, &rows, nullptr));
-    PetscCall(MatGetSize(B, nullptr, &columns));
-    PetscCall(MatDenseGetLDA(B, &ldb));
-    PetscCall(MatDenseGetLDA(X, &ldx));
-    if constexpr (on_device) {
-      PetscCall(RibbonDenseGetArrayReadAndMemType(B, &pb, &where_b));
-      PetscCall(RibbonDenseGetArrayWriteAndMemType(X, &px, &where_x));
-    } else {
-      PetscCall(MatDenseGetArrayRead(B, &pb));
-      PetscCall(MatDenseGetArrayWrite(X, &px));
-    }
-    // Every column is as many lines as the matrix has. One call takes them all where the line set has a stride to spare and nothing is
-    // staged (staging whole arrays would touch what lies between the columns).
-    const bool     staged   = on_device && (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x));
-    const bool     one_call = solver.lines().count1 == 1 && !staged && !is_packed();
-    const PetscInt calls    = one_call ? 1 : columns;
-    for (PetscInt c = 0; c < calls && rows > 0 && columns > 0; ++c) {
-      const LineSet      in = one_call ? with_columns(solver.lines(), columns, ldb) : solver.lines(), out = one_call ? with_columns(solver.lines(), columns, ldx) : solver.lines();
-      const PetscScalar *b = pb + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldb);
-      PetscScalar       *x = px + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldx);
-      if constexpr (on_device) PetscCall(solve_arrays(exec, solver, b, where_b, in, x, where_x, out));
-      else PetscCallCXX(solve_lines(exec, solver, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
-    }
-    if constexpr (on_device) {
-      PetscCall(RibbonDenseRestoreArrayWriteAndMemType(X, &px));
-      PetscCall(RibbonDenseRestoreArrayReadAndMemType(B, &pb));
-    } else {
-      PetscCallCXX(exec.fence());
-      PetscCall(MatDenseRestoreArrayWrite(X, &px));
-      PetscCall(MatDenseRestoreArrayRead(B, &pb));
-      PetscCall(PetscLogFlops(flops_ * static_cast<double>(rows) * static_cast<double>(columns)));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-private:
+protected:
   /// The tables of packed lines in the memory of Exec.
   struct Tables {
-    Packing<Memory>                      packing;
-    Kokkos::View<std::int64_t *, Memory> part;
+    Packing<typename Exec::memory_space>                      packing;
+    Kokkos::View<std::int64_t *, typename Exec::memory_space> part;
   };
 
   /// Where the rows of a block are on lines. Tables are uploaded once, however often their direction is looked at.
@@ -199,6 +67,164 @@ private:
     return places;
   }
 
+  std::map<Table, Tables> tables_; ///< of directions that were looked at
+};
+
+/// @tparam Number  what lines are factored and solved in: PetscScalar's own, or float beside double
+template <class Exec, class Number>
+class LineOperatorOn final : public LineReaderOn<Exec> {
+  static constexpr bool rounds = !std::is_same_v<Number, Scalar>;
+  using Memory                 = typename Exec::memory_space;
+  using Buffer                 = Kokkos::View<Scalar *, Memory>;
+  using Solver                 = LineSolver<Number, Exec>;
+
+public:
+  PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) override
+  {
+    const Events *events;
+    const Exec    exec  = current_space<Exec>();
+    const Mat     block = source.block;
+    PetscFunctionBegin;
+    PetscCall(GetEvents(&events));
+    PetscCall(MatGetLocalSize(block, &rows_, nullptr));
+    rows_ *= source.factors.p;
+    facts->space = Exec::name();
+    request_     = request.solver;
+    PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
+    PetscCall(WithCsr<Exec>(block, [&](const auto &A) {
+      LinePlaces places = this->places_of(request.direction, A.rows);
+      places.wrap       = request.periodic;
+      bands_            = extract_bands(exec, A, places, request.half_bandwidth);
+      if (request.direction.element) packing_ = this->tables_.at(request.direction.element).packing;
+      if (is_packed()) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
+    }));
+    PetscCall(ShareAndScale(exec, source, request, facts));
+    PetscCallCXX(exec.fence());
+    this->tables_.clear();
+    facts->lhs      = bands_.lhs;
+    facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
+    PetscCall(PetscLogEventEnd(events->extract, block, 0, 0, 0));
+    if (request.lhs == PC_LINE_LHS_SHARED && facts->matrices > 1) PetscFunctionReturn(PETSC_SUCCESS);
+
+    PetscCall(PetscLogEventBegin(events->factor, block, 0, 0, 0));
+    try {
+      places_ = request.direction.lines, lines_ = solved_lines(source, request);
+      do {
+        if constexpr (rounds) factored_ = round_bands<Number>(exec, bands_, &alpha_);
+        else factored_ = bands_;
+        solver_ = Solver(exec, inner(lines_), factored_, request.solver);
+      } while (Shift(exec, request, solver_.report(), facts));
+      bands_ = {};
+    } catch (const std::invalid_argument &e) {
+      facts->refusal = e.what();
+    } catch (const std::exception &e) {
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
+    }
+    PetscCall(PetscLogEventEnd(events->factor, block, 0, 0, 0));
+    if (!facts->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    const std::int64_t elements = !is_packed() ? request.direction.lines.unknowns() : std::count_if(request.direction.element->begin(), request.direction.element->end(), [](std::int64_t e) { return e >= 0; });
+    all_rows_                   = elements * request.direction.components * source.factors.p == rows_;
+    facts->report               = solver_.report();
+    facts->bytes                = solver_.report().bytes + factored_.values.size() * sizeof(Number) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
+    flops_                      = (6.0 * factored_.half_bandwidth() + 1) * factored_.block * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  LineSet lines() const override
+  {
+    LineSet places = places_;
+    if (!is_packed()) return lines_;
+    places.components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
+    return places;
+  }
+
+  PetscErrorCode transpose(std::string *failure) override
+  {
+    const Exec        exec    = current_space<Exec>();
+    LineSolverOptions options = request_;
+    PetscFunctionBegin;
+    if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
+    options.zero_pivot = std::numeric_limits<real_t<Number>>::min(); // A passed its limit, shifted or not: columns are not asked, the probe judges digits
+    PetscCallCXX(transposed_ = Solver(exec, solver_.lines(), ribbon::transpose<Number>(exec, factored_), options));
+    const FactorReport &report = transposed_.report();
+    has_transposed_            = report.ok();
+    if (!report.ok())
+      *failure = format("PC line: the transposed lines cannot be solved with -pc_line_algorithm %s: their smallest pivot is %.2g of its row, their backward error %.1e", request_.algorithm.c_str(), report.smallest_pivot,
+                        report.probe_error);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode solve(Vec b, Vec x, bool transposed) override
+  {
+    const PetscScalar *pb;
+    PetscScalar       *px;
+    const Exec         exec = current_space<Exec>();
+    PetscFunctionBegin;
+    const Solver &solver = transposed ? transposed_ : solver_;
+    if constexpr (!is_device_space<Exec>) {
+      PetscCall(VecGetArrayRead(b, &pb));
+      PetscCall(all_rows_ ? VecGetArrayWrite(x, &px) : VecGetArray(x, &px));
+      PetscCallCXX(solve_lines(exec, solver, reinterpret_cast<const Scalar *>(pb), lines_, reinterpret_cast<Scalar *>(px), lines_));
+      PetscCallCXX(exec.fence());
+      PetscCall(all_rows_ ? VecRestoreArrayWrite(x, &px) : VecRestoreArray(x, &px));
+      PetscCall(VecRestoreArrayRead(b, &pb));
+      PetscCall(PetscLogFlops(flops_ * static_cast<double>(lines_.unknowns())));
+    } else {
+      PetscMemType where_b, where_x;
+      PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
+      PetscCall(all_rows_ ? VecGetArrayWriteAndMemType(x, &px, &where_x) : VecGetArrayAndMemType(x, &px, &where_x));
+      PetscCall(solve_arrays(exec, solver, pb, where_b, lines_, px, where_x, lines_));
+      PetscCall(all_rows_ ? VecRestoreArrayWriteAndMemType(x, &px) : VecRestoreArrayAndMemType(x, &px));
+      PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode solve(Mat B, Mat X, bool transposed) override
+  {
+    const PetscScalar *pb;
+    PetscScalar       *px;
+    PetscInt           columns, ldb, ldx, rows;
+    PetscMemType       where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
+    const Exec         exec = current_space<Exec>();
+    PetscFunctionBegin;
+    const Solver &solver = transposed ? transposed_ : solver_;
+    PetscCall(MatGetLocalSize(B, &rows, nullptr));
+    PetscCall(MatGetSize(B, nullptr, &columns));
+    PetscCall(MatDenseGetLDA(B, &ldb));
+    PetscCall(MatDenseGetLDA(X, &ldx));
+    if constexpr (is_device_space<Exec>) {
+      PetscCall(RibbonDenseGetArrayReadAndMemType(B, &pb, &where_b));
+      PetscCall(RibbonDenseGetArrayWriteAndMemType(X, &px, &where_x));
+    } else {
+      PetscCall(MatDenseGetArrayRead(B, &pb));
+      PetscCall(MatDenseGetArrayWrite(X, &px));
+    }
+    // Every column is as many lines as the matrix has. One call takes them all where the line set has a stride to spare and nothing is
+    // staged (staging whole arrays would touch what lies between the columns).
+    const bool     staged   = is_device_space<Exec> && (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x));
+    const bool     one_call = lines_.count1 == 1 && !staged && !is_packed();
+    const PetscInt calls    = one_call ? 1 : columns;
+    for (PetscInt c = 0; c < calls && rows > 0 && columns > 0; ++c) {
+      const LineSet      in = one_call ? with_columns(lines_, columns, ldb) : lines_, out = one_call ? with_columns(lines_, columns, ldx) : lines_;
+      const PetscScalar *b = pb + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldb);
+      PetscScalar       *x = px + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldx);
+      if constexpr (is_device_space<Exec>) PetscCall(solve_arrays(exec, solver, b, where_b, in, x, where_x, out));
+      else PetscCallCXX(solve_lines(exec, solver, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
+    }
+    if constexpr (is_device_space<Exec>) {
+      PetscCall(RibbonDenseRestoreArrayWriteAndMemType(X, &px));
+      PetscCall(RibbonDenseRestoreArrayReadAndMemType(B, &pb));
+    } else {
+      PetscCallCXX(exec.fence());
+      PetscCall(MatDenseRestoreArrayWrite(X, &px));
+      PetscCall(MatDenseRestoreArrayRead(B, &pb));
+      PetscCall(PetscLogFlops(flops_ * static_cast<double>(rows) * static_cast<double>(columns)));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
   bool is_packed() const { return packing_.element.extent(0) > 0; }
 
   /// Keeps one matrix for lines that agree, or some; then makes the Kronecker product, and omega.
@@ -241,13 +267,36 @@ private:
   }
 
   /// Solves in the memory of Exec.
-  void solve_lines(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  void solve_lines(const Exec &exec, const Solver &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
   {
-    if (!is_packed()) return solver.solve(exec, b, in, x, out);
+    if (!is_packed()) return solve_numbers(exec, solver, b, in, x, out);
     const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
     pack(exec, packing_, components, b, packed_.data());
-    solver.solve(exec, packed_.data(), packed_.data());
+    solve_numbers(exec, solver, packed_.data(), in, packed_.data(), in);
     unpack(exec, packing_, components, packed_.data(), x);
+  }
+
+  /// Solves, in the shorter numbers where there are: there and back through a buffer of theirs.
+  void solve_numbers(const Exec &exec, const Solver &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  {
+    if constexpr (!rounds) solver.solve(exec, b, in, x, out);
+    else {
+      const LineSet within = inner(in);
+      const auto    n = static_cast<std::size_t>(within.unknowns()), lines = static_cast<std::size_t>(within.lines());
+      if (rounded_.extent(0) < n) rounded_ = allocate<Kokkos::View<Number *, Memory>>(exec, "ribbon::rounded", n); // more columns than before
+      if (size_.extent(0) < lines) size_ = allocate<Buffer>(exec, "ribbon::size", lines);
+      line_maxima(exec, in, b, size_.data());
+      narrow_lines(exec, in, b, size_.data(), within, rounded_.data());
+      solver.solve(exec, rounded_.data(), within, rounded_.data(), within);
+      widen_lines(exec, within, rounded_.data(), size_.data(), alpha_, out, x);
+    }
+  }
+
+  /// Where lines lie when they are solved: in vectors, or, rounded, in a buffer.
+  static LineSet inner(const LineSet &lines)
+  {
+    if (!rounds) return lines;
+    return (lines.is_contiguous() ? LineSet::contiguous(lines.rows, lines.lines()) : LineSet::interleaved(lines.rows, lines.lines())).with_components(lines.components);
   }
 
   static LineSet with_columns(LineSet s, std::int64_t columns, std::int64_t lda)
@@ -258,7 +307,7 @@ private:
   }
 
   /// Solves where the arrays are; arrays in host memory pass through buffers on the device.
-  PetscErrorCode solve_arrays(const Exec &exec, const LineSolver<Scalar, Exec> &solver, const PetscScalar *b, PetscMemType where_b, const LineSet &in, PetscScalar *x, PetscMemType where_x, const LineSet &out)
+  PetscErrorCode solve_arrays(const Exec &exec, const Solver &solver, const PetscScalar *b, PetscMemType where_b, const LineSet &in, PetscScalar *x, PetscMemType where_x, const LineSet &out)
   {
     using HostBuffer     = Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     using HostInput      = Kokkos::View<const Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -293,27 +342,41 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  std::map<Table, Tables>  tables_; ///< of directions that were looked at
-  Bands<Scalar, Memory>    bands_;
-  Packing<Memory>          packing_; ///< empty: lines lie in the vectors themselves
-  Buffer                   packed_;
-  LineSolver<Scalar, Exec> solver_, transposed_;
-  LineSolverOptions        request_;
-  bool                     has_transposed_ = false;
-  PetscInt                 rows_           = 0;    ///< of the block
-  bool                     all_rows_       = true; ///< they are on these lines; otherwise x keeps what it holds elsewhere
-  double                   flops_          = 0;
-  Buffer                   buffer_;
+  LineSet               places_, lines_; ///< of elements; of unknowns, in vectors or packed
+  Bands<Scalar, Memory> bands_;          ///< during the set-up
+  Bands<Number, Memory> factored_;
+  Packing<Memory>       packing_; ///< empty: lines lie in the vectors themselves
+  Buffer                packed_;
+  Solver                solver_, transposed_;
+  LineSolverOptions     request_;
+  bool                  has_transposed_ = false;
+  PetscInt              rows_           = 0;    ///< of the block
+  bool                  all_rows_       = true; ///< they are on these lines; otherwise x keeps what it holds elsewhere
+  double                flops_          = 0;
+  Buffer                buffer_;
+
+  Kokkos::View<Number *, Memory> rounded_;   ///< right-hand sides and solutions where numbers are shorter
+  Buffer                         size_;      ///< largest number of each right-hand side
+  Scalar                         alpha_ = 1; ///< factored_ holds the matrices times this
 };
 
 } // namespace
 
-std::unique_ptr<LineOperator> LineOperator::create([[maybe_unused]] bool on_device)
+template <class Exec>
+static std::unique_ptr<LineOperator> create_on(PCLinePrecision precision)
+{
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (precision == PC_LINE_PRECISION_SINGLE) return std::make_unique<LineOperatorOn<Exec, float>>();
+  }
+  return std::make_unique<LineOperatorOn<Exec, Scalar>>();
+}
+
+std::unique_ptr<LineOperator> LineOperator::create([[maybe_unused]] bool on_device, PCLinePrecision precision)
 {
 #if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA)
-  if (on_device) return std::make_unique<LineOperatorOn<DeviceExec>>();
+  if (on_device) return create_on<DeviceExec>(precision);
 #endif
-  return std::make_unique<LineOperatorOn<HostExec>>();
+  return create_on<HostExec>(precision);
 }
 
 } // namespace ribbon::petsc

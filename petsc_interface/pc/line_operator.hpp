@@ -43,8 +43,8 @@ struct LineFacts {
 class LineOperator {
 public:
   virtual ~LineOperator() = default;
-  /// `on_device`: the space PETSc's device matrices live in.
-  static std::unique_ptr<LineOperator> create(bool on_device);
+  /// `on_device`: the space PETSc's device matrices live in. `precision`: of factors; there are single ones beside double.
+  static std::unique_ptr<LineOperator> create(bool on_device, PCLinePrecision precision = PC_LINE_PRECISION_SAME);
 
   virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes)                                                    = 0;
   virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)                                                        = 0;
@@ -53,6 +53,9 @@ public:
   virtual PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) = 0;
   /// Factors the transposed lines, once, for transposed solves. Where they cannot be, `failure` is the sentence that says so.
   virtual PetscErrorCode transpose(std::string *failure) = 0;
+  /// Where the lines lie in vectors; where the direction has tables, which places of these they have, with `components` unknowns of each element.
+  virtual LineSet lines() const     = 0;
+  virtual bool    on_device() const = 0;
   /// b == x is allowed.
   virtual PetscErrorCode solve(Vec b, Vec x, bool transposed) = 0;
   /// Every column of B is a right-hand side.

@@ -9,6 +9,7 @@ const char *const PCLineOrderings[]    = {"jacobi", "zebra", "PCLineOrdering", "
 const char *const PCLineLhsTypes[]     = {"auto", "shared", "classes", "per_line", "PCLineLhs", "PC_LINE_LHS_", nullptr};
 const char *const PCLineCuts[]         = {"local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
 const char *const PCLineAlgorithms[]   = {"auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
+const char *const PCLinePrecisions[]   = {"same", "single", "PCLinePrecision", "PC_LINE_PRECISION_", nullptr};
 const char *const PCLineShiftTypes[]   = {"none", "nonzero", "pin", "PCLineShiftType", "PC_LINE_SHIFT_", nullptr};
 
 namespace ribbon::petsc {
@@ -149,6 +150,7 @@ PetscErrorCode ComposeLineOptions(PC pc, bool attach)
   PetscCall(Compose<&PC_Line::shift_type>(pc, "PCLineSetShiftType_C", "PCLineGetShiftType_C", attach));
   PetscCall(Compose<&PC_Line::shift>(pc, "PCLineSetShiftAmount_C", "PCLineGetShiftAmount_C", attach));
   PetscCall(Compose<&PC_Line::compare>(pc, "PCLineSetCompare_C", "PCLineGetCompare_C", attach));
+  PetscCall(Compose<&PC_Line::precision>(pc, "PCLineSetPrecision_C", "PCLineGetPrecision_C", attach));
   if (attach) {
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineSetDirections_C", SetDirections));
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetDirections_C", GetDirections));
@@ -191,6 +193,8 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   if (set) PetscCall(PCLineSetCut(pc, (PCLineCut)choice));
   PetscCall(PetscOptionsEnum("-pc_line_algorithm", "Kernel", "PCLineSetAlgorithm", PCLineAlgorithms, (PetscEnum)line->algorithm, &choice, &set));
   if (set) PetscCall(PCLineSetAlgorithm(pc, (PCLineAlgorithm)choice));
+  PetscCall(PetscOptionsEnum("-pc_line_precision", "What lines are factored and solved in: PETSc's precision, or single", "PCLineSetPrecision", PCLinePrecisions, (PetscEnum)line->precision, &choice, &set));
+  if (set) PetscCall(PCLineSetPrecision(pc, (PCLinePrecision)choice));
   PetscCall(PetscOptionsReal("-pc_line_zeropivot", "A pivot this small relative to its row is zero (0: 100 machine epsilon)", "PCLineSetZeroPivot", tol, &tol, &set));
   if (set) PetscCall(PCLineSetZeroPivot(pc, tol));
   PetscCall(PetscOptionsEnum("-pc_line_shift_type", "What becomes of singular lines", "PCLineSetShiftType", PCLineShiftTypes, (PetscEnum)line->shift_type, &choice, &set));
@@ -241,6 +245,7 @@ RIBBON_ENUM_OPTION(Ordering, PCLineOrdering, PC_LINE_ORDERING_JACOBI, PC_LINE_OR
 RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)
 RIBBON_ENUM_OPTION(Cut, PCLineCut, PC_LINE_CUT_LOCAL, PC_LINE_CUT_ERROR)
 RIBBON_ENUM_OPTION(Algorithm, PCLineAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_PIVOTED)
+RIBBON_ENUM_OPTION(Precision, PCLinePrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE)
 
 PetscErrorCode PCLineSetDirections(PC pc, PetscInt n, const PCLineDirection directions[])
 {

@@ -10,18 +10,18 @@
 
 namespace ribbon::petsc {
 
-namespace {
-
-/// Where PC line stands for its line solves exactly: one of them is the answer, unless the matrix has changed since.
-PetscErrorCode IsExactNow(PC pc, const PC_Line *line, bool *exact)
+PetscErrorCode IsDirectNow(PC pc, bool *direct)
 {
+  const auto      *line = static_cast<PC_Line *>(pc->data);
   PetscObjectState state, watched = line->watched_state;
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
   if (line->watched) PetscCall(PetscObjectStateGet((PetscObject)line->watched, &watched));
-  *exact = line->exact && state == line->state && watched == line->watched_state;
+  *direct = line->direct && state == line->state && watched == line->watched_state;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+namespace {
 
 /// `its` times x += M (b - A x). Tolerances are not looked at: no norm is known. In place of KSPSolve() of KSPRICHARDSON.
 PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscReal, PetscReal, PetscInt its, PetscBool x_is_zero, PetscInt *done, PCRichardsonConvergedReason *reason)
@@ -32,7 +32,8 @@ PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscRe
   PetscFunctionBegin;
   PetscCall(CheckIsSetUp(pc));
   PetscCall(GetEvents(&events));
-  PetscCall(IsExactNow(pc, line, &exact));
+  PetscCall(IsDirectNow(pc, &exact));
+  exact = exact && line->precision == PC_LINE_PRECISION_SAME;
   PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
   if (line->failure.empty()) {
     PetscCall(line->sweep.richardson(pc->pmat, b, x, work, x_is_zero == PETSC_TRUE, its, exact));

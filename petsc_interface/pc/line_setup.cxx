@@ -24,30 +24,14 @@ void SplitComponents(LineDirection *direction)
   direction->components = 1;
 }
 
-/// Bandwidth, ring and blocks of the numbers that are there, or one error that names the row at fault. NaN is a failure, not an error.
-PetscErrorCode Inspect(PC pc, LineOperator &op, const LineSource &source, LineRequest *request, std::string *failure)
+/// What the entries along a direction ask of its lines.
+PetscErrorCode Request(const ChosenDirection &chosen, const LineSource &source, LineRequest *request)
 {
-  LineDirection &direction = request->direction;
-  LineCouplings  found;
-  PetscInt       rbegin;
-  std::string    error;
+  const LineCouplings &found = chosen.found;
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
-  PetscCall(op.couplings(source.block, direction, &found));
-  const auto  global = [rbegin](std::int64_t row) { return static_cast<long long>(rbegin + row); };
-  const bool  blocks = found.component_row >= 0 || source.factors.coupled;
-  const int   size   = source.factors.coupled ? source.factors.p : direction.components;
-  const char *along  = direction.name.c_str();
-  if (found.no_diagonal >= 0 && !source.kronecker) error = format("PC line: row %lld stores no diagonal entry", global(found.no_diagonal));
-  else if (found.too_far_row >= 0 && !direction.partial)
-    error = format("PC line: row %lld couples to a row more than %d away on its line along %s; wider bands are not supported", global(found.too_far_row), largest_half_bandwidth, along);
-  else if (blocks && size > 8) error = format("PC line: row %lld couples to another of the %d components of its line along %s; blocks reach up to 8 components", global(found.component_row), size, along);
-  else if (blocks && found.half_bandwidth > 1)
-    error = format("PC line: %d components couple with each other, and elements with others %d away on their line along %s; block lines reach the next element only", size, found.half_bandwidth, along);
-  PetscCall(CollectiveError(PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, error));
-  if (found.not_finite >= 0) *failure = format("PC line: row %lld has an entry that is not a finite number", global(found.not_finite));
-  if (found.component_row < 0 && direction.components > 1) PetscCallCXX(SplitComponents(&direction));
-  request->block          = blocks ? size : 1;
+  request->direction = chosen.direction;
+  if (found.component_row < 0 && chosen.direction.components > 1) PetscCallCXX(SplitComponents(&request->direction));
+  request->block          = chosen.block(source);
   request->half_bandwidth = std::max(1, found.half_bandwidth);
   request->periodic       = found.periodic;
   request->coupled        = found.across;
@@ -201,7 +185,7 @@ PetscErrorCode Build(PC_Line *line, const LineSource &source, PetscInt rbegin, b
   const LineRequest &request = batch->request;
   LineFacts         &facts   = batch->facts;
   PetscFunctionBegin;
-  PetscCallCXX(batch->op = LineOperator::create(on_device));
+  PetscCallCXX(batch->op = LineOperator::create(on_device, line->precision));
   PetscCall(batch->op->build(source, request, &facts));
   if (request.lhs == PC_LINE_LHS_SHARED && facts.matrices > 1)
     *error = format("PC line: -pc_line_lhs shared, but lines %lld and %lld (first rows %lld and %lld) differ; use auto, classes or per_line", static_cast<long long>(facts.first), static_cast<long long>(facts.different),
@@ -257,16 +241,17 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCall(BlockIsOnDevice(source.block, &on_device));
   std::unique_ptr<LineOperator> reader;
-  std::vector<LineDirection>    directions;
+  std::vector<ChosenDirection>  directions;
   PetscCallCXX(reader = LineOperator::create(on_device));
   PetscCall(ChooseDirections(pc, line, *reader, source, &directions));
   PetscCall(DecidePin(pc, line));
-  for (const LineDirection &d : directions) {
+  for (const ChosenDirection &chosen : directions) {
+    const LineDirection &d = chosen.direction;
     PetscCheck(line->cut == PC_LINE_CUT_LOCAL || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
                d.name.c_str(), (int)d.processes, d.name == "rows" ? "give each rank whole lines" : format("use -da_processors_%s 1", d.name.c_str()).c_str());
     LineRequest request;
-    request.direction = d;
-    PetscCall(Inspect(pc, *reader, source, &request, &line->failure));
+    PetscCall(Request(chosen, source, &request));
+    if (chosen.found.not_finite >= 0) line->failure = format("PC line: row %lld has an entry that is not a finite number", static_cast<long long>(rbegin + chosen.found.not_finite)); // a failure, not an error
     request.lhs               = line->lhs;
     request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
     request.solver.zero_pivot = static_cast<double>(line->zero_pivot);
@@ -314,20 +299,20 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether one solve is the inverse of the matrix, on all ranks. Collective.
-PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly)
+/// Whether one solve is the inverse of the matrix, to the digits of the factors, on all ranks. Collective.
+PetscErrorCode SolvesDirectly(PC pc, const PC_Line *line, bool *directly)
 {
   const bool whole   = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
   bool       couples = false;
   int        left_out;
   PetscFunctionBegin;
-  *exactly = whole;
-  if (!whole) PetscFunctionReturn(PETSC_SUCCESS); // the same on all ranks
-  PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
+  *directly = whole;
+  if (!whole) PetscFunctionReturn(PETSC_SUCCESS);                                     // the same on all ranks
+  PetscCall(CouplesToOtherRanks(line->watched ? line->watched : pc->pmat, &couples)); // of a Kronecker product A tells
   left_out = couples || line->requests[0].coupled || line->lhs_tol > 0;
   for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  *exactly = left_out == 0;
+  *directly = left_out == 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -335,10 +320,13 @@ PetscErrorCode SolvesExactly(PC pc, const PC_Line *line, bool *exactly)
 
 PetscErrorCode SetUpLine(PC pc, PC_Line *line)
 {
-  LineSource source;
-  PetscInt   rows, columns, m, n;
+  static PetscInt64 set_ups = 0;
+  LineSource        source;
+  PetscInt          rows, columns, m, n;
   PetscFunctionBegin;
   PetscCall(EnsureKokkos());
+  line->set_up = ++set_ups;
+  PetscCheck(line->precision == PC_LINE_PRECISION_SAME || std::is_floating_point_v<Scalar>, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC line: -pc_line_precision single: complex lines have no single precision");
   PetscCall(MatGetSize(pc->pmat, &rows, &columns));
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));
   PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PC line: the matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, rows, columns);
@@ -353,7 +341,7 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
     PetscCall(PetscObjectStateGet((PetscObject)source.rows, &line->watched_state));
   }
   PetscCall(ReportFailure(pc, line));
-  PetscCall(SolvesExactly(pc, line, &line->exact));
+  PetscCall(SolvesDirectly(pc, line, &line->direct));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &line->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -57,7 +57,8 @@ PetscErrorCode ViewDirection(PC_Line *line, std::size_t d, PetscMPIInt size, Pet
   if (h.shift > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  shifted: diagonals by %.1e of the largest entry of their rows, because of zero pivots\n", h.shift));
   if (h.matrices == 0) PetscFunctionReturn(PETSC_SUCCESS); // no lines, or not factored
   const FactorReport &report = h.first->facts.report;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices: %s%s, %lld distinct, %.3g bytes held on %s\n", rank, to_string(h.lhs), static_cast<long long>(h.matrices), h.bytes, h.first->facts.space));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices: %s%s, %lld distinct%s, %.3g bytes held on %s\n", rank, to_string(h.lhs), static_cast<long long>(h.matrices),
+                                   line->precision == PC_LINE_PRECISION_SINGLE ? ", in single precision" : "", h.bytes, h.first->facts.space));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  algorithm: %s%s (%s)\n", rank, report.algorithm.c_str(), report.reason.c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  probe error %.1e, smallest pivot %.1e of its row\n", h.probe_error, h.smallest_pivot));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -17,6 +17,7 @@
 .  -pc_line_lhs_tol <tol> - lines whose entries agree to this times the largest of their row share a matrix (default 0: exactly)
 .  -pc_line_cut <local,error> - what to do with lines that the partition cuts (default local: each piece is solved on its rank)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
+.  -pc_line_precision <same,single> - what lines are factored and solved in (default same: PETSc's own precision)
 .  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
 .  -pc_line_shift_type <none,nonzero,pin> - what becomes of singular lines (default none: a failure, or pin where the null space of Pmat or Amat has the constants)
 .  -pc_line_shift_amount <amount> - first shift of nonzero, relative to the largest entry of a row (default 100 machine epsilon)
@@ -43,6 +44,7 @@ typedef enum { PC_LINE_LHS_AUTO, PC_LINE_LHS_SHARED, PC_LINE_LHS_CLASSES, PC_LIN
 typedef enum { PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_NONZERO, PC_LINE_SHIFT_PIN } PCLineShiftType;
 typedef enum { PC_LINE_CUT_LOCAL, PC_LINE_CUT_ERROR } PCLineCut;
 typedef enum { PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_ONE_PASS, PC_LINE_ALGORITHM_THOMAS, PC_LINE_ALGORITHM_PIVOTED } PCLineAlgorithm;
+typedef enum { PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE } PCLinePrecision;
 
 PETSC_EXTERN const char *const PCLineDirections[];
 PETSC_EXTERN const char *const PCLineCompositions[];
@@ -51,6 +53,7 @@ PETSC_EXTERN const char *const PCLineLhsTypes[];
 PETSC_EXTERN const char *const PCLineCuts[];
 PETSC_EXTERN const char *const PCLineAlgorithms[];
 PETSC_EXTERN const char *const PCLineShiftTypes[];
+PETSC_EXTERN const char *const PCLinePrecisions[];
 
 /* Registers everything; callable before and after PetscInitialize(), any number of times. Errors: PETSC_ERR_LIB for another PETSc version. */
 PETSC_EXTERN PetscErrorCode RibbonInitialize(void);
@@ -170,6 +173,24 @@ PETSC_EXTERN PetscErrorCode PCLineSetCut(PC, PCLineCut);
 PETSC_EXTERN PetscErrorCode PCLineGetCut(PC, PCLineCut *);
 PETSC_EXTERN PetscErrorCode PCLineSetAlgorithm(PC, PCLineAlgorithm);
 PETSC_EXTERN PetscErrorCode PCLineGetAlgorithm(PC, PCLineAlgorithm *);
+/*@
+   PCLineSetPrecision - Sets what lines are factored and solved in
+
+   Input Parameters:
++  pc - the preconditioner
+-  precision - PC_LINE_PRECISION_SAME: PETSc's own precision; PC_LINE_PRECISION_SINGLE: single precision, in half the memory; vectors stay what they are
+
+   Options Database Key:
+.  -pc_line_precision <same,single> - the precision
+
+   Note:
+   Every right-hand side is brought to the range of single precision line by line, so that small residuals keep their digits. Pivots are judged by the roundoff of single precision.
+   PETSc in single precision ignores this; with complex scalars PCSetUp() is an error.
+
+.seealso: PCLINE, KSPLINE, KSPLineSetPrecision()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetPrecision(PC, PCLinePrecision);
+PETSC_EXTERN PetscErrorCode PCLineGetPrecision(PC, PCLinePrecision *);
 /* tol >= 0; 0 stands for 100 machine epsilon */
 PETSC_EXTERN PetscErrorCode PCLineSetZeroPivot(PC, PetscReal tol);
 PETSC_EXTERN PetscErrorCode PCLineGetZeroPivot(PC, PetscReal *tol);
@@ -253,3 +274,5 @@ PETSC_EXTERN PetscErrorCode MatMultifrontalSetPivot(Mat F, MatMultifrontalPivot 
 PETSC_EXTERN PetscErrorCode MatMultifrontalGetPivot(Mat F, MatMultifrontalPivot *pivot);
 PETSC_EXTERN PetscErrorCode MatMultifrontalSetRefine(Mat F, PetscInt steps);
 PETSC_EXTERN PetscErrorCode MatMultifrontalGetRefine(Mat F, PetscInt *steps);
+
+#include <ribbon_petsc/kspline.h>

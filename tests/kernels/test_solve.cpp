@@ -163,7 +163,7 @@ TEST_P(SolveLong, PiecesOfEveryLength)
 {
   const auto &[h, block, periodic, contiguous, per_line] = GetParam();
   for (std::int64_t lines : {1, 3, 33})
-    for (std::int64_t n : {200, 1000, 1001, 1021})
+    for (std::int64_t n : {200, 999, 1021})
       for (std::int64_t piece : {0, 50, 64, 333}) {
         SCOPED_TRACE(std::to_string(lines) + " lines of " + std::to_string(n) + " rows, pieces of " + std::to_string(piece));
         std::mt19937_64 g(static_cast<std::uint64_t>(n + lines));

@@ -161,6 +161,26 @@ inline Mat matrix(PetscInt n, const std::function<PetscScalar(PetscInt, PetscInt
   return A;
 }
 
+/// What is printed on a viewer; all ranks have it and judge it alike.
+inline std::string printed(const std::function<void(PetscViewer)> &print)
+{
+  std::string text;
+  PetscViewer viewer;
+  FILE       *file = tmpfile();
+  PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer);
+  print(viewer);
+  PetscViewerFlush(viewer);
+  rewind(file);
+  for (int c = fgetc(file); c != EOF; c = fgetc(file)) text += static_cast<char>(c);
+  PetscViewerDestroy(&viewer);
+  fclose(file);
+  int length = static_cast<int>(text.size());
+  MPI_Bcast(&length, 1, MPI_INT, 0, PETSC_COMM_WORLD);
+  text.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(text.data(), length, MPI_CHAR, 0, PETSC_COMM_WORLD);
+  return text;
+}
+
 /// A PC line for a matrix, and a random right-hand side.
 struct Line {
   PC  pc = nullptr;
@@ -218,21 +238,7 @@ struct Line {
   }
   std::string view() const
   {
-    std::string text;
-    PetscViewer viewer;
-    FILE       *file = tmpfile();
-    PetscViewerASCIIOpenWithFILE(PETSC_COMM_WORLD, file, &viewer);
-    PCView(pc, viewer);
-    PetscViewerFlush(viewer);
-    rewind(file);
-    for (int c = fgetc(file); c != EOF; c = fgetc(file)) text += static_cast<char>(c);
-    PetscViewerDestroy(&viewer);
-    fclose(file);
-    int length = static_cast<int>(text.size()); // rank 0 has the text; all ranks judge it alike
-    MPI_Bcast(&length, 1, MPI_INT, 0, PETSC_COMM_WORLD);
-    text.resize(static_cast<std::size_t>(length));
-    MPI_Bcast(text.data(), length, MPI_CHAR, 0, PETSC_COMM_WORLD);
-    return text;
+    return printed([this](PetscViewer viewer) { PCView(pc, viewer); });
   }
 };
 

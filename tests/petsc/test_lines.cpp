@@ -277,6 +277,50 @@ TEST_F(PCLineLines, BlockGridsWithoutADM)
   OK(MatDestroy(&A));
 }
 
+/// Elements of `dof` unknowns, all coupled, on an nx x ny grid in natural numbering, and with those one step away, or two along x or y.
+Mat coupled_grid(PetscInt nx, PetscInt ny, PetscInt dof, bool two_along_x, bool two_along_y)
+{
+  const auto couples = [=](PetscInt r, PetscInt c) {
+    const PetscInt e = r / dof, f = c / dof, x = std::abs(e % nx - f % nx), y = std::abs(e / nx - f / nx);
+    return x + y <= 1 || (two_along_x && y == 0 && x == 2) || (two_along_y && x == 0 && y == 2);
+  };
+  Mat A = matrix(
+    nx * ny * dof, [](PetscInt r, PetscInt c) { return entry(r, c, 200); }, couples);
+  MatSetBlockSize(A, dof);
+  return A;
+}
+
+TEST_F(PCLineLines, DirectionsThatWereFoundAndCannotBeSolvedGiveWay)
+{
+  for (bool both : {false, true}) {
+    Mat A = coupled_grid(6, 16, 2, both, true);
+    {
+      Line line(A);
+      OK(PCSetUp(line.pc));
+      EXPECT_EQ(line.direction(), both ? "matrix" : "x") << line.view();
+      EXPECT_TRUE(contains(line.view(), "2 components couple with each other, and elements with others 2 away on their line along y")) << line.view();
+      EXPECT_EQ(contains(line.view(), "2 away on their line along x"), both) << line.view();
+      EXPECT_LT(line.residual(A), 0.5);
+      OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y));
+      EXPECT_NE(PCSetUp(line.pc), 0);
+      EXPECT_EQ(last_error(), "PC line: 2 components couple with each other, and elements with others 2 away on their line along y; block lines reach the next element only");
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
+TEST_F(PCLineLines, RowsOfLargerBlocksFollowTheLargestCouplings)
+{
+  Mat A = coupled_grid(6, 8, 9, false, false);
+  {
+    Line line(A);
+    EXPECT_LT(line.residual(A), 0.5);
+    EXPECT_EQ(line.direction(), "matrix") << line.view();
+    EXPECT_TRUE(contains(line.view(), "row 0 couples to another of the 9 components of its line along x; blocks reach up to 8 components")) << line.view();
+  }
+  OK(MatDestroy(&A));
+}
+
 TEST_F(PCLineLines, UnstructuredLines)
 {
   const PetscInt        n = 400;

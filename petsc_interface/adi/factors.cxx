@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "factors.hpp"
+
+namespace ribbon::petsc {
+
+PetscErrorCode DirectionFactors::reset()
+{
+  PetscFunctionBegin;
+  for (Direction &direction : directions_) {
+    for (Factor &factor : direction.slots) PetscCall(PCDestroy(&factor.pc));
+    PetscCall(MatDestroy(&direction.P));
+    PetscCall(MatDestroy(&direction.of));
+  }
+  PetscCall(VecDestroy(&scale_));
+  directions_.clear(), sentence_.clear();
+  failure_ = PC_NOERROR;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionFactors::create(const DirectionSplitting &splitting, int d, Factor *factor) const
+{
+  const char       *prefix = nullptr;
+  const std::string own    = std::string("adi_") + splitting.name(d) + "_";
+  PetscEnum         cut    = static_cast<PetscEnum>(PC_LINE_CUT_ERROR);
+  PetscBool         exact;
+  PetscFunctionBegin;
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)splitting.A(d)), &factor->pc));
+  if (owner_) {
+    PetscCall(PetscObjectGetOptionsPrefix(owner_, &prefix));
+    PetscCall(PetscObjectIncrementTabLevel((PetscObject)factor->pc, owner_, 1));
+  }
+  PetscCall(PCSetOptionsPrefix(factor->pc, prefix));
+  PetscCall(PCAppendOptionsPrefix(factor->pc, own.c_str()));
+  PetscCall(PCSetType(factor->pc, PCLINE));
+  if (splitting.dm()) PetscCall(PCSetDM(factor->pc, splitting.dm()));
+  PetscCall(PCLineSetDirection(factor->pc, splitting.line_direction(d)));
+  PetscCall(PCLineSetOmega(factor->pc, 1));
+  PetscCall(PetscEnumFind(PCLineCuts, "exact", &cut, &exact)); // pieces alone would be another matrix
+  PetscCall(PCLineSetCut(factor->pc, static_cast<PCLineCut>(cut)));
+  PetscCall(PCSetFromOptions(factor->pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// P = s M - a A_d, -A_d in algebraic rows.
+PetscErrorCode DirectionFactors::combine(const DirectionSplitting &splitting, int d, PetscReal s, PetscReal a)
+{
+  Direction &direction = directions_[static_cast<std::size_t>(d)];
+  const Mat  A         = splitting.A(d);
+  PetscFunctionBegin;
+  if (direction.of != A) {
+    PetscCall(MatDestroy(&direction.P));
+    PetscCall(MatDestroy(&direction.of));
+    PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &direction.P));
+    PetscCall(PetscObjectReference((PetscObject)A));
+    direction.of = A;
+  }
+  const Mat P = direction.P;
+  PetscCall(MatCopy(A, P, SAME_NONZERO_PATTERN));
+  if (!splitting.algebraic()) PetscCall(MatScale(P, -a));
+  else {
+    if (!scale_) PetscCall(VecDuplicate(splitting.mass(), &scale_));
+    PetscCall(VecSet(scale_, -a));
+    PetscCall(VecAXPY(scale_, a - 1, splitting.is_algebraic()));
+    PetscCall(MatDiagonalScale(P, scale_, nullptr));
+  }
+  if (splitting.mass_matrix()) PetscCall(MatAXPY(P, s, splitting.mass_matrix(), SUBSET_NONZERO_PATTERN));
+  else if (s == 1) PetscCall(MatDiagonalSet(P, splitting.mass(), ADD_VALUES));
+  else {
+    if (!scale_) PetscCall(VecDuplicate(splitting.mass(), &scale_));
+    PetscCall(VecCopy(splitting.mass(), scale_));
+    PetscCall(VecScale(scale_, s));
+    PetscCall(MatDiagonalSet(P, scale_, ADD_VALUES));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void DirectionFactors::look_for_failures()
+{
+  failure_ = PC_NOERROR;
+  for (const Direction &direction : directions_)
+    for (const Factor &factor : direction.slots)
+      if (factor.failed != PC_NOERROR && failure_ == PC_NOERROR) failure_ = factor.failed, sentence_ = "the lines along " + direction.name + " cannot be solved; -adi_" + direction.name + "_pc_line_view says why";
+}
+
+PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, int d, int slot, PetscReal s, PetscReal a, bool *refactored)
+{
+  PetscFunctionBegin;
+  if (directions_.size() != static_cast<std::size_t>(splitting.directions()) || (directions_[static_cast<std::size_t>(d)].of && directions_[static_cast<std::size_t>(d)].of != splitting.A(d))) {
+    PetscCall(reset());
+    directions_.resize(static_cast<std::size_t>(splitting.directions()));
+  }
+  Direction &direction = directions_[static_cast<std::size_t>(d)];
+  direction.name       = splitting.name(d);
+  if (direction.slots.size() <= static_cast<std::size_t>(slot)) direction.slots.resize(static_cast<std::size_t>(slot) + 1);
+  Factor &factor = direction.slots[static_cast<std::size_t>(slot)];
+  if (factor.pc && factor.generation == splitting.generation() && factor.s == s && factor.a == a) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!factor.pc) PetscCall(create(splitting, d, &factor));
+  factor.generation = -1; // not there, should the set-up raise an error
+  PetscCall(combine(splitting, d, s, a));
+  PetscCall(PCSetReusePreconditioner(factor.pc, PETSC_FALSE));
+  PetscCall(PCSetOperators(factor.pc, direction.P, direction.P));
+  PetscCall(PCSetUp(factor.pc));
+  PetscCall(PCSetReusePreconditioner(factor.pc, PETSC_TRUE)); // other slots will overwrite P
+  PetscCall(PCGetFailedReason(factor.pc, &factor.failed));
+  factor.s = s, factor.a = a, factor.generation = splitting.generation();
+  look_for_failures();
+  if (refactored) *refactored = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, PetscReal a, bool *refactored)
+{
+  PetscFunctionBegin;
+  if (refactored) *refactored = false;
+  for (int d = 0; d < splitting.directions(); ++d) PetscCall(factor(splitting, d, 0, 1, a, refactored));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionFactors::solve(int d, Vec b, Vec x, int slot) const
+{
+  PetscFunctionBegin;
+  PetscCall(PCApply(directions_[static_cast<std::size_t>(d)].slots[static_cast<std::size_t>(slot)].pc, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionFactors::solve_transposed(int d, Vec b, Vec x, int slot) const
+{
+  PetscFunctionBegin;
+  PetscCall(PCApplyTranspose(directions_[static_cast<std::size_t>(d)].slots[static_cast<std::size_t>(slot)].pc, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionFactors::view(PetscViewer viewer) const
+{
+  PetscFunctionBegin;
+  for (const Direction &direction : directions_)
+    if (!direction.slots.empty() && direction.slots[0].pc) PetscCall(PCView(direction.slots[0].pc, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file factors.hpp  P_d = s M - a A_d, one direction each, factored by PC line.
+#pragma once
+
+#include "splitting.hpp"
+
+namespace ribbon::petsc {
+
+/// Line factors of the directions of a splitting. An inner PC line for each has the prefix <owner's prefix>adi_x_, adi_y_ or adi_z_, takes every option of PC line, and solves undamped.
+/// Lines that ranks cut are one error, which names -pc_line_cut.
+class DirectionFactors {
+public:
+  DirectionFactors()                                    = default;
+  DirectionFactors(const DirectionFactors &)            = delete;
+  DirectionFactors &operator=(const DirectionFactors &) = delete;
+  ~DirectionFactors() { (void)reset(); }
+  PetscErrorCode reset();
+
+  /// Before the first factor(): the object whose prefix the inner PCs get, with its tab level; borrowed.
+  void set_owner(PetscObject owner) { owner_ = owner; }
+
+  /// Factors M - a A_d of every direction, unless a and the splitting are those of the last call. Rows of algebraic equations do not depend on a. Collective.
+  /// @param refactored  may be null
+  /// A factor that fails is no error: failure() says so, on all ranks.
+  PetscErrorCode factor(const DirectionSplitting &splitting, PetscReal a, bool *refactored);
+  /// Several sets of factors side by side: set `slot` of direction d becomes s M - a A_d, algebraic rows as above.
+  PetscErrorCode factor(const DirectionSplitting &splitting, int d, int slot, PetscReal s, PetscReal a, bool *refactored);
+
+  /// x = P_d^-1 b; b == x is not allowed. Collective. A failed factor gives infinity.
+  PetscErrorCode solve(int d, Vec b, Vec x, int slot = 0) const;
+  PetscErrorCode solve_transposed(int d, Vec b, Vec x, int slot = 0) const;
+
+  /// PC_NOERROR, or the reason of the first direction and slot that failed; the same on all ranks.
+  PCFailedReason failure() const { return failure_; }
+  /// Which direction that is, "x", and where PC line says why: `-adi_x_pc_line_view`.
+  const std::string &failure_sentence() const { return sentence_; }
+  PetscErrorCode     view(PetscViewer viewer) const;
+
+private:
+  struct Factor {
+    PC             pc = nullptr;
+    PetscReal      s = 0, a = 0;
+    PetscInt64     generation = -1;
+    PCFailedReason failed     = PC_NOERROR;
+  };
+  struct Direction {
+    std::string         name;
+    Mat                 P  = nullptr; ///< every slot is factored from it in turn
+    Mat                 of = nullptr; ///< the A_d whose pattern it has
+    std::vector<Factor> slots;
+  };
+  PetscErrorCode create(const DirectionSplitting &splitting, int d, Factor *factor) const;
+  PetscErrorCode combine(const DirectionSplitting &splitting, int d, PetscReal s, PetscReal a);
+  void           look_for_failures();
+
+  PetscObject            owner_ = nullptr;
+  std::vector<Direction> directions_;
+  Vec                    scale_   = nullptr;
+  PCFailedReason         failure_ = PC_NOERROR;
+  std::string            sentence_;
+};
+
+} // namespace ribbon::petsc

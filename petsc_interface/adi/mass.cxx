@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "mass.hpp"
+
+#include <petscsnes.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace ribbon::petsc {
+
+PetscErrorCode GetTSOfDM(DM dm, TS *ts)
+{
+  PetscErrorCode (*function)(SNES, Vec, Vec, void *) = nullptr;
+  void *context                                      = nullptr;
+  PetscFunctionBegin;
+  *ts = nullptr;
+  if (dm) PetscCall(DMSNESGetFunction(dm, &function, &context));
+  if (function == SNESTSFormFunction) *ts = static_cast<TS>(context);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The nearest number of 40 bits.
+static PetscReal rounded(PetscReal v)
+{
+  int exponent;
+  if (!std::isfinite(v)) return v;
+  const double m = std::frexp(static_cast<double>(v), &exponent), scale = sizeof(PetscReal) < 8 ? 1 << 18 : std::ldexp(1., 40);
+  return static_cast<PetscReal>(std::ldexp(std::round(m * scale) / scale, exponent));
+}
+
+PetscErrorCode GetMassOfTS(TS ts, Vec mass)
+{
+  TSIFunction  function = nullptr;
+  DM           dm;
+  Vec          u, v, f;
+  PetscReal    t, size;
+  PetscInt     n;
+  PetscScalar *m;
+  PetscFunctionBegin;
+  PetscCall(VecSet(mass, 1));
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMTSGetIFunction(dm, &function, nullptr));
+  if (!function) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TSGetSolution(ts, &u));
+  PetscCall(TSGetTime(ts, &t));
+  PetscCall(VecDuplicate(u, &v));
+  PetscCall(VecDuplicate(u, &f));
+  PetscCall(VecSet(v, 0));
+  PetscCall(TSComputeIFunction(ts, t, u, v, f, PETSC_TRUE));
+  PetscCall(VecNorm(f, NORM_INFINITY, &size));
+  // a power of two beside which F(t, U, 0) does not cost digits
+  const PetscReal c = static_cast<PetscReal>(std::isfinite(size) && size > 1 ? std::exp2(std::ceil(std::log2(static_cast<double>(size)))) : 1.);
+  PetscCall(VecSet(v, c));
+  PetscCall(TSComputeIFunction(ts, t, u, v, mass, PETSC_TRUE));
+  PetscCall(VecAXPY(mass, -1, f));
+  PetscCall(VecScale(mass, 1 / c));
+  PetscCall(VecGetLocalSize(mass, &n));
+  PetscCall(VecGetArray(mass, &m));
+  auto *parts = reinterpret_cast<PetscReal *>(m); // real ones, and imaginary ones where there are
+  for (std::size_t k = 0; k < static_cast<std::size_t>(n) * (sizeof(PetscScalar) / sizeof(PetscReal)); ++k) parts[k] = rounded(parts[k]);
+  PetscCall(VecRestoreArray(mass, &m));
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MarkDiagonalRows(Mat P, Vec mass)
+{
+  PetscInt           begin, end, count;
+  const PetscInt    *columns;
+  const PetscScalar *values;
+  PetscScalar       *m;
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(P, &begin, &end));
+  PetscCall(VecGetArray(mass, &m));
+  for (PetscInt r = begin; r < end; ++r) {
+    bool alone = true, diagonal = false;
+    PetscCall(MatGetRow(P, r, &count, &columns, &values));
+    for (PetscInt k = 0; k < count; ++k) {
+      if (columns[k] == r) diagonal = values[k] != PetscScalar(0);
+      else alone = alone && values[k] == PetscScalar(0);
+    }
+    PetscCall(MatRestoreRow(P, r, &count, &columns, &values));
+    if (alone && diagonal) m[r - begin] = 0;
+  }
+  PetscCall(VecRestoreArray(mass, &m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Bisection: the number that half of all values do not exceed.
+static PetscErrorCode GlobalMedian(MPI_Comm comm, const std::vector<PetscReal> &values, PetscReal *median)
+{
+  PetscReal ends[2] = {PETSC_INFINITY, PETSC_INFINITY}; // least, minus greatest
+  PetscInt  all     = static_cast<PetscInt>(values.size());
+  PetscFunctionBegin;
+  for (PetscReal v : values) ends[0] = PetscMin(ends[0], v), ends[1] = PetscMin(ends[1], -v);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPIU_REAL, MPI_MIN, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPIU_INT, MPI_SUM, comm));
+  PetscReal low = ends[0], high = -ends[1];
+  *median = all > 0 ? high : 0;
+  while (all > 0 && high - low > 1e-6 * PetscMax(PetscAbsReal(low), PetscAbsReal(high))) {
+    const PetscReal middle = low + (high - low) / 2;
+    PetscInt        below  = static_cast<PetscInt>(std::count_if(values.begin(), values.end(), [middle](PetscReal v) { return v <= middle; }));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &below, 1, MPIU_INT, MPI_SUM, comm));
+    (2 * below >= all ? high : low) = middle;
+    *median                         = high;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EstimateShift(Mat J, Vec mass, PetscReal *shift)
+{
+  const PetscScalar     *m, *s;
+  PetscInt               n;
+  Vec                    sums;
+  std::vector<PetscReal> ratios;
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(mass, &sums));
+  PetscCall(MatGetRowSum(J, sums));
+  PetscCall(VecGetLocalSize(mass, &n));
+  PetscCall(VecGetArrayRead(mass, &m));
+  PetscCall(VecGetArrayRead(sums, &s));
+  for (PetscInt r = 0; r < n; ++r)
+    if (m[r] != PetscScalar(0) && PetscIsNormalScalar(s[r])) ratios.push_back(PetscRealPart(s[r] / m[r]));
+  PetscCall(VecRestoreArrayRead(sums, &s));
+  PetscCall(VecRestoreArrayRead(mass, &m));
+  PetscCall(VecDestroy(&sums));
+  PetscCall(GlobalMedian(PetscObjectComm((PetscObject)J), ratios, shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file row_grid.hpp  The structured grid that the rows of a matrix are on: along which direction a coupling lies, columns of other ranks included.
+#pragma once
+
+#include "../lines/line_map.hpp"
+
+#include <array>
+
+namespace ribbon::petsc {
+
+/// Coordinates of every row. Row r belongs to element r / components(), whose coordinates are those of a DMDA, or of the natural numbering that the pattern shows.
+class RowGrid {
+public:
+  RowGrid()                           = default;
+  RowGrid(const RowGrid &)            = delete;
+  RowGrid &operator=(const RowGrid &) = delete;
+  ~RowGrid() { (void)reset(); }
+  PetscErrorCode reset();
+
+  /// Of the DM (may be null) where its sizes fit, else of the DMDA of the matrix, else of its pattern: consecutive rows that nothing else couples to, or a grid. Collective.
+  /// @param J  AIJ
+  /// Errors: PETSC_ERR_SUP in one sentence where there are no lines.
+  PetscErrorCode find(Mat J, DM dm);
+
+  int                dimensions() const { return dimensions_; }
+  const std::string &source() const { return source_; } ///< "DMDA of the PC", ...
+  DM                 dm() const { return dm_; }         ///< a DMDA for these rows; null where they are lines one behind the other
+
+  /// Along which direction two rows couple: 0, 1, 2; `same` for rows of one element, `mixed` where several coordinates differ.
+  /// @param offset  elements from the row to the column along that direction, the short way round a ring
+  int                  direction(PetscInt row, PetscInt column, PetscInt *offset) const;
+  static constexpr int same = -1, mixed = -2;
+  int                  components() const { return components_; }
+
+private:
+  using Index = std::array<PetscInt, 3>;
+  struct Box { ///< elements of a rank
+    PetscInt first = 0;
+    Index    begin{}, size{};
+  };
+  PetscErrorCode from_dmda(DM dm);
+  PetscErrorCode from_natural_numbering(Mat J, const LineMap &map);
+  Index          coordinates(PetscInt element) const;
+
+  int                 dimensions_ = 1, components_ = 1;
+  std::string         source_;
+  Index               size_{1, 1, 1};
+  std::array<bool, 3> ring_{};
+  std::vector<Box>    boxes_; ///< of the ranks, by their first elements
+  DM                  dm_ = nullptr;
+};
+
+} // namespace ribbon::petsc

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "splitting.hpp"
+
+#include "../session.hpp"
+#include "row_splitter.hpp"
+
+#include <algorithm>
+
+namespace ribbon::petsc {
+
+namespace {
+
+const char *const axis_names[] = {"x", "y", "z"};
+
+/// The diagonal and the off-diagonal block of AIJ, borrowed; the latter may be null.
+PetscErrorCode GetBlocks(Mat aij, Mat (&block)[2], const PetscInt **columns)
+{
+  PetscBool sequential;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)aij, &sequential, MATSEQAIJ, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, ""));
+  block[0] = aij, block[1] = nullptr;
+  if (!sequential) PetscCall(MatMPIAIJGetSeqAIJ(aij, &block[0], &block[1], columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+/// The rows of J, and the arrays of what is made of them, open to be compared or written.
+class DirectionSplitting::Filler {
+public:
+  explicit Filler(const DirectionSplitting &s) : splitting_(s) { }
+
+  PetscErrorCode open(Mat aij, const SplitJacobian &jacobian)
+  {
+    const PetscInt *columns = nullptr;
+    PetscFunctionBegin;
+    PetscCall(GetBlocks(aij, J_, &columns));
+    if (jacobian.mass_matrix) PetscCall(GetBlocks(jacobian.mass_matrix, M_, &ignored_));
+    for (int b = 0; b < 2; ++b) {
+      RowSplitter::Block &block = rows.block[b];
+      if (J_[b]) PetscCall(GetHostRows(J_[b], true, &block.J));
+      if (M_[b]) PetscCall(GetHostRows(M_[b], true, &block.M));
+      block.way = splitting_.ways_[b].data();
+    }
+    rows.block[1].columns = columns;
+    PetscCall(MatGetOwnershipRange(aij, &rows.first, nullptr));
+    for (const Direction &d : splitting_.directions_) rows.axes.push_back(d.axis);
+    mass_           = splitting_.mass_;
+    rows.components = splitting_.grid_.components(), rows.algebraic = splitting_.is_algebraic_.data();
+    rows.reach = splitting_.reach_, rows.shift = static_cast<Scalar>(jacobian.shift);
+    const PetscScalar *m;
+    PetscCall(VecGetArrayRead(mass_, &m));
+    rows.mass = reinterpret_cast<const Scalar *>(m);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode close()
+  {
+    auto *m = reinterpret_cast<const PetscScalar *>(rows.mass);
+    PetscFunctionBegin;
+    for (int b = 0; b < 2; ++b) {
+      if (M_[b]) PetscCall(RestoreHostRows(M_[b], &rows.block[b].M));
+      if (J_[b]) PetscCall(RestoreHostRows(J_[b], &rows.block[b].J));
+    }
+    PetscCall(VecRestoreArrayRead(mass_, &m));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Whether A_d and the couplings of algebraic rows have the numbers that J asks for.
+  PetscErrorCode differs(bool *found)
+  {
+    PetscFunctionBegin;
+    std::vector<const PetscScalar *> next;
+    PetscCall(each_block([&](Mat block) {
+      const PetscScalar *a = nullptr;
+      PetscFunctionBegin;
+      if (block) PetscCall(MatSeqAIJGetArrayRead(block, &a));
+      next.push_back(a);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    auto at       = next;
+    *found        = !rows.each([&](int d, int b, Scalar v) { return *reinterpret_cast<const Scalar *>(at[index(d, b)]++) == v; });
+    std::size_t k = 0;
+    PetscCall(each_block([&](Mat block) {
+      PetscFunctionBegin;
+      if (block) PetscCall(MatSeqAIJRestoreArrayRead(block, &next[k]));
+      ++k;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode write()
+  {
+    PetscFunctionBegin;
+    std::vector<PetscScalar *> next;
+    PetscCall(each_block([&](Mat block) {
+      PetscScalar *a = nullptr;
+      PetscFunctionBegin;
+      if (block) PetscCall(MatSeqAIJGetArrayWrite(block, &a));
+      next.push_back(a);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    auto at = next;
+    rows.each([&](int d, int b, Scalar v) {
+      *reinterpret_cast<Scalar *>(at[index(d, b)]++) = v;
+      return true;
+    });
+    std::size_t k = 0;
+    PetscCall(each_block([&](Mat block) {
+      PetscFunctionBegin;
+      if (block) PetscCall(MatSeqAIJRestoreArrayWrite(block, &next[k]));
+      ++k;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    for (const Direction &d : splitting_.directions_) PetscCall(PetscObjectStateIncrease((PetscObject)d.A));
+    if (splitting_.couplings_) PetscCall(PetscObjectStateIncrease((PetscObject)splitting_.couplings_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  RowSplitter rows;
+
+private:
+  /// Where emit(d, b) goes in the order of each_block().
+  static std::size_t index(int d, int b) { return static_cast<std::size_t>(2 * (d + 1) + b); }
+
+  template <class F>
+  PetscErrorCode each_block(const F &f) const
+  {
+    Mat             block[2] = {nullptr, nullptr};
+    const PetscInt *columns;
+    PetscFunctionBegin;
+    if (splitting_.couplings_) PetscCall(GetBlocks(splitting_.couplings_, block, &columns));
+    for (Mat b : block) PetscCall(f(b));
+    for (const Direction &d : splitting_.directions_) {
+      PetscCall(GetBlocks(d.A, block, &columns));
+      for (Mat b : block) PetscCall(f(b));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  const DirectionSplitting &splitting_;
+  Mat                       J_[2] = {nullptr, nullptr}, M_[2] = {nullptr, nullptr};
+  const PetscInt           *ignored_ = nullptr;
+  Vec                       mass_    = nullptr;
+};
+
+/// A change of any splitting, so that factors never take one for another.
+PetscInt64 DirectionSplitting::next_generation()
+{
+  static PetscInt64 last = 0;
+  return ++last;
+}
+
+PetscErrorCode DirectionSplitting::forget_directions()
+{
+  PetscFunctionBegin;
+  for (Direction &d : directions_) {
+    PetscCall(MatDestroy(&d.A));
+    PetscCall(MatDestroy(&d.given));
+  }
+  PetscCall(MatDestroy(&couplings_));
+  directions_.clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::reset()
+{
+  PetscFunctionBegin;
+  PetscCall(forget_directions());
+  for (Vec *v : {&mass_, &multiplier_, &algebraic_, &is_algebraic_vector_, &work_[0], &work_[1]}) PetscCall(VecDestroy(v));
+  PetscCall(MatDestroy(&converted_));
+  PetscCall(MatDestroy(&mass_matrix_));
+  PetscCall(grid_.reset());
+  for (auto &ways : ways_) ways.clear();
+  is_algebraic_.clear();
+  patterns_.clear(), axes_ = 0, reach_ = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::as_aij(Mat J, Mat *aij)
+{
+  PetscBool is_aij;
+  PetscFunctionBegin;
+  *aij = J;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)J, &is_aij, MATSEQAIJ, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  if (is_aij) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&converted_)); // converting in place is not for every type, nor for a pattern that changed
+  PetscCall(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &converted_));
+  *aij = converted_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::find_ways(Mat aij)
+{
+  Mat             block[2];
+  const PetscInt *columns = nullptr;
+  PetscInt        first;
+  PetscFunctionBegin;
+  PetscCall(GetBlocks(aij, block, &columns));
+  PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
+  for (int b = 0; b < 2; ++b) {
+    HostRows rows;
+    ways_[b].clear();
+    if (!block[b]) continue;
+    PetscCall(GetHostRows(block[b], false, &rows));
+    ways_[b].reserve(static_cast<std::size_t>(rows.row_begin[rows.rows]));
+    bool sorted = true;
+    for (PetscInt r = 0; r < static_cast<PetscInt>(rows.rows); ++r)
+      for (PetscInt k = rows.row_begin[r]; k < rows.row_begin[r + 1]; ++k) {
+        PetscInt  offset;
+        const int axis = grid_.direction(first + r, b == 0 ? first + rows.column[k] : columns[rows.column[k]], &offset);
+        sorted         = sorted && (k == rows.row_begin[r] || rows.column[k - 1] < rows.column[k]);
+        ways_[b].push_back(Way::of(axis, offset));
+        if (axis >= 0) reach_ = PetscMax(reach_, std::abs(Way::offset(ways_[b].back())));
+      }
+    PetscCall(RestoreHostRows(block[b], &rows));
+    PetscCheck(sorted, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "ADI: the columns of a row are not in ascending order");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Axes with couplings that are not zero, on this rank.
+PetscErrorCode DirectionSplitting::coupling_axes(Mat aij, unsigned *axes) const
+{
+  Mat             block[2];
+  const PetscInt *columns;
+  const unsigned  all = (1u << grid_.dimensions()) - 1;
+  PetscFunctionBegin;
+  *axes = axes_;
+  PetscCall(GetBlocks(aij, block, &columns));
+  for (int b = 0; b < 2 && *axes != all; ++b) {
+    HostRows rows;
+    if (!block[b]) continue;
+    PetscCall(GetHostRows(block[b], true, &rows));
+    for (std::size_t k = 0; k < ways_[b].size() && *axes != all; ++k)
+      if (ways_[b][k] >= 0 && rows.value[k] != Scalar(0)) *axes |= 1u << Way::axis(ways_[b][k]);
+    PetscCall(RestoreHostRows(block[b], &rows));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jacobian, bool *changed, bool *rows_changed)
+{
+  PetscInt           n;
+  const PetscScalar *from = nullptr;
+  PetscScalar       *mass, *multiplier;
+  PetscFunctionBegin;
+  if (!mass_) {
+    PetscCall(MatCreateVecs(aij, nullptr, &mass_));
+    PetscCall(VecSet(mass_, 1));
+    PetscCall(VecDuplicate(mass_, &multiplier_));
+    PetscCall(VecSet(multiplier_, 1));
+  }
+  PetscCall(VecGetLocalSize(mass_, &n));
+  mass_is_identity_ = !jacobian.mass_matrix;
+  if (is_algebraic_.size() != static_cast<std::size_t>(n)) is_algebraic_.assign(static_cast<std::size_t>(n), 0), *rows_changed = true;
+  if (jacobian.mass) PetscCall(VecGetArrayRead(jacobian.mass, &from));
+  PetscCall(VecGetArray(mass_, &mass));
+  PetscCall(VecGetArray(multiplier_, &multiplier));
+  for (PetscInt r = 0; r < n; ++r) {
+    const PetscScalar m         = from ? from[r] : PetscScalar(1);
+    const char        algebraic = m == PetscScalar(0);
+    auto             &was       = is_algebraic_[static_cast<std::size_t>(r)];
+    *changed                    = *changed || mass[r] != m;
+    *rows_changed               = *rows_changed || was != algebraic;
+    mass[r] = m, multiplier[r] = algebraic ? PetscScalar(1) : m, was = algebraic;
+    mass_is_identity_ = mass_is_identity_ && multiplier[r] == PetscScalar(1);
+  }
+  PetscCall(VecRestoreArray(multiplier_, &multiplier));
+  PetscCall(VecRestoreArray(mass_, &mass));
+  if (jacobian.mass) PetscCall(VecRestoreArrayRead(jacobian.mass, &from));
+  if (mass_matrix_ != jacobian.mass_matrix) {
+    *changed = true;
+    PetscCall(PetscObjectReference((PetscObject)jacobian.mass_matrix));
+    PetscCall(MatDestroy(&mass_matrix_));
+    mass_matrix_ = jacobian.mass_matrix;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// An empty matrix of J's type with the entries of J along an axis, those of the element and the diagonal; axis < 0: all entries but the diagonal of algebraic rows.
+PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
+{
+  Mat             block[2];
+  HostRows        rows[2];
+  const PetscInt *columns = nullptr;
+  PetscInt        first, n, all, size;
+  PetscFunctionBegin;
+  PetscCall(GetBlocks(aij, block, &columns));
+  PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
+  PetscCall(MatGetLocalSize(aij, &n, nullptr));
+  PetscCall(MatGetSize(aij, &all, nullptr));
+  for (int b = 0; b < 2; ++b)
+    if (block[b]) PetscCall(GetHostRows(block[b], false, &rows[b]));
+  const auto kept = [&](int b, PetscInt r, PetscInt k) {
+    if (axis < 0) return is_algebraic_[static_cast<std::size_t>(r)] && (b == 1 || rows[0].column[k] != r);
+    const signed char way = ways_[b][static_cast<std::size_t>(k)];
+    return way >= 0 ? Way::axis(way) == axis : way == RowGrid::same && rows[0].column[k] != r;
+  };
+  std::vector<PetscInt>    counts[2] = {std::vector<PetscInt>(static_cast<std::size_t>(n), axis < 0 ? 0 : 1), std::vector<PetscInt>(static_cast<std::size_t>(n), 0)}, line;
+  std::vector<PetscScalar> zeros;
+  for (int b = 0; b < 2; ++b)
+    for (PetscInt r = 0; r < n && block[b]; ++r)
+      for (PetscInt k = rows[b].row_begin[r]; k < rows[b].row_begin[r + 1]; ++k) counts[b][static_cast<std::size_t>(r)] += kept(b, r, k);
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)aij), A));
+  PetscCall(MatSetSizes(*A, n, n, all, all));
+  PetscCall(MatSetType(*A, ((PetscObject)aij)->type_name));
+  PetscCall(MatGetBlockSize(aij, &size));
+  if (n % size == 0) PetscCall(MatSetBlockSize(*A, size));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 0, counts[0].data()));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 0, counts[0].data(), 0, counts[1].data()));
+  for (PetscInt r = 0; r < n; ++r) {
+    line.clear();
+    if (axis >= 0) line.push_back(first + r);
+    for (int b = 0; b < 2; ++b)
+      for (PetscInt k = block[b] ? rows[b].row_begin[r] : 0; block[b] && k < rows[b].row_begin[r + 1]; ++k)
+        if (kept(b, r, k)) line.push_back(b == 0 ? first + rows[0].column[k] : columns[rows[1].column[k]]);
+    zeros.resize(line.size(), 0);
+    const PetscInt row = first + r;
+    PetscCall(MatSetValues(*A, 1, &row, static_cast<PetscInt>(line.size()), line.data(), zeros.data(), INSERT_VALUES));
+  }
+  for (int b = 0; b < 2; ++b)
+    if (block[b]) PetscCall(RestoreHostRows(block[b], &rows[b]));
+  PetscCall(MatSetOption(*A, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The matrices of the axes that couple, without numbers.
+PetscErrorCode DirectionSplitting::make(Mat aij)
+{
+  const MPI_Comm comm    = PetscObjectComm((PetscObject)aij);
+  int            some[2] = {0, 0}; // algebraic rows, such with couplings
+  Mat            block[2];
+  PetscFunctionBegin;
+  PetscCall(forget_directions());
+  for (int axis = 0; axis < grid_.dimensions(); ++axis)
+    if (axes_ >> axis & 1 || (axes_ == 0 && axis == 0)) {
+      Direction d;
+      d.name = axis_names[axis], d.axis = axis;
+      if (grid_.dm()) d.line = static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + axis);
+      directions_.push_back(d);
+      PetscCall(create_rows(aij, axis, &directions_.back().A));
+    }
+  PetscCheck(!mass_matrix_ || directions_.size() == 1, comm, PETSC_ERR_SUP, "ADI in %d directions needs a diagonal mass matrix; one direction alone takes others", directions());
+  const PetscInt *columns;
+  PetscCall(GetBlocks(aij, block, &columns));
+  for (std::size_t r = 0; r < is_algebraic_.size(); ++r)
+    if (is_algebraic_[r]) some[0] = 1;
+  for (int b = 0; b < 2 && some[0]; ++b) {
+    HostRows rows;
+    if (!block[b]) continue;
+    PetscCall(GetHostRows(block[b], false, &rows));
+    for (std::size_t r = 0; r < is_algebraic_.size(); ++r)
+      if (is_algebraic_[r] && rows.row_begin[r + 1] - rows.row_begin[r] > 1 - b) some[1] = 1;
+    PetscCall(RestoreHostRows(block[b], &rows));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, some, 2, MPI_INT, MPI_MAX, comm));
+  if (some[1]) PetscCall(create_rows(aij, -1, &couplings_));
+  PetscCall(make_algebraic_vectors(some[0] != 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::make_algebraic_vectors(bool some)
+{
+  PetscScalar *is;
+  PetscFunctionBegin;
+  if (!some) {
+    PetscCall(VecDestroy(&algebraic_));
+    PetscCall(VecDestroy(&is_algebraic_vector_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!algebraic_) PetscCall(VecDuplicate(mass_, &algebraic_));
+  if (!is_algebraic_vector_) PetscCall(VecDuplicate(mass_, &is_algebraic_vector_));
+  PetscCall(VecGetArrayWrite(is_algebraic_vector_, &is));
+  for (std::size_t r = 0; r < is_algebraic_.size(); ++r) is[r] = is_algebraic_[r] ? 1 : 0;
+  PetscCall(VecRestoreArrayWrite(is_algebraic_vector_, &is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// s_b, 0 on rows of differential equations.
+PetscErrorCode DirectionSplitting::algebraic_of(const Filler &filler)
+{
+  PetscScalar *s;
+  PetscFunctionBegin;
+  if (!algebraic_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayWrite(algebraic_, &s));
+  for (PetscInt r = 0; r < filler.rows.rows(); ++r) s[r] = is_algebraic_[static_cast<std::size_t>(r)] ? static_cast<PetscScalar>(filler.rows.scale(r)) : PetscScalar(0);
+  PetscCall(VecRestoreArrayWrite(algebraic_, &s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::update(const SplitJacobian &jacobian, bool *changed)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)jacobian.J);
+  Mat            aij;
+  DM             dm    = jacobian.dm;
+  PetscBool      is_da = PETSC_FALSE;
+  Pattern        pattern;
+  unsigned       axes, flags;
+  bool           mass_changed = false, rows_changed = false, differs = false;
+  PetscFunctionBegin;
+  PetscCall(as_aij(jacobian.J, &aij));
+  PetscCall(MatGetNonzeroState(jacobian.J, &pattern.state));
+  PetscCall(PetscObjectGetId((PetscObject)jacobian.J, &pattern.of));
+  const bool anew = patterns_ != std::vector<Pattern>{pattern};
+  if (anew) {
+    PetscCall(reset());
+    PetscCall(as_aij(jacobian.J, &aij));
+    if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
+    if (!is_da) PetscCall(MatGetDM(jacobian.J, &dm));
+    PetscCall(grid_.find(aij, dm));
+    PetscCall(find_ways(aij));
+  }
+  PetscCall(update_mass(aij, jacobian, &mass_changed, &rows_changed));
+  PetscCall(coupling_axes(aij, &axes));
+  flags = axes | unsigned(rows_changed) << 3 | unsigned(mass_changed) << 4 | unsigned(!mass_is_identity_) << 5;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &flags, 1, MPI_UNSIGNED, MPI_BOR, comm));
+  const bool remake = anew || (flags & 7) != axes_ || flags >> 3 & 1;
+  axes_             = flags & 7;
+  mass_is_identity_ = (flags >> 5 & 1) == 0;
+  if (remake) PetscCall(make(aij));
+  Filler filler(*this);
+  PetscCall(filler.open(aij, jacobian));
+  if (!remake) PetscCall(filler.differs(&differs));
+  int any = remake || differs || flags >> 4 & 1;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm));
+  if (any) {
+    PetscCall(filler.write());
+    PetscCall(algebraic_of(filler));
+    PetscInt sums[3] = {filler.rows.mixed, filler.rows.growth, filler.rows.torn};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPIU_INT, MPI_SUM, comm));
+    remainder_  = {sums[0], sums[1], sums[2]};
+    generation_ = next_generation();
+  }
+  PetscCall(filler.close());
+  patterns_ = {pattern};
+  if (changed) *changed = any != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Directions that the application made itself.
+#include "splitting.hpp"
+
+#include "../session.hpp"
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// Rows of algebraic equations of a copy of A_d, scaled to -1 on the diagonal; zero there: nothing but -1. `scale` and `diagonal` are work vectors.
+PetscErrorCode ScaleAlgebraicRows(Mat A, Vec is_algebraic, Vec scale, Vec diagonal)
+{
+  PetscInt           n;
+  const PetscScalar *is;
+  PetscScalar       *s, *d;
+  PetscFunctionBegin;
+  PetscCall(MatGetDiagonal(A, diagonal));
+  PetscCall(VecGetLocalSize(diagonal, &n));
+  PetscCall(VecGetArrayRead(is_algebraic, &is));
+  PetscCall(VecGetArrayWrite(scale, &s));
+  PetscCall(VecGetArray(diagonal, &d));
+  for (PetscInt r = 0; r < n; ++r) {
+    const bool algebraic = is[r] != PetscScalar(0), empty = d[r] == PetscScalar(0);
+    s[r] = !algebraic ? PetscScalar(1) : empty ? PetscScalar(0) : PetscScalar(-1) / d[r];
+    d[r] = algebraic && empty ? -1 : 0;
+  }
+  PetscCall(VecRestoreArray(diagonal, &d));
+  PetscCall(VecRestoreArrayWrite(scale, &s));
+  PetscCall(VecRestoreArrayRead(is_algebraic, &is));
+  PetscCall(MatDiagonalScale(A, scale, nullptr));
+  PetscCall(MatDiagonalSet(A, diagonal, ADD_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+/// Grid and matrices without numbers, for directions that are given.
+PetscErrorCode DirectionSplitting::make_given(const std::vector<Mat> &A, const SplitJacobian &jacobian)
+{
+  const MPI_Comm comm  = PetscObjectComm((PetscObject)A[0]);
+  DM             dm    = jacobian.dm;
+  PetscBool      is_da = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(forget_directions());
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
+  if (!is_da && jacobian.J) PetscCall(MatGetDM(jacobian.J, &dm));
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
+  if (is_da) PetscCall(grid_.find(A[0], dm));
+  else PetscCall(grid_.reset());
+  PetscCheck(!grid_.dm() || A.size() <= static_cast<std::size_t>(grid_.dimensions()), comm, PETSC_ERR_ARG_OUTOFRANGE, "ADI: %d directions are given, and the grid has %d", static_cast<int>(A.size()), grid_.dimensions());
+  PetscCheck(A.size() <= 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "ADI: %d directions are given; there are at most 3", static_cast<int>(A.size()));
+  for (std::size_t axis = 0; axis < A.size(); ++axis) {
+    Direction d;
+    d.name = axis == 0 ? "x" : axis == 1 ? "y" : "z", d.axis = static_cast<int>(axis);
+    if (grid_.dm()) d.line = static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + d.axis);
+    directions_.push_back(d);
+    PetscCall(MatDuplicate(A[axis], MAT_DO_NOT_COPY_VALUES, &directions_.back().A));
+    PetscCall(MatDuplicate(A[axis], MAT_DO_NOT_COPY_VALUES, &directions_.back().given));
+  }
+  PetscCheck(!jacobian.mass_matrix || A.size() == 1, comm, PETSC_ERR_SUP, "ADI in %d directions needs a diagonal mass matrix; one direction alone takes others", directions());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// s_b and the couplings of algebraic rows from the rows of A_d, which have -1 on the diagonal by now.
+PetscErrorCode DirectionSplitting::algebraic_of_given(const std::vector<Mat> &A)
+{
+  PetscReal norm = 0;
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&couplings_));
+  PetscCall(make_work());
+  PetscCall(VecSet(algebraic_, 0));
+  for (Mat a : A) {
+    PetscCall(MatGetDiagonal(a, work_[0]));
+    PetscCall(VecAXPY(algebraic_, -1, work_[0]));
+  }
+  PetscCall(VecReciprocal(algebraic_)); // 0 stays 0
+  PetscCall(VecPointwiseMult(algebraic_, algebraic_, is_algebraic_vector_));
+  PetscCall(VecCopy(is_algebraic_vector_, work_[0]));
+  PetscCall(VecScale(work_[0], -1));
+  for (const Direction &d : directions_) {
+    Mat rows;
+    PetscCall(MatDuplicate(d.A, MAT_COPY_VALUES, &rows));
+    PetscCall(MatDiagonalScale(rows, work_[0], nullptr));
+    PetscCall(MatDiagonalSet(rows, work_[0], ADD_VALUES));
+    if (!couplings_) couplings_ = rows;
+    else {
+      PetscCall(MatAXPY(couplings_, 1, rows, DIFFERENT_NONZERO_PATTERN));
+      PetscCall(MatDestroy(&rows));
+    }
+  }
+  PetscCall(MatNorm(couplings_, NORM_FROBENIUS, &norm));
+  if (norm == 0) PetscCall(MatDestroy(&couplings_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::update(const std::vector<Mat> &A, const SplitJacobian &jacobian, bool *changed)
+{
+  const MPI_Comm comm         = PetscObjectComm((PetscObject)A[0]);
+  bool           mass_changed = false, rows_changed = false;
+  PetscFunctionBegin;
+  std::vector<Pattern> patterns(A.size());
+  for (std::size_t d = 0; d < A.size(); ++d) {
+    PetscCall(MatGetNonzeroState(A[d], &patterns[d].state));
+    PetscCall(PetscObjectGetId((PetscObject)A[d], &patterns[d].of));
+  }
+  const bool anew = patterns != patterns_;
+  if (anew) {
+    PetscCall(reset());
+    PetscCall(make_given(A, jacobian));
+    patterns_ = patterns;
+  }
+  PetscCall(update_mass(A[0], jacobian, &mass_changed, &rows_changed));
+  int flags[3] = {anew || rows_changed || mass_changed, !mass_is_identity_, 0}; // changed; a mass; algebraic rows
+  for (char is : is_algebraic_) flags[2] |= is;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, flags, 3, MPI_INT, MPI_MAX, comm));
+  mass_is_identity_ = !flags[1];
+  PetscCall(make_algebraic_vectors(flags[2] != 0));
+  PetscCall(make_work());
+  for (std::size_t k = 0; k < A.size(); ++k) {
+    Direction &d = directions_[k];
+    PetscBool  equal;
+    PetscCall(MatCopy(A[k], d.given, SAME_NONZERO_PATTERN));
+    if (flags[2]) PetscCall(ScaleAlgebraicRows(d.given, is_algebraic_vector_, work_[0], work_[1]));
+    PetscCall(MatEqual(d.given, d.A, &equal));
+    if (equal && !anew) continue;
+    PetscCall(MatCopy(d.given, d.A, SAME_NONZERO_PATTERN));
+    flags[0] = 1;
+  }
+  if (flags[0]) {
+    if (flags[2]) PetscCall(algebraic_of_given(A));
+    remainder_  = {};
+    generation_ = next_generation();
+  }
+  if (changed) *changed = flags[0] != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

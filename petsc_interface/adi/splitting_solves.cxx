@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What stands between solves along lines, and after them.
+#include "splitting.hpp"
+
+namespace ribbon::petsc {
+
+PetscErrorCode DirectionSplitting::multiply_mass(Vec x, Vec y) const
+{
+  PetscFunctionBegin;
+  if (mass_matrix_) PetscCall(MatMult(mass_matrix_, x, y));
+  else if (!mass_is_identity_) PetscCall(VecPointwiseMult(y, multiplier_, x));
+  else if (x != y) PetscCall(VecCopy(x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::make_work() const
+{
+  PetscFunctionBegin;
+  for (Vec &w : work_)
+    if (!w) PetscCall(VecDuplicate(mass_, &w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::solve_algebraic(Vec g, Vec x) const
+{
+  PetscFunctionBegin;
+  if (!couplings_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(make_work());
+  for (int pass = 0; pass < directions(); ++pass) { // x += B (g - x - N x), B: algebraic rows alone
+    PetscCall(MatMult(couplings_, x, work_[0]));
+    PetscCall(VecAXPBYPCZ(work_[0], 1, -1, -1, g, x));
+    PetscCall(VecPointwiseMult(work_[0], is_algebraic_vector_, work_[0]));
+    PetscCall(VecAXPY(x, 1, work_[0]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::solve_algebraic_transposed(Vec x, Vec g) const
+{
+  PetscFunctionBegin;
+  PetscCall(VecSet(g, 0));
+  if (!couplings_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(make_work());
+  for (int pass = 0; pass < directions(); ++pass) { // g += B x, x -= (I + N^T) B x
+    PetscCall(VecPointwiseMult(work_[0], is_algebraic_vector_, x));
+    PetscCall(VecAXPY(g, 1, work_[0]));
+    PetscCall(MatMultTranspose(couplings_, work_[0], work_[1]));
+    PetscCall(VecAXPBYPCZ(x, -1, -1, 1, work_[0], work_[1]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "adi.hpp"
+
+#include "../csr.hpp"
+
+#include <algorithm>
+
+namespace ribbon::petsc {
+
+namespace {
+
+constexpr PetscInt  steps   = 20;                                                                                            ///< of Arnoldi's method
+constexpr PetscReal nothing = PetscReal(1e-8) > 10 * PETSC_MACHINE_EPSILON ? PetscReal(1e-8) : 10 * PETSC_MACHINE_EPSILON; ///< a shift that keeps singular lines solvable, relative to the largest eigenvalue
+
+/// A vector of random numbers, 0 on rows of algebraic equations.
+PetscErrorCode RandomVector(const DirectionSplitting &splitting, Vec *v)
+{
+  PetscRandom random;
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(splitting.mass(), v));
+  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)*v), &random));
+  PetscCall(PetscRandomSetType(random, PETSCRANDER48));
+  PetscCall(VecSetRandom(*v, random));
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(VecPointwiseMult(*v, splitting.mass(), *v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What a shell matrix solves with.
+struct Inverse {
+  const KSP_ADI *adi;
+  int            d;
+};
+
+PetscErrorCode MultInverse(Mat S, Vec x, Vec y)
+{
+  Inverse *inverse;
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(S, &inverse));
+  PetscCall(inverse->adi->factors.solve(inverse->d, x, y, 0));
+  PetscCall(VecPointwiseMult(y, inverse->adi->splitting.mass(), y)); // 0 on algebraic rows
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Largest sum of the sizes of a row, over rows of differential equations of all ranks.
+PetscErrorCode GershgorinBound(const DirectionSplitting &splitting, int d, double *bound)
+{
+  const Mat          A = splitting.A(d);
+  PetscInt           begin, end, count;
+  const PetscScalar *values, *m;
+  PetscFunctionBegin;
+  *bound = 0;
+  PetscCall(MatGetOwnershipRange(A, &begin, &end));
+  PetscCall(VecGetArrayRead(splitting.mass(), &m));
+  for (PetscInt r = begin; r < end; ++r) {
+    double sum = 0;
+    if (m[r - begin] == PetscScalar(0)) continue;
+    PetscCall(MatGetRow(A, r, &count, nullptr, &values));
+    for (PetscInt k = 0; k < count; ++k) sum += static_cast<double>(PetscAbsScalar(values[k]));
+    PetscCall(MatRestoreRow(A, r, &count, nullptr, &values));
+    *bound = !(sum <= *bound) ? sum : *bound; // NaN stays
+  }
+  PetscCall(VecRestoreArrayRead(splitting.mass(), &m));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bound, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode EstimateSpectrum(KSP_ADI *adi, int d, bool least, Spectrum *spectrum, bool *null)
+{
+  const DirectionSplitting &splitting = adi->splitting;
+  const MPI_Comm            comm      = PetscObjectComm((PetscObject)splitting.A(d));
+  Inverse                   inverse{adi, d};
+  PetscInt                  n, all, found;
+  Mat                       S;
+  KSP                       gmres;
+  PC                        none;
+  Vec                       b, x;
+  PetscReal                 real[steps], imaginary[steps];
+  PetscFunctionBegin;
+  *null = false;
+  PetscCall(GershgorinBound(splitting, d, &spectrum->largest));
+  if (!least || !(spectrum->largest > 0)) PetscFunctionReturn(PETSC_SUCCESS);
+  const double delta = static_cast<double>(nothing) * spectrum->largest;
+  PetscCall(adi->factors.factor(adi->splitting, d, 0, static_cast<PetscReal>(delta), 1, nullptr));
+  if (adi->factors.failure() != PC_NOERROR) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(RandomVector(splitting, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(VecGetLocalSize(b, &n));
+  PetscCall(VecGetSize(b, &all));
+  PetscCall(MatCreateShell(comm, n, n, all, all, &inverse, &S));
+  PetscCall(MatShellSetOperation(S, MATOP_MULT, (void (*)(void))MultInverse));
+  PetscCall(KSPCreate(comm, &gmres));
+  PetscCall(KSPSetOptionsPrefix(gmres, "adi_spectrum_")); // options of the program's solvers are not for this one
+  PetscCall(KSPSetType(gmres, KSPGMRES));
+  PetscCall(KSPGMRESSetRestart(gmres, steps));
+  PetscCall(KSPGMRESSetCGSRefinementType(gmres, KSP_GMRES_CGS_REFINE_ALWAYS));
+  PetscCall(KSPSetTolerances(gmres, PETSC_SMALL, PETSC_SMALL, PETSC_MAX_REAL, steps));
+  PetscCall(KSPSetComputeEigenvalues(gmres, PETSC_TRUE));
+  PetscCall(KSPSetOperators(gmres, S, S));
+  PetscCall(KSPGetPC(gmres, &none));
+  PetscCall(PCSetType(none, PCNONE));
+  PetscCall(KSPSolve(gmres, b, x));
+  PetscCall(KSPComputeEigenvalues(gmres, steps, real, imaginary, &found));
+  std::vector<double> eigenvalues;
+  for (PetscInt k = 0; k < found; ++k) {
+    const double t2 = static_cast<double>(real[k] * real[k] + imaginary[k] * imaginary[k]);
+    if (t2 > 0) eigenvalues.push_back(static_cast<double>(real[k]) / t2 - delta);
+  }
+  std::sort(eigenvalues.begin(), eigenvalues.end());
+  if (!eigenvalues.empty() && eigenvalues[0] < -2 * delta) adi->indefinite = true;
+  const auto positive = std::find_if(eigenvalues.begin(), eigenvalues.end(), [delta](double e) { return e > 2 * delta; });
+  *null               = !eigenvalues.empty() && positive != eigenvalues.begin();
+  spectrum->least     = positive == eigenvalues.end() ? spectrum->largest : std::min(*positive, spectrum->largest);
+  PetscCall(KSPDestroy(&gmres));
+  PetscCall(MatDestroy(&S));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MeasureSeparability(KSP_ADI *adi, Mat P)
+{
+  const DirectionSplitting &splitting = adi->splitting;
+  const int                 D         = splitting.directions();
+  Vec                       v, sum, forth, back, w[3];
+  PetscReal                 size, rest;
+  PetscFunctionBegin;
+  PetscCall(RandomVector(splitting, &v));
+  PetscCall(VecDuplicate(v, &sum));
+  PetscCall(VecDuplicate(v, &forth));
+  PetscCall(VecDuplicate(v, &back));
+  PetscCall(MatMult(P, v, sum));
+  PetscCall(VecPointwiseMult(sum, splitting.mass(), sum));
+  PetscCall(VecNorm(sum, NORM_2, &size));
+  adi->commutator = 0;
+  for (int d = 0; d < D; ++d) {
+    PetscCall(VecDuplicate(v, &w[d]));
+    PetscCall(MatMult(splitting.A(d), v, w[d]));
+    PetscCall(VecPointwiseMult(w[d], splitting.mass(), w[d]));
+    PetscCall(VecAXPY(sum, 1, w[d]));
+  }
+  PetscCall(VecNorm(sum, NORM_2, &rest));
+  adi->left_out = size > 0 ? static_cast<double>(rest / size) : 0;
+  for (int d = 0; d < D; ++d)
+    for (int e = 0; e < d; ++e) {
+      PetscCall(MatMult(splitting.A(d), w[e], forth));
+      PetscCall(MatMult(splitting.A(e), w[d], back));
+      PetscCall(VecAXPY(forth, -1, back));
+      PetscCall(VecPointwiseMult(forth, splitting.mass(), forth));
+      PetscCall(VecPointwiseMult(back, splitting.mass(), back));
+      PetscCall(VecNorm(forth, NORM_2, &rest));
+      PetscCall(VecNorm(back, NORM_2, &size));
+      if (size > 0) adi->commutator = std::max(adi->commutator, static_cast<double>(rest / size));
+    }
+  for (int d = 0; d < D; ++d) PetscCall(VecDestroy(&w[d]));
+  for (Vec *u : {&v, &sum, &forth, &back}) PetscCall(VecDestroy(u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

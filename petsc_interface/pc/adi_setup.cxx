@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "adi.hpp"
+
+#include "../adi/mass.hpp"
+#include "../session.hpp"
+
+#include <algorithm>
+
+namespace ribbon::petsc {
+
+namespace {
+
+constexpr PetscReal least_shift = static_cast<PetscReal>(1e-8); ///< relative to the diagonal entry
+
+/// Shift and mass: given, or of the time step that made Pmat.
+PetscErrorCode FindShift(PC pc, PC_ADI *adi)
+{
+  TS ts;
+  PetscFunctionBegin;
+  if (!adi->mass) PetscCall(MatCreateVecs(pc->pmat, nullptr, &adi->mass));
+  PetscCall(GetTSOfDM(pc->dm, &ts));
+  PetscCheck(ts || adi->shift > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "PC adi needs the shift of a matrix shift M - A, and no time step made this one: give it with -%spc_adi_shift, or solve an elliptic problem with -%sksp_type adi",
+             ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
+  if (ts) PetscCall(GetMassOfTS(ts, adi->mass));
+  else {
+    PetscCall(VecSet(adi->mass, 1));
+    PetscCall(MarkDiagonalRows(pc->pmat, adi->mass));
+  }
+  PetscCall(EstimateShift(pc->pmat, adi->mass, &adi->contained));
+  adi->used = adi->contained, adi->source = "the median of the row sums over the mass of the TS";
+  if (adi->shift > 0) {
+    adi->used = adi->shift, adi->source = "given";
+    adi->contained = PetscMax(PetscMin(adi->contained, adi->shift), 0); // an elliptic matrix has none
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// One sentence where a row's shift is nothing beside its diagonal: the product of factors would be far from the matrix. Collective.
+PetscErrorCode CheckShift(PC pc, PC_ADI *adi)
+{
+  const PetscScalar *m, *a;
+  PetscInt           n;
+  Vec                diagonal;
+  PetscReal          least = PETSC_MAX_REAL;
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(adi->mass, &diagonal));
+  PetscCall(MatGetDiagonal(pc->pmat, diagonal));
+  PetscCall(VecGetLocalSize(diagonal, &n));
+  PetscCall(VecGetArrayRead(diagonal, &a));
+  PetscCall(VecGetArrayRead(adi->mass, &m));
+  for (PetscInt r = 0; r < n; ++r)
+    if (m[r] != PetscScalar(0) && PetscAbsScalar(a[r]) > 0) least = PetscMin(least, adi->used * PetscAbsScalar(m[r]) / PetscAbsScalar(a[r]));
+  PetscCall(VecRestoreArrayRead(adi->mass, &m));
+  PetscCall(VecRestoreArrayRead(diagonal, &a));
+  PetscCall(VecDestroy(&diagonal));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPIU_REAL, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  PetscCheck(least > least_shift, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "PC adi: a shift of %g (%s) is %.1e of the diagonal of a row, which leaves no shift to factor with: give a larger one with -%spc_adi_shift, or solve an elliptic problem with -%sksp_type adi",
+             (double)adi->used, adi->source, (double)least, ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The directions of the splitting in the order that was asked for; there and back where symmetric.
+PetscErrorCode Order(PC pc, PC_ADI *adi)
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscFunctionBegin;
+  adi->sequence.clear();
+  for (PetscInt wanted : adi->directions)
+    for (int d = 0; d < adi->splitting.directions(); ++d)
+      if (adi->splitting.axis(d) == wanted) adi->sequence.push_back(d);
+  for (int d = 0; d < adi->splitting.directions(); ++d) {
+    const bool listed = std::find(adi->sequence.begin(), adi->sequence.end(), d) != adi->sequence.end();
+    PetscCheck(listed || adi->directions.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "PC adi: -pc_adi_directions %s leaves out %s, along which the matrix couples", names_of(adi->directions).c_str(), adi->splitting.name(d));
+    if (!listed) adi->sequence.push_back(d);
+  }
+  for (std::size_t k = adi->sequence.size() - 1; k-- > 0 && adi->symmetric;) adi->sequence.push_back(adi->sequence[k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode SetUpADI(PC pc, PC_ADI *adi)
+{
+  bool changed;
+  PetscFunctionBegin;
+  PetscCall(EnsureKokkos());
+  PetscCall(FindShift(pc, adi));
+  PetscCall(CheckShift(pc, adi));
+  PetscCall(adi->splitting.update({pc->pmat, pc->dm, adi->contained, adi->mass, nullptr}, &changed));
+  PetscCall(Order(pc, adi));
+  // the direction in the middle, or the first, has the shift in its factor: shift M - A_d; the others M - A_d / shift, or half of A_d
+  const int middle = adi->sequence[adi->symmetric ? adi->sequence.size() / 2 : 0];
+  for (int d = 0; d < adi->splitting.directions(); ++d) {
+    if (d == middle) PetscCall(adi->factors.factor(adi->splitting, d, 0, adi->used, 1, nullptr));
+    else PetscCall(adi->factors.factor(adi->splitting, d, 0, 1, (adi->symmetric ? PetscReal(0.5) : PetscReal(1)) / adi->used, nullptr));
+  }
+  for (Vec &v : adi->between)
+    if (!v) PetscCall(VecDuplicate(adi->mass, &v));
+  if (!adi->splitting.algebraic()) PetscCall(VecDestroy(&adi->right));
+  else { // rows of algebraic equations are scaled
+    if (!adi->right) PetscCall(VecDuplicate(adi->mass, &adi->right));
+    PetscCall(VecSet(adi->right, 1));
+    PetscCall(VecAXPBYPCZ(adi->right, -1, 1, 1, adi->splitting.is_algebraic(), adi->splitting.algebraic()));
+  }
+  adi->failed = adi->factors.failure() != PC_NOERROR;
+  PetscCall(PCSetFailedReason(pc, adi->factors.failure()));
+  if (adi->failed) {
+    PetscCall(PetscInfo(pc, "PC adi: %s\n", adi->factors.failure_sentence().c_str()));
+    PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_LU_ZRPVT, "PC adi: %s", adi->factors.failure_sentence().c_str());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

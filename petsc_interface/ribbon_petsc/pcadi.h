@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* pcadi.h  PC adi: a product of one-direction line solves. */
+#pragma once
+
+#include <petscpc.h>
+
+/*MC
+   PCADI = "adi" - Alternating directions: the product of one-direction factors of a matrix shift M - A, each solved exactly along its lines
+
+   Options Database Keys:
++  -pc_adi_shift <shift> - the shift, for a matrix that is the identity times it and more (default 0: that of the time step, of a TS)
+.  -pc_adi_directions <auto,x,y,z> - the order of the directions, as a list (default auto: that of the grid)
+-  -pc_adi_symmetric <bool> - the same there and back, as KSPCG needs (default false)
+
+   Notes:
+   With J = shift M - A and A = A_1 + ... + A_D + R it is (shift M - A_1) (shift M)^-1 (shift M - A_2) ... ; docs/adi.md says how J is split. Inner PCs of type PCLINE, with the prefixes adi_x_, adi_y_ and
+   adi_z_, solve along the lines. Inside TSTHETA, TSBDF, TSARKIMEX, TSROSW and the others shift and M are those of the stage; elsewhere PCADISetShift() gives the shift, and a matrix without
+   one (an elliptic problem) is for KSPADI. With KSPPREONLY it is right inside the W-methods of TSROSW alone: 2m, 2p, ra3pw, ra34pw2.
+
+   References:
+.  * - J. Douglas, J. E. Gunn, A general formulation of alternating direction methods, Numerische Mathematik 6 (1964)
+M*/
+#define PCADI "adi"
+
+/* Each takes effect at the next PCSetUp(); PCs of another type ignore a Set, a Get is an error there. Sets are logically collective. */
+/*@
+   PCADISetShift - Sets the shift of a matrix shift M - A that no time step made; M is the identity then
+
+   Input Parameters:
++  pc - the preconditioner
+-  shift - at least 0; 0: that of the time step
+
+   Options Database Key:
+.  -pc_adi_shift <shift> - the shift
+
+   Note:
+   Rows that have a diagonal entry alone, as of Dirichlet values, are solved as they are, and take no shift. Of a matrix without a shift of its own, as an elliptic one, this makes the preconditioner (shift - A_1) (shift
+- A_2) / shift.
+
+.seealso: PCADI, KSPADI
+@*/
+PETSC_EXTERN PetscErrorCode PCADISetShift(PC, PetscReal shift);
+PETSC_EXTERN PetscErrorCode PCADIGetShift(PC, PetscReal *shift);
+/*@
+   PCADISetDirections - Sets the order of the directions
+
+   Input Parameters:
++  pc - the preconditioner
+.  n - how many; 0: the order of the grid
+-  directions - 0, 1, 2 for x, y, z, each once; those along which nothing couples are passed over
+
+   Options Database Key:
+.  -pc_adi_directions <auto,x,y,z> - the order
+
+.seealso: PCADI
+@*/
+PETSC_EXTERN PetscErrorCode PCADISetDirections(PC, PetscInt n, const PetscInt directions[]);
+/* The array belongs to the PC and holds until the next Set. Either pointer may be NULL. */
+PETSC_EXTERN PetscErrorCode PCADIGetDirections(PC, PetscInt *n, const PetscInt *directions[]);
+/*@
+   PCADISetSymmetric - Sets whether the directions are passed there and back
+
+   Input Parameters:
++  pc - the preconditioner
+-  symmetric - PETSC_TRUE for (Sigma + B_1/2) Sigma^-1 (Sigma + B_2) Sigma^-1 (Sigma + B_1/2), Sigma = shift M, B_d = -A_d, nested in three directions
+
+   Options Database Key:
+.  -pc_adi_symmetric <bool> - there and back
+
+   Note:
+   It is symmetric where J is, and positive definite where every Sigma + B_d is.
+
+.seealso: PCADI, KSPCG
+@*/
+PETSC_EXTERN PetscErrorCode PCADISetSymmetric(PC, PetscBool symmetric);
+PETSC_EXTERN PetscErrorCode PCADIGetSymmetric(PC, PetscBool *symmetric);

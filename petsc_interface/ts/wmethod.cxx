@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "wmethod.hpp"
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// From k to y: the tables alpha_ij, gamma_ij, b, e and dense output of the usual form, U+ = U + sum b_i k_i.
+struct UsualForm {
+  int       stages;
+  PetscReal alpha[max_stages][max_stages], gamma[max_stages][max_stages], b[max_stages], e[max_stages], dense[max_stages][3];
+};
+
+WMethod transformed(const UsualForm &k)
+{
+  WMethod   m;
+  const int s = k.stages;
+  PetscReal inverse[max_stages][max_stages] = {}; // of gamma, lower triangular
+  for (int i = 0; i < s; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      PetscReal sum = i == j;
+      for (int l = j; l < i; ++l) sum -= k.gamma[i][l] * inverse[l][j];
+      inverse[i][j] = sum / k.gamma[i][i];
+    }
+  }
+  m.stages = s, m.gamma = k.gamma[0][0];
+  for (int i = 0; i < s; ++i) {
+    for (int j = 0; j < i; ++j) {
+      m.alpha[i] += k.alpha[i][j];
+      m.z[i][j] = inverse[i][j];
+      for (int l = j; l < i; ++l) m.a[i][j] += k.alpha[i][l] * inverse[l][j];
+    }
+    for (int j = 0; j <= i; ++j) m.gamma_ij[i][j] = k.gamma[i][j];
+    m.c[i] = m.alpha[i];
+    for (int l = i; l < s; ++l) {
+      m.b[i] += k.b[l] * inverse[l][i];
+      m.e[i] += k.e[l] * inverse[l][i];
+      for (int p = 0; p < 3; ++p) m.dense[i][p] += k.dense[l][p] * inverse[l][i];
+    }
+  }
+  return m;
+}
+
+} // namespace
+
+WMethod theta_method(PetscReal theta)
+{
+  WMethod m = transformed({1, {}, {{theta}}, {1}, {}, {}});
+  m.order   = theta == 0.5 ? 2 : 1;
+  m.c[0]    = theta;
+  return m;
+}
+
+WMethod hundsdorfer_verwer(PetscReal theta)
+{
+  WMethod m = transformed({2, {{0}, {1, 0}}, {{theta}, {-2 * theta, theta}}, {0.5, 0.5}, {1, 0}, {}});
+  m.order = 2, m.embeds = true;
+  return m;
+}
+
+WMethod ra34pw2()
+{
+  const PetscReal g = 4.3586652150845900e-01;
+  WMethod         m = transformed({4,
+                                   {{0}, {8.7173304301691801e-01}, {8.4457060015369423e-01, -1.1299064236484185e-01}, {0, 0, 1}},
+                                   {{g}, {-8.7173304301691801e-01, g}, {-9.0338057013044082e-01, 5.4180672388095326e-02, g}, {2.4212380706095346e-01, -1.2232505839045147e+00, 5.4526025533510214e-01, g}},
+                                   {2.4212380706095346e-01, -1.2232505839045147e+00, 1.5452602553351020e+00, g},
+                                   {3.7810903145819369e-01, -9.6042292212423178e-02, 5.0000000000000000e-01, 2.1793326075422950e-01},
+                                   {{1.0564298455794094, -1.3864882699759573, 0.5721822314575016},
+                                    {2.296429974281067, -8.262611700275677, 4.742931142090097},
+                                    {-1.307599564525376, 7.250979895056055, -4.398120075195578},
+                                    {-1.045260255335102, 2.398120075195581, -0.9169932983520199}}});
+  m.order = 3, m.embeds = true, m.has_dense = true;
+  return m;
+}
+
+} // namespace ribbon::petsc
