@@ -107,7 +107,7 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
 template <class Scalar, class Exec>
 void SchurSolver<Scalar, Exec>::finish_report(const Exec &exec)
 {
-  const auto   all       = top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_);
+  const auto   all       = multifrontal::top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_);
   const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto   bytes     = report_.bytes;
   report_                = {};
