@@ -31,6 +31,12 @@ using RibbonOptionItems          = PetscOptionItems;
   #define RIBBON_PETSC_HAS_MATAPPLYTRANSPOSE 1 /* pc->ops->matapplytranspose */
 #endif
 
+/* Whether MPI takes pointers to device memory: PETSc finds out when it starts, -use_gpu_aware_mpi says otherwise. */
+static inline PetscBool RibbonMPITakesDevicePointers(void)
+{
+  return use_gpu_aware_mpi;
+}
+
 /* What PCSetPreSolve() set is called by PETSc only where the type has no presolve of its own; from 3.24 there is no such function. */
 static inline PetscErrorCode RibbonCallPreSolve([[maybe_unused]] PC pc, [[maybe_unused]] KSP ksp)
 {

@@ -24,6 +24,9 @@ PetscErrorCode GetEvents(const Events **events)
     PetscCall(PetscLogEventRegister("PCLineExtract", id, &e.extract));
     PetscCall(PetscLogEventRegister("PCLineFactor", id, &e.factor));
     PetscCall(PetscLogEventRegister("PCLineSolve", id, &e.solve));
+    PetscCall(PetscLogEventRegister("PCLineForward", id, &e.forward));
+    PetscCall(PetscLogEventRegister("PCLineExchange", id, &e.exchange));
+    PetscCall(PetscLogEventRegister("PCLineBackward", id, &e.backward));
     PetscCall(PetscRegisterFinalize(ForgetEvents));
     events_are_registered = true;
   }

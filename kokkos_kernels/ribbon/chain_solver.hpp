@@ -47,8 +47,8 @@ public:
   const multifrontal::Tree &tree() const { return tree_; }
   /// "band LU" or "QR".
   const char *method() const { return is_lu_ ? "band LU" : "QR"; }
-  /// Kernels of a solve one way; a factorization on a tree has one more, which scales the rows.
-  int launches() const { return static_cast<int>(plan_.size()) + 1; }
+  /// Kernels of a solve one way; a factorization has two at least.
+  int launches() const { return in_tiles_ ? 1 : static_cast<int>(plan_.size()) + 1; }
 
   /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.
   void solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed = false) const;
@@ -64,20 +64,19 @@ private:
   multifrontal::QrSolve<Scalar> columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const;
   void                          sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const;
   void                          factor_joins(const Exec &exec);
-  void                          finish_report(const Exec &exec, std::int64_t exponents);
+  void                          finish_report(const Exec &exec);
 
   multifrontal::Tree                     tree_;
   multifrontal::Factors<Scalar>          factors_;
   multifrontal::BandLu<Scalar>           lu_;
   std::vector<multifrontal::Levels>      plan_;
-  bool                                   is_lu_ = false, has_leaves_ = true, in_registers_ = false;
+  bool                                   is_lu_ = false, has_leaves_ = true, in_tiles_ = false;
   double                                 zero_pivot_ = 0;
   const std::int64_t                    *row_of_     = nullptr;
   FactorReport                           report_;
   Kokkos::View<Scalar *, Memory>         reflection_, upper_, leaf_passed_, join_, passed_;
-  Kokkos::View<int *, Memory>            exchange_;
+  Kokkos::View<int *, Memory>            exchange_, arrivals_;
   Kokkos::View<real_t<Scalar> *, Memory> row_scale_;
-  Kokkos::View<std::int64_t, Memory>     exponents_;                         ///< sum of RowScales
   Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words: views of records would bring device kernels of Kokkos for every type
   mutable Kokkos::View<Scalar *, Memory> workspace_;                         ///< what nodes pass in a solve
 };

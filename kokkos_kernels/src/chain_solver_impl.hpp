@@ -5,8 +5,8 @@
 #include <ribbon/chain_solver.hpp>
 #include <ribbon/multifrontal/qr_join_registers.hpp>
 #include <ribbon/multifrontal/qr_leaf.hpp>
-#include <ribbon/multifrontal/qr_leaf_registers.hpp>
-#include <ribbon/multifrontal/qr_leaf_solve.hpp>
+#include <ribbon/multifrontal/qr_leaf_tile.hpp>
+#include <ribbon/multifrontal/qr_tile_solve.hpp>
 
 #include "algorithms.hpp"
 #include "chain_plan.hpp"
@@ -43,9 +43,12 @@ Groups groups_for(const Exec &exec, int columns, std::size_t bytes, int threads)
   return {lanes, std::max(1, std::min(threads / lanes, 1 << log2_of(fit)))};
 }
 
-/// Calls f(integral_constant W) for the widths that have kernels of their own; false for others.
+/// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
+constexpr std::int64_t most_columns = 64;
+
+/// Calls f(integral_constant W) for the widths that have kernels of their own, on tiles of 32 leaves; false for others.
 template <class Scalar, class F>
-bool with_registers(int W, const F &f)
+bool with_tiles(int W, const F &f)
 {
   if constexpr (std::is_same_v<Scalar, double>) {
     switch (W) {
@@ -123,7 +126,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     else leaf = std::max<std::int64_t>({leaf, 64, 4 * W, chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
   }
   tree_                      = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
-  in_registers_              = is_device_space<Exec> || options.leaf_size > 0; // a host runs their code one virtual thread after another, for tests
+  in_tiles_                  = (is_device_space<Exec> || options.leaf_size > 0) && with_tiles<Scalar>(W, [](auto) {}); // a host runs their code one virtual thread after another, for tests
   is_lu_                     = !is_device_space<Exec> && options.leaf_size == 0 && tree_.leaves == 1 && !chain.is_open_left() && !chain.is_open_right();
   const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
   const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
@@ -135,18 +138,19 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     leaf_statistics_ = watched("ribbon::pivots", chain.chains);
     lu_.a = upper_.data(), lu_.exchange = exchange_.data(), lu_.upper = exchange_.data() + rows;
   } else {
-    const int          together = in_registers_ && with_registers<Scalar>(W, [](auto) {}) ? 32 : 1;
-    const std::int64_t steps    = Factors<Scalar>::padded(chain.chains * tree_.leaves, together) * tree_.most_rows();
-    row_scale_                  = allocate<Kokkos::View<real_t<Scalar> *, Memory>>(exec, "ribbon::row_scale", static_cast<std::size_t>(rows));
-    exponents_                  = Kokkos::View<std::int64_t, Memory>("ribbon::exponents");
-    reflection_                 = numbers("ribbon::reflections", steps * (W + 1));
-    upper_                      = numbers("ribbon::upper", steps * (2 * W + 1));
-    leaf_passed_                = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
-    join_                       = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
-    leaf_statistics_            = watched("ribbon::pivots", chain.chains * tree_.leaves);
-    join_statistics_            = watched("ribbon::pivots", chain.chains * tree_.joins);
-    factors_                    = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), as_records<Statistics>(leaf_statistics_), as_records<Statistics>(join_statistics_), row_scale_.data(), together};
-    plan_                       = plan_of(tree_);
+    const int tile = 32;
+    if (in_tiles_) tree_.slots = tree_.leaves > tile ? (tree_.leaves + tile - 1) / tile * tile : power_of_two_from(static_cast<int>(tree_.leaves));
+    const std::int64_t slots = in_tiles_ ? (chain.chains * tree_.slots + tile - 1) / tile * tile : chain.chains * tree_.leaves, steps = slots * tree_.most_rows();
+    row_scale_       = allocate<Kokkos::View<real_t<Scalar> *, Memory>>(exec, "ribbon::row_scale", static_cast<std::size_t>(rows));
+    reflection_      = numbers("ribbon::reflections", steps * (W + 1));
+    upper_           = numbers("ribbon::upper", steps * (2 * W + 1));
+    leaf_passed_     = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
+    join_            = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
+    leaf_statistics_ = watched("ribbon::pivots", chain.chains * tree_.leaves);
+    join_statistics_ = watched("ribbon::pivots", chain.chains * tree_.joins);
+    factors_         = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), as_records<Statistics>(leaf_statistics_), as_records<Statistics>(join_statistics_), row_scale_.data(), in_tiles_ ? tile : 1};
+    if (in_tiles_) arrivals_ = Kokkos::View<int *, Memory>("ribbon::arrivals", static_cast<std::size_t>(chain.chains * Arrivals::size(tree_) * most_columns));
+    plan_ = plan_of(tree_);
     if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }
   report_.bytes = (reflection_.span() + upper_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + row_scale_.span() * sizeof(real_t<Scalar>) + exchange_.span() * sizeof(int) +
@@ -159,59 +163,48 @@ void ChainSolver<Scalar, Exec>::factor_joins(const Exec &exec)
 {
   using namespace multifrontal;
   const int W = tree_.chain.width();
-  for (const Levels &levels : plan_) {
-    const auto   teams  = tree_.chain.chains * tree_.count[levels.top];
-    const Groups any    = groups_for(exec, 5 * W, 0, 1024);
-    const auto   joins  = [&](const Groups &shape) { return QrJoinKernel<Scalar>{tree_, levels, shape, factors_}; };
-    const bool   narrow = in_registers_ && with_registers<Scalar>(W, [&](auto K) {
-                          using Kernel       = QrJoinRegistersKernel<Scalar, K()>;
-                          const int    lanes = power_of_two_from(Kernel::columns);
-                          const Groups shape{lanes, Kernel::max_threads / lanes};
-                          device::launch(exec, "ribbon::chain_joins", {teams, Kernel::max_threads, Kernel::scratch(shape, !is_device_space<Exec>)}, Kernel{joins(shape), shape});
-                        });
-    if (!narrow) device::launch(exec, "ribbon::chain_joins", {teams, any.lanes * any.groups, 0}, joins(any));
+  if (in_tiles_) {
+    if (tree_.top() == 0) return;
+    with_tiles<Scalar>(W, [&](auto K) {
+      using Kernel = QrJoinRegistersKernel<Scalar, K()>;
+      device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[tree_.stage_top(0)], Kernel::team_size, Kernel::scratch(!is_device_space<Exec>)}, Kernel{tree_, factors_, {arrivals_.data()}});
+    });
+    return;
   }
+  const Groups shape = groups_for(exec, 5 * W, 0, 1024);
+  for (const Levels &levels : plan_) device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[levels.top], shape.lanes * shape.groups, 0}, QrJoinKernel<Scalar>{tree_, levels, shape, factors_});
 }
 
 template <class Scalar, class Exec>
 template <class Index>
 void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
 {
-  row_of_                = A.row_of;
-  const auto   all_rows  = indices(exec, tree_.chain.chains * tree_.chain.rows);
-  std::int64_t exponents = 0;
+  using namespace multifrontal;
+  row_of_ = A.row_of;
   if (is_lu_) {
     if constexpr (!is_device_space<Exec>) {
       lu_.row_of = A.row_of;
-      Kokkos::parallel_for("ribbon::band_lu", indices(exec, tree_.chain.chains), multifrontal::BandLuKernel<Scalar, Index>{lu_, A, multifrontal::as_records<Statistics>(leaf_statistics_)});
+      Kokkos::parallel_for("ribbon::band_lu", indices(exec, tree_.chain.chains), BandLuKernel<Scalar, Index>{lu_, A, as_records<Statistics>(leaf_statistics_)});
     }
+    finish_report(exec);
+    return;
+  }
+  const int W = tree_.chain.width();
+  if (in_tiles_) {
+    with_tiles<Scalar>(W, [&](auto K) {
+      using Kernel = QrLeafTileKernel<Scalar, Index, K()>;
+      device::launch(exec, "ribbon::chain_leaves", {(tree_.chain.chains * tree_.slots + Kernel::leaves - 1) / Kernel::leaves, Kernel::max_threads, Kernel::scratch(!is_device_space<Exec>)}, Kernel{tree_, A, factors_});
+    });
   } else {
-    using namespace multifrontal;
-    Kokkos::parallel_reduce("ribbon::row_scales", all_rows, RowScales<Scalar, Index>{tree_.chain, A, row_scale_.data()}, Kokkos::Sum<std::int64_t, Memory>(exponents_));
-    const int  W        = tree_.chain.width();
-    const auto teams_of = [&](const Groups &shape) { return tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups); };
-    const bool narrow   = in_registers_ && with_registers<Scalar>(W, [&](auto K) {
-                          using Kernel       = QrLeafRegistersKernel<Scalar, Index, K()>;
-                          const int    lanes = std::max(8, power_of_two_from(2 * W + 1));
-                          const Groups shape{lanes, Kernel::max_threads / lanes};
-                          device::launch(exec, "ribbon::chain_leaves", {teams_of(shape), Kernel::max_threads, Kernel::scratch(shape, !is_device_space<Exec>)}, Kernel{tree_, shape, A, factors_});
-                        });
-    if (!narrow) {
-      using Kernel     = QrLeafKernel<Scalar, Index>;
-      const auto bytes = Kernel::Window::bytes(W);
-      const auto shape = groups_for(exec, 2 * W + 1, bytes, 128);
-      device::launch(exec, "ribbon::chain_leaves", {teams_of(shape), shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * bytes}, Kernel{tree_, shape, A, factors_, bytes});
-    }
-    has_leaves_ = true;
-    factor_joins(exec);
-    Kokkos::deep_copy(exec, Kokkos::View<std::int64_t, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(&exponents), exponents_);
+    using Kernel     = QrLeafKernel<Scalar, Index>;
+    const auto bytes = Kernel::Window::bytes(W);
+    const auto shape = groups_for(exec, 2 * W + 1, bytes, 128);
+    device::launch(exec, "ribbon::chain_leaves", {tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups), shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * bytes},
+                   Kernel{tree_, shape, A, factors_, bytes});
   }
-  finish_report(exec, exponents);
-  if (exponents > multifrontal::RowScales<Scalar, Index>::zero_row / 2 && report_.status != FactorStatus::not_finite) { // rare enough for another look
-    report_.status = FactorStatus::zero_pivot, report_.smallest_pivot = 0, report_.log_abs_det = -std::numeric_limits<double>::infinity();
-    Kokkos::parallel_reduce("ribbon::zero_row", all_rows, multifrontal::FirstZeroRow<Scalar, Index>{tree_.chain, A}, Kokkos::Min<std::int64_t>(report_.row));
-    report_.line = report_.row;
-  }
+  has_leaves_ = true;
+  factor_joins(exec);
+  finish_report(exec);
 }
 
 template <class Scalar, class Exec>
@@ -223,12 +216,12 @@ void ChainSolver<Scalar, Exec>::factor_passed(const Exec &exec, const Scalar *pa
   Kokkos::deep_copy(exec, leaf_statistics_, Kokkos::View<const double *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(reinterpret_cast<const double *>(unseen.data()), leaf_statistics_.extent(0)));
   has_leaves_ = false;
   factor_joins(exec);
-  finish_report(exec, 0);
+  finish_report(exec);
 }
 
 /// Copies what the node at the top passes, and says what the pivots were.
 template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec, std::int64_t exponents)
+void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
 {
   using namespace multifrontal;
   using Unmanaged            = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
@@ -239,11 +232,14 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec, std::int64_t exp
   report_                    = {};
   report_.bytes              = bytes;
   report_.algorithm          = method();
-  report_.log_abs_det        = all.log_det + std::log(2.0) * static_cast<double>(exponents);
+  report_.log_abs_det        = all.log_det + std::log(all.product) + std::log(2.0) * static_cast<double>(all.exponents);
   report_.line = report_.row = all.column;
   report_.smallest_pivot     = all.column < 0 ? 1 : static_cast<double>(all.smallest);
   if (all.not_finite) report_.status = FactorStatus::not_finite;
-  else if (report_.smallest_pivot <= tolerance) report_.status = FactorStatus::zero_pivot;
+  else if (all.zero_row != Statistics::no_row) {
+    report_.status = FactorStatus::zero_pivot, report_.smallest_pivot = 0, report_.log_abs_det = -std::numeric_limits<double>::infinity();
+    report_.line = report_.row = all.zero_row;
+  } else if (report_.smallest_pivot <= tolerance) report_.status = FactorStatus::zero_pivot;
   if (passed_.extent(0) > 0) {
     const Kokkos::View<const Scalar *, Memory, Unmanaged> from(factors_.passed(tree_, 0, level, node).at, passed_.extent(0));
     Kokkos::deep_copy(exec, passed_, from);
@@ -255,10 +251,11 @@ template <class Scalar, class Exec>
 multifrontal::QrSolve<Scalar> ChainSolver<Scalar, Exec>::columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
 {
   using namespace multifrontal;
-  const int         rows = (transposed ? 2 : 1) * tree_.chain.width();
-  const std::size_t need = static_cast<std::size_t>(tree_.chain.chains * (tree_.leaves + tree_.joins) * rows * columns);
+  const int          W = tree_.chain.width(), rows = (transposed ? 2 : 1) * W;
+  const std::int64_t passed = tree_.chain.chains * (tree_.leaves + tree_.joins) * rows * columns, cuts = in_tiles_ ? tree_.chain.chains * tree_.joins * W * columns : 0;
+  const auto         need = static_cast<std::size_t>(passed + cuts);
   if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::chain_workspace", need);
-  return {tree_, factors_, {b, x, ldb, ldx, columns, row_of_, workspace_.data(), rows}};
+  return {tree_, factors_, {b, x, ldb, ldx, columns, row_of_, workspace_.data(), rows, nullptr, nullptr, workspace_.data() + passed}};
 }
 
 template <class Scalar, class Exec>
@@ -267,8 +264,19 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
   using namespace multifrontal;
   const int          W       = tree_.chain.width();
   const std::int64_t columns = solve.v.columns, leaves = tree_.chain.chains * tree_.leaves;
-  const bool         up          = direction == Sweep::up || direction == Sweep::up_transposed;
-  const auto         threads_for = [&](std::int64_t items, int most) { // whose numbers fit the scratch of a team
+  const bool         up = direction == Sweep::up || direction == Sweep::up_transposed;
+  if (in_tiles_ && has_leaves_ && (direction == Sweep::up || direction == Sweep::down)) {
+    with_tiles<Scalar>(W, [&](auto K) {
+      const auto launch = [&](const auto &kernel) {
+        using Kernel = std::decay_t<decltype(kernel)>;
+        device::launch(exec, "ribbon::chain_solve", {kernel.tiles() * kernel.blocks(), Kernel::max_threads, Kernel::scratch(tree_, !is_device_space<Exec>)}, kernel);
+      };
+      const auto with_columns = [&](auto C) { up ? launch(QrTileUpKernel<Scalar, K(), C()>{{solve}, {arrivals_.data()}}) : launch(QrTileDownKernel<Scalar, K(), C()>{{solve}}); };
+      columns == 1 ? with_columns(std::integral_constant<int, 1>()) : with_columns(std::integral_constant < int, K() <= 6 ? 4 : 2 > ());
+    });
+    return;
+  }
+  const auto threads_for = [&](std::int64_t items, int most) { // whose numbers fit the scratch of a team
     int threads = is_device_space<Exec> ? static_cast<int>(std::min<std::int64_t>(most, (items + 31) / 32 * 32)) : 1;
     while (threads > 1 && static_cast<std::size_t>(threads * QrSolve<Scalar>::work(W)) * sizeof(Scalar) > device::scratch_limit(exec)) threads /= 2;
     return threads;
@@ -276,18 +284,6 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
   const auto bytes     = [&](int threads) { return device::align16(static_cast<std::size_t>(threads * QrSolve<Scalar>::work(W)) * sizeof(Scalar)); };
   const auto at_leaves = [&] {
     if (!has_leaves_) return;
-    const auto narrow = [&](auto K, auto C, auto Up) {
-      using Kernel              = QrLeafSolveRegistersKernel<Scalar, K(), C(), Up()>;
-      const int          groups = static_cast<int>(std::min<std::int64_t>(Kernel::max_threads / Kernel::leaves, (columns + C() - 1) / C()));
-      const std::int64_t tiles = tree_.chain.chains * ((tree_.leaves + Kernel::leaves - 1) / Kernel::leaves), blocks = (columns + groups * C() - 1) / (groups * C());
-      device::launch(exec, "ribbon::chain_solve_leaves", {tiles * blocks, Kernel::leaves * groups, Kernel::scratch(groups, !is_device_space<Exec>)}, Kernel{solve, groups});
-    };
-    if (in_registers_ && (direction == Sweep::up || direction == Sweep::down))
-      if (with_registers<Scalar>(W, [&](auto K) {
-            const auto with_columns = [&](auto C) { up ? narrow(K, C, std::true_type()) : narrow(K, C, std::false_type()); };
-            columns == 1 ? with_columns(std::integral_constant<int, 1>()) : with_columns(std::integral_constant<int, 4>());
-          }))
-        return;
     const int threads = threads_for(leaves * columns, 64);
     device::launch(exec, "ribbon::chain_solve_leaves", {(leaves * columns + threads - 1) / threads, threads, bytes(threads)}, QrLeafSolveKernel<Scalar>{solve, direction});
   };
@@ -296,11 +292,8 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
     const Levels &levels  = plan_[up ? k : plan_.size() - 1 - k];
     const int     block   = static_cast<int>(std::min<std::int64_t>(columns, 16));
     const int     threads = threads_for(tree_.chain.rows > 0 ? std::int64_t(block) * W << std::min(16, levels.top - levels.bottom) : 1, 256);
-    const auto    start   = [&](auto K) {
-      device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((columns + block - 1) / block), threads, K > 0 ? 0 : bytes(threads)},
-                          QrJoinSolveKernel<Scalar, K()>{solve, levels, direction, block});
-    };
-    if (!in_registers_ || !with_registers<Scalar>(W, start)) start(std::integral_constant<int, 0>());
+    device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((columns + block - 1) / block), threads, bytes(threads)},
+                   QrJoinSolveKernel<Scalar>{solve, levels, direction, block});
   }
   if (!up) at_leaves();
 }
@@ -315,10 +308,8 @@ void ChainSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
       Kokkos::parallel_for("ribbon::band_lu_solve", indices(exec, tree_.chain.chains * ((columns + lu_.together - 1) / lu_.together)), BandLuSolveKernel<Scalar>{lu_, b, x, ldb, ldx, columns, transposed});
     return;
   }
-  // in blocks, so that what nodes pass stays smaller than a few right-hand sides
-  const std::int64_t most = 64;
-  for (std::int64_t c = 0; c < columns; c += most) {
-    const auto part = columns_at(exec, b + c * ldb, ldb, x + c * ldx, ldx, std::min(most, columns - c), transposed);
+  for (std::int64_t c = 0; c < columns; c += most_columns) {
+    const auto part = columns_at(exec, b + c * ldb, ldb, x + c * ldx, ldx, std::min(most_columns, columns - c), transposed);
     sweep(exec, part, transposed ? Sweep::up_transposed : Sweep::up);
     sweep(exec, part, transposed ? Sweep::down_transposed : Sweep::down);
   }
@@ -331,8 +322,7 @@ void ChainSolver<Scalar, Exec>::up(const Exec &exec, const Scalar *b, std::int64
   using Unmanaged  = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   const auto solve = columns_at(exec, b, ldb, x, ldx, columns, transposed);
   sweep(exec, solve, transposed ? Sweep::up_transposed : Sweep::up);
-  const NodeSize    size = tree_.size(tree_.top(), 0);
-  const std::size_t n    = static_cast<std::size_t>((transposed ? size.left + size.right : size.rows) * columns);
+  const std::size_t n = tree_.is_piece() ? static_cast<std::size_t>((transposed ? 2 : 1) * tree_.chain.width() * columns) : 0;
   if (n > 0) Kokkos::deep_copy(exec, Kokkos::View<Scalar *, Memory, Unmanaged>(ends, n), Kokkos::View<const Scalar *, Memory, Unmanaged>(&solve.passed(0, tree_.top(), 0, 0, 0), n));
 }
 
@@ -343,7 +333,7 @@ void ChainSolver<Scalar, Exec>::down(const Exec &exec, Scalar *x, std::int64_t l
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   auto solve      = columns_at(exec, nullptr, 0, x, ldx, columns, transposed);
   if (transposed) {
-    const std::size_t n = static_cast<std::size_t>(tree_.size(tree_.top(), 0).rows * columns);
+    const std::size_t n = tree_.is_piece() ? static_cast<std::size_t>(tree_.chain.width() * columns) : 0;
     if (n > 0) Kokkos::deep_copy(exec, Kokkos::View<Scalar *, Memory, Unmanaged>(&solve.passed(0, tree_.top(), 0, 0, 0), n), Kokkos::View<const Scalar *, Memory, Unmanaged>(ends, n));
   } else {
     solve.v.before = ends, solve.v.behind = ends + tree_.chain.width() * columns;

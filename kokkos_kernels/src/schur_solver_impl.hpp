@@ -9,6 +9,7 @@
 #include "instantiate.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ribbon {
 
@@ -113,7 +114,7 @@ void SchurSolver<Scalar, Exec>::finish_report(const Exec &exec)
   report_                = {};
   report_.bytes          = bytes;
   report_.algorithm      = "Schur complements";
-  report_.log_abs_det    = all.log_det;
+  report_.log_abs_det    = all.log_det + std::log(all.product);
   report_.line = report_.row = all.column;
   report_.smallest_pivot     = all.column < 0 ? 1 : static_cast<double>(all.smallest);
   if (all.not_finite) report_.status = FactorStatus::not_finite;

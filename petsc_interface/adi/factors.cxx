@@ -21,8 +21,6 @@ PetscErrorCode DirectionFactors::create(const DirectionSplitting &splitting, int
 {
   const char       *prefix = nullptr;
   const std::string own    = std::string("adi_") + splitting.name(d) + "_";
-  PetscEnum         cut    = static_cast<PetscEnum>(PC_LINE_CUT_ERROR);
-  PetscBool         exact;
   PetscFunctionBegin;
   PetscCall(PCCreate(PetscObjectComm((PetscObject)splitting.A(d)), &factor->pc));
   if (owner_) {
@@ -35,8 +33,7 @@ PetscErrorCode DirectionFactors::create(const DirectionSplitting &splitting, int
   if (splitting.dm()) PetscCall(PCSetDM(factor->pc, splitting.dm()));
   PetscCall(PCLineSetDirection(factor->pc, splitting.line_direction(d)));
   PetscCall(PCLineSetOmega(factor->pc, 1));
-  PetscCall(PetscEnumFind(PCLineCuts, "exact", &cut, &exact)); // pieces alone would be another matrix
-  PetscCall(PCLineSetCut(factor->pc, static_cast<PCLineCut>(cut)));
+  PetscCall(PCLineSetCut(factor->pc, PC_LINE_CUT_EXACT)); // pieces alone would be another matrix
   PetscCall(PCSetFromOptions(factor->pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

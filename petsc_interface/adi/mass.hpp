@@ -12,7 +12,7 @@ namespace ribbon::petsc {
 PetscErrorCode GetTSOfDM(DM dm, TS *ts);
 
 /// M 1 = dF/dU' 1 at the solution of the TS, one number per row: the diagonal of a diagonal M, row sums of others. Two evaluations of the IFunction; ones where there is none.
-/// Rounded to 40 bits, so that rows that ought to be equal are. Collective.
+/// Rounded, so that rows that ought to be equal are. Collective.
 PetscErrorCode GetMassOfTS(TS ts, Vec mass);
 
 /// Sets the mass of rows that have a diagonal entry alone, and have one, to 0: Dirichlet values of matrices that no time step made.

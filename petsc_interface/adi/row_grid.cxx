@@ -77,39 +77,50 @@ PetscErrorCode RowGrid::from_natural_numbering(Mat J, const LineMap &map)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// As find(), with a PC that lines are asked of.
+PetscErrorCode RowGrid::find(PC pc, Mat J, const LineSource &source)
+{
+  LineMap     map;
+  Elements    elements;
+  DM          dm;
+  std::string why_not;
+  PetscFunctionBegin;
+  PetscCall(LinesFromDM(pc, source, &map));
+  source_ = map.source;
+  if (!map.directions.empty()) {
+    if (map.source == "DMDA of the matrix") PetscCall(MatGetDM(J, &dm));
+    else PetscCall(PCGetDM(pc, &dm));
+    PetscCall(from_dmda(dm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  why_not = map.why_not, map.why_not.clear();
+  PetscCall(GetElements(source, &elements));
+  PetscCall(LinesFromPattern(source, elements, true, &map));
+  components_ = static_cast<int>(elements.components); // of lines one behind the other
+  if (map.directions.empty()) {
+    why_not += ", " + map.why_not, map.why_not.clear();
+    PetscCall(LinesFromGrid(source, elements, &map));
+    PetscCheck(!map.directions.empty(), PetscObjectComm((PetscObject)J), PETSC_ERR_SUP, "ADI needs the lines of a grid, but %s, and %s", why_not.c_str(), map.why_not.c_str());
+    PetscCall(from_natural_numbering(J, map));
+  }
+  source_ = map.source;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode RowGrid::find(Mat J, DM dm)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)J);
-  LineSource     source;
-  LineMap        map;
-  Elements       elements;
-  PC             pc; // what lines are asked of
-  std::string    why_not;
+  LineSource source;
+  PC         pc;
   PetscFunctionBegin;
   PetscCall(reset());
-  PetscCall(PCCreate(comm, &pc));
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)J), &pc));
   PetscCall(PCSetOperators(pc, J, J));
   if (dm) PetscCall(PCSetDM(pc, dm));
   PetscCall(GetLineSource(J, &source));
-  PetscCall(LinesFromDM(pc, source, &map));
-  if (!map.directions.empty()) {
-    if (map.source == "DMDA of the matrix") PetscCall(MatGetDM(J, &dm));
-    PetscCall(from_dmda(dm));
-  } else {
-    why_not = map.why_not, map.why_not.clear();
-    PetscCall(GetElements(source, &elements));
-    PetscCall(LinesFromPattern(source, elements, true, &map));
-    components_ = static_cast<int>(elements.components); // of lines one behind the other
-    if (map.directions.empty()) {
-      why_not += ", " + map.why_not, map.why_not.clear();
-      PetscCall(LinesFromGrid(source, elements, &map));
-      PetscCheck(!map.directions.empty(), comm, PETSC_ERR_SUP, "ADI needs the lines of a grid, but %s, and %s", why_not.c_str(), map.why_not.c_str());
-      PetscCall(from_natural_numbering(J, map));
-    }
-  }
-  source_ = map.source;
+  const PetscErrorCode error = find(pc, J, source);
   PetscCall(RestoreLineSource(&source));
   PetscCall(PCDestroy(&pc));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

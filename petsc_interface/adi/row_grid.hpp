@@ -8,6 +8,8 @@
 
 namespace ribbon::petsc {
 
+inline constexpr const char *axis_names[] = {"x", "y", "z"};
+
 /// Coordinates of every row. Row r belongs to element r / components(), whose coordinates are those of a DMDA, or of the natural numbering that the pattern shows.
 class RowGrid {
 public:
@@ -38,6 +40,7 @@ private:
     PetscInt first = 0;
     Index    begin{}, size{};
   };
+  PetscErrorCode find(PC pc, Mat J, const LineSource &source);
   PetscErrorCode from_dmda(DM dm);
   PetscErrorCode from_natural_numbering(Mat J, const LineMap &map);
   Index          coordinates(PetscInt element) const;

@@ -4,6 +4,7 @@
 
 #include "row_grid.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,10 @@ private:
   void        clear();
   void        sum_up(PetscInt r);
   Scalar     &beside(std::size_t d, int offset) { return beside_[d * static_cast<std::size_t>(2 * reach + 1) + static_cast<std::size_t>(reach + offset)]; }
-  Scalar      find_missing();
+  void        find_missing();
+  Scalar      rest_of(PetscInt r) const;
+  bool        share_of_end(PetscInt r, std::size_t d, int depth, Scalar *share);
+  void        weigh_ends(PetscInt r);
   void        share(PetscInt r);
 
   /// Entries of row r, in the order of storage, with the diagonal where J has none.
@@ -146,11 +150,12 @@ private:
 
   static Scalar scale_of(Scalar diagonal) { return diagonal == Scalar(0) ? Scalar(1) : Scalar(1) / diagonal; }
 
-  int                 direction_of_axis_[3] = {RowGrid::mixed, RowGrid::mixed, RowGrid::mixed};
-  std::vector<Scalar> sums_, inner_, other_, local_; ///< S_d by component; entries of the element; couplings along no direction by component; entries of the element in A_d
-  std::vector<Scalar> beside_, missing_;             ///< couplings of this component by direction and offset; what stood for neighbours that are not there, by direction
-  Reals               size_, every_;                 ///< sum of |J_ij| along d: of this component, of all
-  double              stray_ = 0;                    ///< sum of |J_ij| along no direction
+  int                          direction_of_axis_[3] = {RowGrid::mixed, RowGrid::mixed, RowGrid::mixed};
+  std::vector<Scalar>          sums_, inner_, other_, local_; ///< S_d by component; entries of the element; couplings along no direction by component; entries of the element in A_d
+  std::vector<Scalar>          beside_, missing_;             ///< couplings of this component by direction and offset; what stood for neighbours that are not there, by direction
+  std::unique_ptr<RowSplitter> neighbour_;                    ///< looks at other rows
+  Reals                        size_, every_;                 ///< sum of |J_ij| along d: of this component, of all
+  double                       stray_ = 0;                    ///< sum of |J_ij| along no direction
 };
 
 } // namespace ribbon::petsc

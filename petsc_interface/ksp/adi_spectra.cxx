@@ -9,7 +9,7 @@ namespace ribbon::petsc {
 
 namespace {
 
-constexpr PetscInt  steps   = 20;                                                                                            ///< of Arnoldi's method
+constexpr PetscInt  steps   = 20;                                                                                          ///< of Arnoldi's method
 constexpr PetscReal nothing = PetscReal(1e-8) > 10 * PETSC_MACHINE_EPSILON ? PetscReal(1e-8) : 10 * PETSC_MACHINE_EPSILON; ///< a shift that keeps singular lines solvable, relative to the largest eigenvalue
 
 /// A vector of random numbers, 0 on rows of algebraic equations.

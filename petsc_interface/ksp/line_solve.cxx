@@ -258,8 +258,8 @@ PetscErrorCode Test(KSP ksp, Block &k, PetscInt c, Column &column, bool direct, 
   column.held       = KSP_CONVERGED_ITERATING;
   const bool judged = ksp->normtype != KSP_NORM_NONE && ksp->converged == KSPConvergedDefault && column.norm > column.tolerance;
   if (!column.reason && judged && column.all.ends_with(column.norm)) {
-    if (column.spares) { // it may be for lines that are done
-      column.spares = false, column.all = Progress(1, 0.5, 2);
+    if (column.spares) { // it may be for lines that are done: one more try with all
+      column.spares = false;
     } else {
       column.reason = KSP_DIVERGED_BREAKDOWN;
       PetscCall(PetscInfo(ksp, "The residual norm %g does not get smaller: %s\n", (double)column.norm, direct ? "the tolerance lies below what rounding allows" : "the iteration does not converge"));

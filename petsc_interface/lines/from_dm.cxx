@@ -8,6 +8,7 @@ static PetscErrorCode FromDMDA(DM dm, const LineSource &source, LineMap *map, st
   PetscInt       dim, size[3], processes[3], dof, begin[3], local[3], rows, all;
   DMBoundaryType boundary[3];
   int            fits, fits_everywhere;
+  PetscMPIInt    rank;
   MPI_Comm       comm;
   PetscFunctionBegin;
   PetscCall(PetscObjectGetComm((PetscObject)source.rows, &comm));
@@ -24,6 +25,7 @@ static PetscErrorCode FromDMDA(DM dm, const LineSource &source, LineMap *map, st
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const std::int64_t box[3] = {local[0], local[1], local[2]};
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)dm), &rank));
   for (PetscInt d = 0; d < dim; ++d) {
     LineDirection direction;
     direction.name       = std::string(1, "xyz"[d]);
@@ -33,6 +35,10 @@ static PetscErrorCode FromDMDA(DM dm, const LineSource &source, LineMap *map, st
     direction.wrap       = processes[d] == 1 && boundary[d] == DM_BOUNDARY_PERIODIC;
     direction.lines_all  = size[d] > 0 ? all / dof / size[d] : 0;
     direction.lines_cut  = processes[d] > 1 ? direction.lines_all : 0;
+    if (map->joined && processes[d] > 1) { // ranks are numbered as points, those of a chain are so far apart
+      const PetscInt apart = d == 0 ? 1 : d == 1 ? processes[0] : processes[0] * processes[1], along = rank / apart % processes[d];
+      direction.place = {true, boundary[d] == DM_BOUNDARY_PERIODIC, (PetscMPIInt)(rank - along * apart), (PetscMPIInt)along};
+    }
     for (int colour = 0; colour < 2 && map->coloured && direction.lines_all > 1; ++colour) direction.colours.push_back(every_second_line(box, begin, (int)d, colour));
     map->directions.push_back(direction);
   }

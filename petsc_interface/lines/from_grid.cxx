@@ -140,10 +140,11 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
   const PetscInt components = element.components;
   Pattern        pattern{{}, components};
   PetscInt       all, rbegin, nx, ny = 0;
-  PetscMPIInt    size;
+  PetscMPIInt    size, rank;
   bool           natural, natural_planes = false;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCall(MatGetSize(source.rows, &all, nullptr));
   PetscCall(GetHostRows(source.block, false, &pattern.A));
@@ -198,6 +199,8 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
   g.box[2]              = planes > 1 ? (y0 + lines + ny - 1) / ny : 1;
   g.shift               = x0 + y0 * nx;
   g.count               = elements;
+  int slabs             = map->joined && natural && g.is_full() && (planes == 1 || natural_planes); // ranks hold whole lines of all dimensions but the last
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &slabs, 1, MPI_INT, MPI_LAND, comm));
   // colours by global numbers where they are known
   const PetscInt begin[3] = {0, natural && planes == 1 ? first / nx : 0, natural && natural_planes && planes > 1 ? first / nx / ny : 0};
   for (int d = 0; d < g.dimensions; ++d) {
@@ -223,6 +226,7 @@ PetscErrorCode LinesFromGrid(const LineSource &source, const Elements &element, 
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &direction.lines_all, 1, MPIU_INT, MPI_SUM, comm));
       direction.lines_cut = size > 1 ? direction.lines_all : 0;
     }
+    if (slabs && d == g.dimensions - 1 && direction.lines_cut > 0) direction.place = {true, true, elements > 0 ? 0 : MPI_UNDEFINED, rank};
     if (map->coloured && direction.lines_all > 1) {
       if (!g.is_full()) PetscCallCXX(direction.colours = packed_by_colour(lines_along, Parities(g, lines_along, begin, d), 2, direction.lines.rows));
       else

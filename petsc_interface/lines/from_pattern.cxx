@@ -31,6 +31,8 @@ struct RunsOfPattern {
   PetscInt far;
   PetscInt stray_row = -1, stray_column = -1; ///< first entry off the runs that closes no ring, in elements
   bool     wraps = false;                     ///< some entry joins the ends of a run
+  bool     cut   = false;                     ///< some entry couples to the next rank
+  bool     whole = true;                      ///< with the runs of other ranks they make one line, or one ring: no entry closes a ring that is a part of the matrix
 };
 
 RunsOfPattern find_runs(const Pattern &pattern, PetscInt far)
@@ -59,14 +61,14 @@ RunsOfPattern find_runs(const Pattern &pattern, PetscInt far)
 
 /// First entry of the off-process block that is not along consecutive elements of the whole matrix; whether any entry couples to the next rank.
 /// An entry far off the diagonal may close a ring that the partition cuts: it joins the far end of the first or last local run to another rank.
-PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, RunsOfPattern *local, bool *cut)
+PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, RunsOfPattern *local)
 {
   Mat             off;
   const PetscInt *columns;
   PetscInt        rbegin, rend, all;
   Pattern         pattern;
   PetscFunctionBegin;
-  *cut = false;
+  local->whole = !local->wraps;
   PetscCall(GetOffProcessBlock(rows, &off, &columns));
   if (!off) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(rows, &rbegin, &rend));
@@ -78,7 +80,8 @@ PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, RunsO
     const PetscInt r = row / components, c = columns[column] / components, d = std::abs(c - (first + r));
     const bool     closes_last  = c >= last && r >= runs.begin[runs.count() - 1] && r < runs.begin[runs.count() - 1] + far;
     const bool     closes_first = c < first && r < runs.begin[1] && r >= runs.begin[1] - far;
-    if (d <= far || all / components - d <= far || closes_last || closes_first) *cut = *cut || c >= last;
+    const bool     along        = d <= far || all / components - d <= far;
+    if (along || closes_last || closes_first) local->cut = local->cut || c >= last, local->whole = local->whole && along;
     else if (local->stray_row < 0) local->stray_row = r, local->stray_column = c - first;
     return false;
   });
@@ -106,14 +109,14 @@ PetscErrorCode ColourRows(MPI_Comm comm, LineDirection *rows)
 
 /// Runs of the local block with this reach. Where they do not hold every entry, of any rank, *stray is the first of these entries (global row and column of its
 /// element's first components), else {-1, -1}. Collective.
-PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscInt far, RunsOfPattern *found, bool *cut, PetscInt (&stray)[2])
+PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscInt far, RunsOfPattern *found, PetscInt (&stray)[2])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)source.rows);
   PetscInt       rbegin;
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCallCXX(*found = find_runs(pattern, far));
-  PetscCall(InspectCouplingsToOtherRanks(source.rows, pattern.components, found, cut));
+  PetscCall(InspectCouplingsToOtherRanks(source.rows, pattern.components, found));
   const bool     none    = found->stray_row < 0;
   const PetscInt mine[2] = {none ? PETSC_MAX_INT : rbegin + found->stray_row * pattern.components, none ? 0 : rbegin + found->stray_column * pattern.components};
   PetscCallMPI(MPI_Allreduce(&mine[0], &stray[0], 1, MPIU_INT, MPI_MIN, comm));
@@ -124,17 +127,20 @@ PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscIn
 }
 
 /// Runs as one direction. Collective.
-PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const RunsOfPattern &found, bool strict, bool cut, LineMap *map)
+PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const RunsOfPattern &found, bool strict, LineMap *map)
 {
   const MPI_Comm comm  = PetscObjectComm((PetscObject)source.rows);
   const Runs    &runs  = found.runs;
   const PetscInt lines = static_cast<PetscInt>(runs.count()), length = runs.common_length();
-  const bool     one    = lines == 0 || length > 0;
-  const bool     opened = found.wraps && !one; // a rank that holds whole rings beside the piece of a cut one opens them all: lines of one set have one length
-  PetscInt       counts[2], sums[2];
+  const bool     one       = lines == 0 || length > 0;
+  const bool     opened    = found.wraps && !one; // a rank that holds whole rings beside the piece of a cut one opens them all: lines of one set have one length
+  PetscInt       counts[4] = {lines, opened ? lines : found.cut ? 1 : 0, lines > 0, strict ? !found.whole : found.wraps}, sums[4];
+  PetscMPIInt    rank;
   LineDirection  rows;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &rows.processes));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Allreduce(counts, sums, 4, MPIU_INT, MPI_SUM, comm));
   if (strict && opened && rows.processes == 1) {
     map->why_not = "its periodic lines have different lengths";
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -146,9 +152,11 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   rows.wrap       = found.wraps && one;
   // runs of different lengths are one long line: the couplings between them are zero
   rows.lines = one ? LineSet::contiguous(length, lines) : LineSet::contiguous(pattern.elements(), 1);
-  if (map->coloured) PetscCall(ColourRows(comm, &rows));
-  counts[0] = lines, counts[1] = opened ? lines : cut ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(counts, sums, 2, MPIU_INT, MPI_SUM, comm));
+  if (map->joined && sums[1] > 0 && sums[2] > 1 && sums[3] == 0) { // all rows of all ranks are
+    rows.place = {true, true, lines > 0 ? 0 : MPI_UNDEFINED, rank};
+    rows.lines = LineSet::contiguous(pattern.elements(), 1);
+  }
+  if (map->coloured && !rows.place.joinable) PetscCall(ColourRows(comm, &rows));
   rows.lines_cut = sums[1];
   rows.lines_all = PetscMax(sums[0] - sums[1], sums[1]);
   map->source    = "matrix pattern";
@@ -175,13 +183,12 @@ PetscErrorCode LinesFromPattern(const LineSource &source, const Elements &elemen
   PetscCall(GetHostRows(source.block, false, &pattern.A));
   for (const Attempt &attempt : attempts) {
     RunsOfPattern found;
-    bool          cut = false;
     PetscInt      strays[2];
     pattern.components = attempt.components;
-    PetscCall(TryRuns(source, pattern, attempt.far, &found, &cut, strays));
+    PetscCall(TryRuns(source, pattern, attempt.far, &found, strays));
     if (stray[0] < 0) stray[0] = strays[0], stray[1] = strays[1];
     if (strict && strays[0] >= 0) continue;
-    PetscCall(FromRuns(source, pattern, found, strict, cut, map));
+    PetscCall(FromRuns(source, pattern, found, strict, map));
     break;
   }
   PetscCall(RestoreHostRows(source.block, &pattern.A));

@@ -2,6 +2,7 @@
 /// @file line_map.hpp  Which lines a matrix has: from its DMDA, from its sparsity pattern, or along its largest couplings.
 #pragma once
 
+#include "chain.hpp"
 #include "layout.hpp"
 
 #include <ribbon/kronecker.hpp>
@@ -13,15 +14,17 @@ namespace ribbon::petsc {
 /// What Pmat is to the kernels: sparse rows, and what becomes of them where Pmat is a Kronecker product. Where `factors.p` is p, row r of the
 /// rows stands for rows r p .. r p + p - 1 of Pmat.
 struct LineSource {
-  Mat                      rows      = nullptr; ///< Pmat, or the matrix A of I x S + A x T; borrowed
-  Mat                      block     = nullptr; ///< rows and columns of this rank, sequential AIJ
-  Mat                      converted = nullptr; ///< owns the block where that had to be made
-  bool                     kronecker = false;
+  Mat                      rows           = nullptr; ///< Pmat, or the matrix A of I x S + A x T; borrowed
+  Mat                      block          = nullptr; ///< rows and columns of this rank, sequential AIJ
+  Mat                      converted      = nullptr; ///< owns the block where that had to be made
+  Mat                      converted_rows = nullptr; ///< and the rows
+  bool                     kronecker      = false;
   KroneckerFactors<Scalar> factors;
 };
 
 /// The rows of Pmat, MATMAIJ and MATKAIJ included. Errors: PETSC_ERR_SUP for types that store no rows, and for blocks above 8. Collective.
-PetscErrorCode GetLineSource(Mat pmat, LineSource *source);
+/// @param joined  entries in columns of other ranks are wanted, too
+PetscErrorCode GetLineSource(Mat pmat, LineSource *source, bool joined = false);
 PetscErrorCode RestoreLineSource(LineSource *source);
 
 /// One way to cut the local rows of a matrix into lines of elements; an element is `components` consecutive rows.
@@ -34,6 +37,9 @@ struct LineDirection : LineLayout {
   PetscInt    lines_cut  = 0;                      ///< lines (all ranks) that the partition cuts
   PetscInt    lines_all  = 0;                      ///< lines (all ranks), cut ones counted once
   bool        partial    = false;                  ///< other couplings of these rows are left out, even where they lie on the line
+  ChainPlace  place;                               ///< of this rank among those that hold pieces of its lines
+
+  std::shared_ptr<const LineChain> chain; ///< these ranks, where their pieces are solved as one; null: each for itself
 
   /// What zebra ordering solves one after the other: the even and the odd lines by global numbers, or colours of lines that do not couple; each a few sets that hold a line.
   /// As many on all ranks, each with lines on some rank; none: nobody wants them, or one would have all lines.
@@ -43,8 +49,9 @@ struct LineDirection : LineLayout {
 /// What was found, and where. An empty list comes with the reason.
 struct LineMap {
   bool                       coloured = false; ///< colours are wanted; set before lines are looked for
+  bool                       joined   = false; ///< pieces of lines that the partition cuts are to be solved as one where that is possible; likewise
   std::vector<LineDirection> directions;
-  std::string                source; ///< "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
+  std::string                source;                 ///< "DMDA of the PC", "DMDA of the matrix", "matrix pattern", ...
   std::int64_t               natural[3] = {0, 0, 0}; ///< elements along x, y, z of a grid that the pattern shows, numbered naturally over all ranks; 0: not so
   std::string                why_not;
 };

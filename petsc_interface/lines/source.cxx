@@ -120,10 +120,11 @@ PetscErrorCode FromKAIJ(Mat pmat, LineSource *source)
 
 } // namespace
 
-PetscErrorCode GetLineSource(Mat pmat, LineSource *source)
+PetscErrorCode GetLineSource(Mat pmat, LineSource *source, bool joined)
 {
-  PetscBool is_maij, is_kaij;
-  PetscInt  p;
+  PetscBool   is_maij, is_kaij, is_aij, assembled;
+  PetscMPIInt size;
+  PetscInt    p;
   PetscFunctionBegin;
   source->rows = pmat;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pmat, &is_maij, MATMAIJ, MATSEQMAIJ, MATMPIMAIJ, ""));
@@ -138,6 +139,13 @@ PetscErrorCode GetLineSource(Mat pmat, LineSource *source)
     source->factors.p = static_cast<int>(p);
   }
   if (is_kaij) PetscCall(FromKAIJ(pmat, source));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pmat), &size));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)source->rows, &is_aij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  PetscCall(MatHasOperation(source->rows, MATOP_GET_ROW, &assembled));
+  if (joined && size > 1 && !is_aij && assembled) { // which columns are those of other ranks only AIJ says
+    PetscCall(MatConvert(source->rows, MATAIJ, MAT_INITIAL_MATRIX, &source->converted_rows));
+    source->rows = source->converted_rows;
+  }
   PetscCall(GetLocalBlock(source->rows, source));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -146,6 +154,7 @@ PetscErrorCode RestoreLineSource(LineSource *source)
 {
   PetscFunctionBegin;
   PetscCall(MatDestroy(&source->converted));
+  PetscCall(MatDestroy(&source->converted_rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

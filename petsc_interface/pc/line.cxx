@@ -110,7 +110,7 @@ static PetscErrorCode PCReset_Line(PC pc)
   PetscCall(line->sweep.reset());
   PetscCall(MatDestroy(&line->watched));
   line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(), line->pinned.clear();
-  line->status = ribbon::FactorStatus::ok, line->direct = false;
+  line->status = ribbon::FactorStatus::ok, line->direct = line->plain = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,7 +18,7 @@ struct PC_Line {
   PetscInt                     iterations  = 1;
   PCLineLhs                    lhs         = PC_LINE_LHS_AUTO;
   PetscReal                    lhs_tol     = 0; ///< 0: exactly
-  PCLineCut                    cut         = PC_LINE_CUT_LOCAL;
+  PCLineCut                    cut         = PC_LINE_CUT_AUTO;
   PCLineAlgorithm              algorithm   = PC_LINE_ALGORITHM_AUTO;
   PetscReal                    zero_pivot  = 0;       ///< 0: 100 machine epsilon
   PetscViewer                  viewer      = nullptr; ///< where every set-up says what it found
@@ -41,6 +41,7 @@ struct PC_Line {
   Mat                      watched       = nullptr;             ///< matrix A of a Kronecker product that was set up with; its state at that time
   PetscObjectState         watched_state = 0;
   bool                     direct        = false; ///< one solve is the inverse, to the digits of the factors, of the matrix whose state follows: nothing couples but along the lines, and nothing is damped
+  bool                     plain         = false; ///< lines are factored as they are in that matrix, in full precision: nothing is shifted, pinned or rounded to another line
   PetscObjectState         state         = 0;
   PetscInt64               set_up        = 0; ///< number of the set-up, of all PCs of this process
 
@@ -53,6 +54,9 @@ std::string names_of(const std::vector<PCLineDirection> &directions);
 struct ChosenDirection {
   LineDirection direction;
   LineCouplings found;
+  bool          blocks = false; ///< components couple, on this rank or on one that holds other pieces of its lines
+
+  std::shared_ptr<const std::vector<OutsideEntry>> outside; ///< entries in columns of other ranks along its lines, where it has a chain
   /// Unknowns of an element of a line: 1 where its components do not couple.
   int block(const LineSource &source) const;
 };
@@ -60,8 +64,17 @@ struct ChosenDirection {
 PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<ChosenDirection> *chosen);
 /// Finds, extracts and factors the lines of a PC that was reset. Collective; what it leaves behind when it raises an error is half made.
 PetscErrorCode SetUpLine(PC pc, PC_Line *line);
+/// Whether lines that the partition cuts are solved as one.
+inline bool JoinsPieces(const PC_Line *line)
+{
+  return line->cut == PC_LINE_CUT_AUTO || line->cut == PC_LINE_CUT_EXACT || line->cut == PC_LINE_CUT_DROP;
+}
+/// Whether the PC line that was set up solves every line exactly, those that the partition cuts among them: what it makes does not depend on the partition then. Collective.
+PetscErrorCode LinesAreWhole(PC pc, bool *whole);
 /// Nothing is there after a set-up that raised an error. PETSc does not see that the matrix A of a Kronecker product changed: it is set up with anew.
 PetscErrorCode CheckIsSetUp(PC pc);
+/// Whether Pmat is what it was at set-up.
+PetscErrorCode IsCurrent(PC pc, bool *current);
 /// Whether one solve is the inverse of Pmat as it is now, to the digits of the factors.
 PetscErrorCode IsDirectNow(PC pc, bool *direct);
 /// What a KSP does before and after a solve: hands PETSc the whole of Richardson's iteration where that needs no norms, for this solve alone.

@@ -3,6 +3,7 @@
 #include "line.hpp"
 
 #include "../csr.hpp"
+#include "../lines/places.hpp"
 
 #include <ribbon/reference/sparse.hpp>
 
@@ -18,31 +19,6 @@ Scalar entry(const KroneckerFactors<Scalar> &f, const std::vector<Scalar> &value
 {
   if (f.coupled) return values[static_cast<std::size_t>(a * f.p + b)];
   return a == b ? values[values.size() == 1 ? 0 : static_cast<std::size_t>(a)] : Scalar(0);
-}
-
-/// A row of the block: its line, its element's place along it, its number among the rows of the line.
-struct Place {
-  std::int64_t line = -1, along = 0, number = 0;
-};
-
-/// Places of all rows of a block; rows on no line keep -1. Where lines lie behind each other in one of a LineSet, each is one.
-std::vector<Place> places_of(const LineDirection &direction, std::int64_t rows, std::vector<std::int64_t> *lengths)
-{
-  const LineSet     &lines = direction.lines;
-  const std::int64_t size  = direction.components;
-  std::vector<Place> places(static_cast<std::size_t>(rows));
-  for (std::int64_t l = 0; l < lines.lines(); ++l) {
-    std::int64_t part = -1;
-    for (std::int64_t i = 0; i < lines.rows; ++i) {
-      const std::int64_t place = lines(l, i), element = direction.element ? (*direction.element)[static_cast<std::size_t>(place)] : place;
-      if (element < 0) continue;
-      const std::int64_t own = direction.part ? (*direction.part)[static_cast<std::size_t>(place)] : 0;
-      if (lengths->empty() || own != part || i == 0) lengths->push_back(0);
-      part = own;
-      for (std::int64_t c = 0; c < size; ++c) places[static_cast<std::size_t>(element * size + c)] = {static_cast<std::int64_t>(lengths->size()) - 1, i, lengths->back()++};
-    }
-  }
-  return places;
 }
 
 using Row = std::vector<std::pair<std::int64_t, Scalar>>;
@@ -161,14 +137,78 @@ PetscErrorCode LineReference::create(const LineSource &source, PetscInt rbegin, 
     for (int c = 0; c < f.p; ++c) line.at[static_cast<std::size_t>(own.number * f.p + c)] = static_cast<std::size_t>(row) * static_cast<std::size_t>(f.p) + static_cast<std::size_t>(c);
     if (source.kronecker) add(own, Scalar(1), f.S);
     for (PetscInt e = A.row_begin[row]; e < A.row_begin[row + 1]; ++e) {
-      const Place       &column   = places[static_cast<std::size_t>(A.column[e])];
-      const std::int64_t straight = std::abs(own.along - column.along), distance = request.periodic ? std::min(straight, direction.lines.rows - straight) : straight;
-      if (column.line == own.line && distance <= request.half_bandwidth) add(column, A.value[e], f.T);
+      const Place &column = places[static_cast<std::size_t>(A.column[e])];
+      if (on_line(own, column, direction, request.half_bandwidth, request.periodic)) add(column, A.value[e], f.T);
     }
   }
   PetscCall(RestoreHostRows(source.block, &A));
+  if (direction.chain) {
+    const LineChain   &chain = *direction.chain;
+    const std::int64_t size = direction.components, first = static_cast<std::int64_t>(chain.mine().first) * size * f.p, all = chain.length();
+    for (OneLine &line : r.lines_) // numbers along the whole line from here on
+      for (Row &row : line.rows)
+        for (auto &[column, value] : row) column += first;
+    for (const OutsideEntry &e : *request.outside) {
+      const Place &own = places[static_cast<std::size_t>(e.row)];
+      if (own.line < 0) continue;
+      const std::int64_t element = (chain.mine().first + own.along + e.distance + all) % all, number = element * size + (size > 1 ? e.component : 0);
+      for (int c = 0; c < f.p; ++c)
+        for (int d = 0; d < f.p; ++d) r.lines_[static_cast<std::size_t>(own.line)].rows[static_cast<std::size_t>(own.number * f.p + c)].emplace_back(number * f.p + d, e.value * entry(f, f.T, c, d));
+    }
+    PetscCall(r.BringTogether(request, size * f.p));
+  }
   for (OneLine &line : r.lines_)
     for (std::size_t u = 0; u < line.rows.size() && shift > 0; ++u) shift_diagonal(&line.rows[u], static_cast<std::int64_t>(u), shift);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LineReference::BringTogether(const LineRequest &request, std::int64_t unknowns_of_element)
+{
+  struct Number { // of a row on its line, of a column; the diagonal comes first
+    std::int64_t line, row, column, name;
+    Scalar       value;
+  };
+  std::vector<Number>      mine;
+  PetscMPIInt              bytes, length;
+  std::vector<PetscMPIInt> all, at;
+  PetscFunctionBegin;
+  chain_                   = request.direction.chain;
+  const std::int64_t first = static_cast<std::int64_t>(chain_->mine().first) * unknowns_of_element;
+  for (std::size_t l = 0; l < lines_.size(); ++l)
+    for (std::size_t u = 0; u < lines_[l].rows.size(); ++u) {
+      const std::int64_t row = first + static_cast<std::int64_t>(u);
+      sent_.push_back(lines_[l].at[u]);
+      mine.push_back({static_cast<std::int64_t>(l), row, row, begin_ + static_cast<std::int64_t>(lines_[l].at[u]), Scalar(0)});
+      for (const auto &[column, value] : lines_[l].rows[u]) mine.push_back({static_cast<std::int64_t>(l), row, column, -1, value});
+    }
+  const auto root = chain_->own == 0 ? static_cast<std::size_t>(chain_->size()) : 0;
+  all.resize(root), at.resize(root), count_.resize(root), begin_at_.resize(root);
+  bytes = static_cast<PetscMPIInt>(mine.size() * sizeof(Number)), length = static_cast<PetscMPIInt>(sent_.size());
+  PetscCallMPI(MPI_Gather(&bytes, 1, MPI_INT, all.data(), 1, MPI_INT, 0, chain_->comm));
+  PetscCallMPI(MPI_Gather(&length, 1, MPI_INT, count_.data(), 1, MPI_INT, 0, chain_->comm));
+  for (std::size_t q = 1; q < root; ++q) at[q] = at[q - 1] + all[q - 1], begin_at_[q] = begin_at_[q - 1] + count_[q - 1];
+  std::vector<Number> numbers(root ? static_cast<std::size_t>(at.back() + all.back()) / sizeof(Number) : 0);
+  PetscCallMPI(MPI_Gatherv(mine.data(), bytes, MPI_BYTE, numbers.data(), all.data(), at.data(), MPI_BYTE, 0, chain_->comm));
+  if (!root) lines_.clear();
+  for (OneLine &line : lines_) {
+    line.at.assign(static_cast<std::size_t>(chain_->length() * unknowns_of_element), 0);
+    line.rows.assign(line.at.size(), {});
+  }
+  for (const Number &n : numbers) {
+    OneLine &line = lines_[static_cast<std::size_t>(n.line)];
+    if (n.name >= 0) line.at[static_cast<std::size_t>(n.row)] = name_.size(), name_.push_back(n.name);
+    else line.rows[static_cast<std::size_t>(n.row)].emplace_back(n.column, n.value);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LineReference::Order(const PetscScalar *from, std::vector<PetscScalar> *to) const
+{
+  std::vector<PetscScalar> mine;
+  PetscFunctionBegin;
+  for (std::size_t place : sent_) mine.push_back(from[place]);
+  to->resize(name_.size());
+  PetscCallMPI(MPI_Gatherv(mine.data(), static_cast<PetscMPIInt>(mine.size()), MPIU_SCALAR, to->data(), count_.data(), begin_at_.data(), MPIU_SCALAR, 0, chain_->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,24 +219,33 @@ PetscErrorCode LineReference::keep(Vec b)
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(b, &n));
   PetscCall(VecGetArrayRead(b, &a));
-  PetscCallCXX(kept_.assign(a, a + n));
+  if (chain_) PetscCall(Order(a, &kept_));
+  else PetscCallCXX(kept_.assign(a, a + n));
   PetscCall(VecRestoreArrayRead(b, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode LineReference::compare(Vec x, bool transposed)
 {
-  const PetscScalar *a;
+  const PetscScalar       *a;
+  std::vector<PetscScalar> ordered;
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(x, &a));
-  PetscCall(compare(kept_.data(), a, transposed));
+  if (chain_) PetscCall(Order(a, &ordered));
+  for (std::size_t l = 0; l < lines_.size(); ++l) PetscCallCXX(compare_line(l, kept_.data(), chain_ ? ordered.data() : a, transposed));
   PetscCall(VecRestoreArrayRead(x, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode LineReference::compare(const PetscScalar *b, const PetscScalar *x, bool transposed)
 {
+  std::vector<PetscScalar> ordered_b, ordered_x;
   PetscFunctionBegin;
+  if (chain_) {
+    PetscCall(Order(b, &ordered_b));
+    PetscCall(Order(x, &ordered_x));
+    b = ordered_b.data(), x = ordered_x.data();
+  }
   for (std::size_t l = 0; l < lines_.size(); ++l) PetscCallCXX(compare_line(l, b, x, transposed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -224,7 +273,7 @@ void LineReference::compare_line(std::size_t line, const PetscScalar *b, const P
     if (relative > size) size = relative, at = u;
   }
   if (size <= worst.size) return;
-  worst = {size, begin_ + static_cast<std::int64_t>(position[at]), static_cast<std::int64_t>(line), static_cast<double>(PetscRealPart(x[position[at]])),
+  worst = {size, name_.empty() ? begin_ + static_cast<std::int64_t>(position[at]) : name_[position[at]], static_cast<std::int64_t>(line), static_cast<double>(PetscRealPart(x[position[at]])),
            static_cast<double>(PetscRealPart(reinterpret_cast<const PetscScalar &>(wanted[at])))};
 }
 

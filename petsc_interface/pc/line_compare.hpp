@@ -17,7 +17,8 @@ struct LineDifference {
   double       value = 0, wanted = 0; ///< real parts there
 };
 
-/// The lines of one LineSet as the matrix had them at set-up, on the host. Its elimination pivots and shares nothing with the kernels.
+/// The lines of one LineSet as the matrix had them at set-up, on the host; those that the partition cuts are on the first rank of their chain. Its elimination pivots and shares
+/// nothing with the kernels.
 class LineReference {
 public:
   /// Reads the entries along the lines that were asked for; those of a Kronecker product are multiplied out.
@@ -25,7 +26,7 @@ public:
   /// @param shift   what diagonals grow by, relative to the largest entry of their rows
   static PetscErrorCode create(const LineSource &source, PetscInt rbegin, const LineRequest &request, double shift, std::unique_ptr<LineReference> *reference);
 
-  /// Keeps the right-hand side of a solve that may overwrite it.
+  /// Keeps the right-hand side of a solve that may overwrite it. This and what follows is collective on the chain.
   PetscErrorCode keep(Vec b);
   /// Looks at the solution for what was kept.
   PetscErrorCode compare(Vec x, bool transposed);
@@ -41,13 +42,21 @@ private:
     std::vector<Row>         rows; ///< of unknowns, with columns that are unknowns
   };
 
-  void compare_line(std::size_t line, const PetscScalar *b, const PetscScalar *x, bool transposed);
+  /// Rows of this rank and what they hold, to the first rank of the chain.
+  PetscErrorCode BringTogether(const LineRequest &request, std::int64_t unknowns_of_element);
+  /// An array in the order that `at` speaks of.
+  PetscErrorCode Order(const PetscScalar *from, std::vector<PetscScalar> *to) const;
+  void           compare_line(std::size_t line, const PetscScalar *b, const PetscScalar *x, bool transposed);
 
-  std::vector<OneLine>     lines_;
-  std::vector<PetscScalar> kept_;
-  PetscReal                omega_  = 1;
-  bool                     pinned_ = false; ///< singular pieces of lines are solved for least squares and zero mean
-  std::int64_t             begin_  = 0;     ///< global number of the first row of vectors
+  std::vector<OneLine>             lines_;
+  std::shared_ptr<const LineChain> chain_;            ///< null: lines are whole
+  std::vector<std::size_t>         sent_;             ///< what goes to the first rank, line by line: places in vectors
+  std::vector<PetscMPIInt>         count_, begin_at_; ///< there: how much comes from whom, and where it is put
+  std::vector<std::int64_t>        name_;             ///< there: global numbers of rows
+  std::vector<PetscScalar>         kept_;
+  PetscReal                        omega_  = 1;
+  bool                             pinned_ = false; ///< singular pieces of lines are solved for least squares and zero mean
+  std::int64_t                     begin_  = 0;     ///< global number of the first row of vectors
 };
 
 } // namespace ribbon::petsc

@@ -49,21 +49,32 @@ PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, L
 /// What the entries along a direction say, and why lines along it cannot be solved: a sentence of all ranks, empty where they can. Collective.
 PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirection *chosen, std::string *refusal)
 {
-  const LineDirection &direction = chosen->direction;
-  const LineCouplings &found     = chosen->found;
-  const char          *along     = direction.name.c_str();
-  PetscInt             rbegin;
-  int                  unused = 0;
+  LineDirection   &direction = chosen->direction;
+  LineCouplings   &found     = chosen->found;
+  const char      *along     = direction.name.c_str();
+  OutsideCouplings outside;
+  PetscInt         rbegin;
+  int              unused = 0;
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
-  PetscCall(op.couplings(source.block, direction, &chosen->found));
+  PetscCall(MakeChain(PetscObjectComm((PetscObject)source.rows), direction.place, static_cast<PetscInt>(direction.lines.rows), rbegin, &direction.chain));
+  PetscCall(op.couplings(source.block, direction, &found));
+  PetscCall(ReadOutside(source, direction, &outside));
+  for (auto [row, other] : {std::pair{&found.component_row, outside.component_row}, {&found.too_far_row, outside.too_far_row}, {&found.not_finite, outside.not_finite}})
+    if (*row < 0) *row = other;
+  int most[3] = {std::max(found.half_bandwidth, outside.half_bandwidth), found.periodic || outside.periodic, found.component_row >= 0};
+  if (direction.place.joinable) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)source.rows))); // one matrix, of pieces
+  found.half_bandwidth = most[0], found.periodic = most[1] != 0, found.across = found.across || outside.across;
+  chosen->blocks = most[2] != 0;
+  if (direction.chain) PetscCallCXX(chosen->outside = std::make_shared<const std::vector<OutsideEntry>>(std::move(outside.entries)));
   const auto global = [rbegin](std::int64_t row) { return static_cast<long long>(rbegin + row); };
   const int  block  = chosen->block(source);
   refusal->clear();
   if (found.no_diagonal >= 0 && !source.kronecker) *refusal = format("row %lld stores no diagonal entry", global(found.no_diagonal));
   else if (found.too_far_row >= 0 && !direction.partial)
     *refusal = format("row %lld couples to a row more than %d away on its line along %s; wider bands are not supported", global(found.too_far_row), largest_half_bandwidth, along);
-  else if (block > 8) *refusal = format("row %lld couples to another of the %d components of its line along %s; blocks reach up to 8 components", global(found.component_row), block, along);
+  else if (block > 8 && (found.component_row >= 0 || source.factors.coupled))
+    *refusal = format("row %lld couples to another of the %d components of its line along %s; blocks reach up to 8 components", global(found.component_row), block, along);
   else if (block > 1 && found.half_bandwidth > 1)
     *refusal = format("%d components couple with each other, and elements with others %d away on their line along %s; block lines reach the next element only", block, found.half_bandwidth, along);
   PetscCall(AgreeOnSentence(PetscObjectComm((PetscObject)source.rows), refusal, &unused));
@@ -99,9 +110,10 @@ PetscErrorCode TakePreferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, con
   for (const ChosenDirection &c : *chosen) directions.push_back(c.direction);
   for (const LineDirection &other : map.directions) {
     LinePreference  found;
-    ChosenDirection candidate{other, {}};
+    ChosenDirection candidate;
     std::string     refusal;
-    const bool      is_chosen = std::any_of(directions.begin(), directions.end(), [&](const LineDirection &d) { return d.name == other.name; });
+    candidate.direction  = other;
+    const bool is_chosen = std::any_of(directions.begin(), directions.end(), [&](const LineDirection &d) { return d.name == other.name; });
     if (is_chosen || (cut == PC_LINE_CUT_ERROR && other.lines_cut > 0)) continue;
     PetscCall(op.preference(source.block, directions, other, preferred_by_factor, &found));
     PetscInt counts[2] = {static_cast<PetscInt>(found.rows), static_cast<PetscInt>(found.preferring)};
@@ -138,7 +150,7 @@ PetscErrorCode ChooseAmong(MPI_Comm comm, PC_Line *line, LineOperator &op, const
 }
 
 /// Directions of the first of the places that has lines: the DM, consecutive rows that nothing else couples to, a grid, the largest couplings. Whatever matrix it is has the last.
-/// Lines of a DM are what the program says they are; the others are found, and give way to the next ones where they cannot be solved.
+/// Lines that cannot be solved give way to the next ones.
 PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<ChosenDirection> *chosen)
 {
   enum { from_dm, from_rows, from_grid, from_couplings };
@@ -150,6 +162,7 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
     LineMap                  map;
     std::vector<std::string> refusals;
     map.coloured = line->ordering == PC_LINE_ORDERING_ZEBRA;
+    map.joined   = JoinsPieces(line);
     if (from == from_dm) PetscCall(LinesFromDM(pc, source, &map));
     else if (from == from_rows) {
       PetscCall(GetElements(source, &elements));
@@ -158,10 +171,13 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
     else PetscCall(LinesFromCouplings(source, elements, &map));
     line->source = map.source;
     PetscCall(ChooseAmong(comm, line, op, source, &map, chosen, &refusals));
-    PetscCheck(!chosen->empty() || refusals.empty() || from == from_rows || from == from_grid, comm, PETSC_ERR_SUP, "PC line: %s", refusals[0].c_str());
+    PetscCheck(!chosen->empty() || from < from_couplings, comm, PETSC_ERR_SUP, "PC line: %s", refusals[0].c_str());
     if (!chosen->empty() && map.directions.size() == 1 && !before.empty()) line->why += ": " + before;
-    for (const std::string &refusal : refusals) (chosen->empty() ? before : line->why) += ", " + refusal;
-    if (refusals.empty()) before += (before.empty() ? "" : ", ") + map.why_not;
+    if (chosen->empty() && refusals.empty()) refusals.push_back(map.why_not);
+    for (const std::string &refusal : refusals) {
+      std::string &to = chosen->empty() ? before : line->why;
+      to += (to.empty() ? "" : ", ") + refusal;
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,7 +186,7 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
 
 int ChosenDirection::block(const LineSource &source) const
 {
-  return source.factors.coupled ? source.factors.p : found.component_row >= 0 ? direction.components : 1;
+  return source.factors.coupled ? source.factors.p : blocks ? direction.components : 1;
 }
 
 PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<ChosenDirection> *chosen)
@@ -183,11 +199,13 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   map.coloured = line->ordering == PC_LINE_ORDERING_ZEBRA;
+  map.joined   = JoinsPieces(line);
   PetscCall(FindLines(pc, line, source, &map));
   line->source = map.source;
   line->why    = "asked for" + (map.why_not.empty() ? "" : ": " + map.why_not);
   for (const LineDirection &direction : map.directions) {
-    chosen->push_back({direction, {}});
+    chosen->emplace_back();
+    chosen->back().direction = direction;
     PetscCall(LookAlong(op, source, &chosen->back(), &refusal));
     PetscCheck(refusal.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC line: %s", refusal.c_str());
   }

@@ -3,12 +3,14 @@
 
 #include "../csr.hpp"
 #include "../session.hpp"
+#include "cut_solver.hpp"
 #include "format.hpp"
+#include "outside_bands.hpp"
+#include "whole_lines.hpp"
 
 #include <ribbon/packing.hpp>
 #include <ribbon/precision.hpp>
 #include <ribbon/scale.hpp>
-#include <ribbon/transpose.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -77,6 +79,7 @@ class LineOperatorOn final : public LineReaderOn<Exec> {
   using Memory                 = typename Exec::memory_space;
   using Buffer                 = Kokkos::View<Scalar *, Memory>;
   using Solver                 = LineSolver<Number, Exec>;
+  using Input                  = Bands<Scalar, Memory>;
 
 public:
   PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) override
@@ -93,40 +96,36 @@ public:
     PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
     PetscCall(WithCsr<Exec>(block, [&](const auto &A) {
       LinePlaces places = this->places_of(request.direction, A.rows);
-      places.wrap       = request.periodic;
+      places.wrap       = request.periodic && !request.direction.chain;
       bands_            = extract_bands(exec, A, places, request.half_bandwidth);
       if (request.direction.element) packing_ = this->tables_.at(request.direction.element).packing;
       if (is_packed()) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
     }));
+    if (request.direction.chain) PetscCallCXX(insert_outside(exec, *request.outside, request.direction, bands_));
     PetscCall(ShareAndScale(exec, source, request, facts));
     PetscCallCXX(exec.fence());
     this->tables_.clear();
+    places_ = request.direction.lines, lines_ = solved_lines(source, request);
     facts->lhs      = bands_.lhs;
     facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
+    int differ      = request.lhs == PC_LINE_LHS_SHARED && facts->matrices > 1; // an error, which is raised by all ranks
+    if (request.direction.chain) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &differ, 1, MPI_INT, MPI_MAX, request.direction.chain->comm));
     PetscCall(PetscLogEventEnd(events->extract, block, 0, 0, 0));
-    if (request.lhs == PC_LINE_LHS_SHARED && facts->matrices > 1) PetscFunctionReturn(PETSC_SUCCESS);
+    if (differ) PetscFunctionReturn(PETSC_SUCCESS);
 
     PetscCall(PetscLogEventBegin(events->factor, block, 0, 0, 0));
-    try {
-      places_ = request.direction.lines, lines_ = solved_lines(source, request);
-      do {
-        if constexpr (rounds) factored_ = round_bands<Number>(exec, bands_, &alpha_);
-        else factored_ = bands_;
-        solver_ = Solver(exec, inner(lines_), factored_, request.solver);
-      } while (Shift(exec, request, solver_.report(), facts));
-      bands_ = {};
-    } catch (const std::invalid_argument &e) {
-      facts->refusal = e.what();
-    } catch (const std::exception &e) {
-      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
-    }
+    chain_ = request.direction.chain, periodic_ = request.periodic, how_ = request.cut;
+    if (chain_) PetscCall(Join(exec, request, facts));
+    if (cut_.empty()) PetscCall(Factor(exec, request, facts));
     PetscCall(PetscLogEventEnd(events->factor, block, 0, 0, 0));
     if (!facts->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
     const std::int64_t elements = !is_packed() ? request.direction.lines.unknowns() : std::count_if(request.direction.element->begin(), request.direction.element->end(), [](std::int64_t e) { return e >= 0; });
     all_rows_                   = elements * request.direction.components * source.factors.p == rows_;
-    facts->report               = solver_.report();
-    facts->bytes                = solver_.report().bytes + factored_.values.size() * sizeof(Number) + (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
-    flops_                      = (6.0 * factored_.half_bandwidth() + 1) * factored_.block * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
+    facts->report               = !cut_.empty() ? cut_.report() : whole_.empty() ? solver_.report() : whole_solver_.report();
+    facts->bytes                = facts->report.bytes + (whole_.empty() ? 0 : whole_.bytes()) + bands_.values.size() * sizeof(Scalar) + factored_.values.size() * sizeof(Number) +
+                   (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
+    const int reach = chain_ ? bands_.half_bandwidth() : factored_.half_bandwidth();
+    flops_          = (6.0 * reach + 1) * lines_.components * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -145,8 +144,11 @@ public:
     PetscFunctionBegin;
     if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
     options.zero_pivot = std::numeric_limits<real_t<Number>>::min(); // A passed its limit, shifted or not: columns are not asked, the probe judges digits
-    PetscCallCXX(transposed_ = Solver(exec, solver_.lines(), ribbon::transpose<Number>(exec, factored_), options));
-    const FactorReport &report = transposed_.report();
+    if (!cut_.empty()) PetscCall(TransposeCut(exec, options));
+    if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!whole_.empty()) PetscCallCXX(whole_transposed_ = LineSolver<Scalar, Exec>(exec, whole_.lines(), ribbon::transpose<Scalar>(exec, bands_), options));
+    else PetscCallCXX(transposed_ = Solver(exec, solver_.lines(), ribbon::transpose<Number>(exec, factored_), options));
+    const FactorReport &report = whole_.empty() ? transposed_.report() : whole_transposed_.report();
     has_transposed_            = report.ok();
     if (!report.ok())
       *failure = format("PC line: the transposed lines cannot be solved with -pc_line_algorithm %s: their smallest pivot is %.2g of its row, their backward error %.1e", request_.algorithm.c_str(), report.smallest_pivot,
@@ -160,11 +162,10 @@ public:
     PetscScalar       *px;
     const Exec         exec = current_space<Exec>();
     PetscFunctionBegin;
-    const Solver &solver = transposed ? transposed_ : solver_;
     if constexpr (!is_device_space<Exec>) {
       PetscCall(VecGetArrayRead(b, &pb));
       PetscCall(all_rows_ ? VecGetArrayWrite(x, &px) : VecGetArray(x, &px));
-      PetscCallCXX(solve_lines(exec, solver, reinterpret_cast<const Scalar *>(pb), lines_, reinterpret_cast<Scalar *>(px), lines_));
+      PetscCall(SolveLines(exec, transposed, reinterpret_cast<const Scalar *>(pb), lines_, reinterpret_cast<Scalar *>(px), lines_));
       PetscCallCXX(exec.fence());
       PetscCall(all_rows_ ? VecRestoreArrayWrite(x, &px) : VecRestoreArray(x, &px));
       PetscCall(VecRestoreArrayRead(b, &pb));
@@ -173,7 +174,7 @@ public:
       PetscMemType where_b, where_x;
       PetscCall(VecGetArrayReadAndMemType(b, &pb, &where_b));
       PetscCall(all_rows_ ? VecGetArrayWriteAndMemType(x, &px, &where_x) : VecGetArrayAndMemType(x, &px, &where_x));
-      PetscCall(solve_arrays(exec, solver, pb, where_b, lines_, px, where_x, lines_));
+      PetscCall(solve_arrays(exec, transposed, pb, where_b, lines_, px, where_x, lines_));
       PetscCall(all_rows_ ? VecRestoreArrayWriteAndMemType(x, &px) : VecRestoreArrayAndMemType(x, &px));
       PetscCall(VecRestoreArrayReadAndMemType(b, &pb));
     }
@@ -188,7 +189,7 @@ public:
     PetscMemType       where_b = PETSC_MEMTYPE_HOST, where_x = PETSC_MEMTYPE_HOST;
     const Exec         exec = current_space<Exec>();
     PetscFunctionBegin;
-    const Solver &solver = transposed ? transposed_ : solver_;
+    const CutSolver<Exec> &cut = transposed ? cut_transposed_ : cut_;
     PetscCall(MatGetLocalSize(B, &rows, nullptr));
     PetscCall(MatGetSize(B, nullptr, &columns));
     PetscCall(MatDenseGetLDA(B, &ldb));
@@ -203,14 +204,14 @@ public:
     // Every column is as many lines as the matrix has. One call takes them all where the line set has a stride to spare and nothing is
     // staged (staging whole arrays would touch what lies between the columns).
     const bool     staged   = is_device_space<Exec> && (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x));
-    const bool     one_call = lines_.count1 == 1 && !staged && !is_packed();
+    const bool     one_call = lines_.count1 == 1 && !staged && !is_packed() && whole_.empty() && (cut.empty() || cut.takes_columns());
     const PetscInt calls    = one_call ? 1 : columns;
     for (PetscInt c = 0; c < calls && rows > 0 && columns > 0; ++c) {
       const LineSet      in = one_call ? with_columns(lines_, columns, ldb) : lines_, out = one_call ? with_columns(lines_, columns, ldx) : lines_;
       const PetscScalar *b = pb + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldb);
       PetscScalar       *x = px + static_cast<std::size_t>(c) * static_cast<std::size_t>(ldx);
-      if constexpr (is_device_space<Exec>) PetscCall(solve_arrays(exec, solver, b, where_b, in, x, where_x, out));
-      else PetscCallCXX(solve_lines(exec, solver, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
+      if constexpr (is_device_space<Exec>) PetscCall(solve_arrays(exec, transposed, b, where_b, in, x, where_x, out));
+      else PetscCall(SolveLines(exec, transposed, reinterpret_cast<const Scalar *>(b), in, reinterpret_cast<Scalar *>(x), out));
     }
     if constexpr (is_device_space<Exec>) {
       PetscCall(RibbonDenseRestoreArrayWriteAndMemType(X, &px));
@@ -227,10 +228,9 @@ public:
 private:
   bool is_packed() const { return packing_.element.extent(0) > 0; }
 
-  /// Keeps one matrix for lines that agree, or some; then makes the Kronecker product, and omega.
-  PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request, LineFacts *facts)
+  /// Keeps one matrix for lines that agree, or some.
+  PetscErrorCode Share(const Exec &exec, std::int64_t lines, const LineRequest &request, LineFacts *facts)
   {
-    const std::int64_t lines = request.direction.lines.lines();
     PetscFunctionBegin;
     if (request.lhs != PC_LINE_LHS_PER_LINE && lines > 0) {
       // classes while they hold less than a quarter of what one matrix per line holds
@@ -239,6 +239,15 @@ private:
       PetscCallCXX(shared = share<Scalar>(exec, bands_, most, request.lhs_tol));
       facts->first = shared.first, facts->different = shared.different;
     }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// The same, then makes the Kronecker product, and omega.
+  PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request, LineFacts *facts)
+  {
+    const std::int64_t lines = request.direction.lines.lines();
+    PetscFunctionBegin;
+    PetscCall(Share(exec, lines, request, facts));
     if (source.kronecker) {
       PetscCallCXX(bands_ = kronecker(exec, bands_, lines, source.factors));
       if (bands_.values.extent(0) > 1 && facts->different < 0) facts->first = 0, facts->different = 1;
@@ -266,14 +275,80 @@ private:
     return split_components(lines, source.factors.p)[0];
   }
 
-  /// Solves in the memory of Exec.
-  void solve_lines(const Exec &exec, const Solver &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  /// Lines that the partition cuts: solved where their pieces are, or brought together where that would not be sound. Collective on their chain.
+  PetscErrorCode Join(const Exec &exec, const LineRequest &request, LineFacts *facts)
   {
-    if (!is_packed()) return solve_numbers(exec, solver, b, in, x, out);
-    const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
-    pack(exec, packing_, components, b, packed_.data());
-    solve_numbers(exec, solver, packed_.data(), in, packed_.data(), in);
-    unpack(exec, packing_, components, packed_.data(), x);
+    std::string why_not;
+    PetscFunctionBegin;
+    PetscCall(cut_.set_up(exec, chain_, lines_, bands_, periodic_, how_, request.solver, &why_not));
+    facts->joined = why_not.empty() ? cut_.facts() : why_not;
+    facts->exact  = !why_not.empty() || cut_.is_exact();
+    PetscCall(PetscInfo(nullptr, "PC line: pieces of %lld rows of %lld lines: %s\n", static_cast<long long>(lines_.rows), static_cast<long long>(lines_.lines()), facts->joined.c_str()));
+    if (why_not.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    cut_ = CutSolver<Exec>();
+    PetscCallCXX(whole_ = WholeLines<Exec>(exec, chain_, lines_));
+    PetscCall(whole_.bands(exec, bands_, periodic_, &bands_));
+    PetscCall(Share(exec, whole_.lines().lines(), request, facts));
+    facts->whole = true, facts->lhs = bands_.lhs, facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Whole lines of this rank; those that were brought together stay in PetscScalar's own precision.
+  PetscErrorCode Factor(const Exec &exec, const LineRequest &request, LineFacts *facts)
+  {
+    PetscFunctionBegin;
+    try {
+      if (!whole_.empty()) {
+        do whole_solver_ = LineSolver<Scalar, Exec>(exec, whole_.lines(), bands_, request.solver);
+        while (Shift(exec, request, whole_solver_.report(), facts));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
+      do {
+        if constexpr (rounds) factored_ = round_bands<Number>(exec, bands_, &alpha_);
+        else factored_ = bands_;
+        solver_ = Solver(exec, inner(lines_), factored_, request.solver);
+      } while (Shift(exec, request, solver_.report(), facts));
+      bands_ = {};
+    } catch (const std::invalid_argument &e) {
+      facts->refusal = e.what();
+    } catch (const std::exception &e) {
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// The pieces of the transposed lines; whole lines to be transposed where they are not sound. Collective on the chain.
+  PetscErrorCode TransposeCut(const Exec &exec, const LineSolverOptions &options)
+  {
+    std::string why_not;
+    Input       turned;
+    PetscFunctionBegin;
+    PetscCall(TransposePieces(exec, *chain_, periodic_, lines_.lines(), bands_, &turned));
+    PetscCall(cut_transposed_.set_up(exec, chain_, lines_, turned, periodic_, how_, options, &why_not));
+    has_transposed_ = why_not.empty();
+    if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
+    cut_transposed_ = CutSolver<Exec>();
+    PetscCallCXX(whole_ = WholeLines<Exec>(exec, chain_, lines_));
+    PetscCall(whole_.bands(exec, bands_, periodic_, &bands_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Solves in the memory of Exec. Collective on the chain of these lines.
+  PetscErrorCode SolveLines(const Exec &exec, bool transposed, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  {
+    const Solver    &solver = transposed ? transposed_ : solver_;
+    CutSolver<Exec> &cut    = transposed ? cut_transposed_ : cut_;
+    PetscFunctionBegin;
+    if (!cut.empty()) PetscCall(cut.solve(exec, b, in, x, out));
+    else if (!whole_.empty()) PetscCall(whole_.solve(exec, transposed ? whole_transposed_ : whole_solver_, b, in, x, out));
+    else if (!is_packed()) PetscCallCXX(solve_numbers(exec, solver, b, in, x, out));
+    else {
+      const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
+      PetscCallCXX(pack(exec, packing_, components, b, packed_.data()));
+      PetscCallCXX(solve_numbers(exec, solver, packed_.data(), in, packed_.data(), in));
+      PetscCallCXX(unpack(exec, packing_, components, packed_.data(), x));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /// Solves, in the shorter numbers where there are: there and back through a buffer of theirs.
@@ -307,7 +382,7 @@ private:
   }
 
   /// Solves where the arrays are; arrays in host memory pass through buffers on the device.
-  PetscErrorCode solve_arrays(const Exec &exec, const Solver &solver, const PetscScalar *b, PetscMemType where_b, const LineSet &in, PetscScalar *x, PetscMemType where_x, const LineSet &out)
+  PetscErrorCode solve_arrays(const Exec &exec, bool transposed, const PetscScalar *b, PetscMemType where_b, const LineSet &in, PetscScalar *x, PetscMemType where_x, const LineSet &out)
   {
     using HostBuffer     = Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     using HostInput      = Kokkos::View<const Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -331,7 +406,7 @@ private:
       if (host_x) dx = buffer_.data() + place.first;
     }
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCallCXX(solve_lines(exec, solver, db, in, dx, out));
+    PetscCall(SolveLines(exec, transposed, db, in, dx, out));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(flops_ * static_cast<double>(in.unknowns())));
     if (host_x) {
@@ -343,17 +418,24 @@ private:
   }
 
   LineSet               places_, lines_; ///< of elements; of unknowns, in vectors or packed
-  Bands<Scalar, Memory> bands_;          ///< during the set-up
+  Input                 bands_;          ///< during the set-up; of lines that the partition cuts afterwards, too
   Bands<Number, Memory> factored_;
   Packing<Memory>       packing_; ///< empty: lines lie in the vectors themselves
   Buffer                packed_;
   Solver                solver_, transposed_;
-  LineSolverOptions     request_;
-  bool                  has_transposed_ = false;
-  PetscInt              rows_           = 0;    ///< of the block
-  bool                  all_rows_       = true; ///< they are on these lines; otherwise x keeps what it holds elsewhere
-  double                flops_          = 0;
-  Buffer                buffer_;
+  CutSolver<Exec>       cut_, cut_transposed_; ///< of lines that the partition cuts and that are solved where their pieces lie, else empty
+  WholeLines<Exec>      whole_;                ///< of those that are brought together, else empty
+  PCLineCut             how_      = PC_LINE_CUT_AUTO;
+  bool                  periodic_ = false;
+
+  std::shared_ptr<const LineChain> chain_;
+  LineSolver<Scalar, Exec>         whole_solver_, whole_transposed_;
+  LineSolverOptions                request_;
+  bool                             has_transposed_ = false;
+  PetscInt                         rows_           = 0;    ///< of the block
+  bool                             all_rows_       = true; ///< they are on these lines; otherwise x keeps what it holds elsewhere
+  double                           flops_          = 0;
+  Buffer                           buffer_;
 
   Kokkos::View<Number *, Memory> rounded_;   ///< right-hand sides and solutions where numbers are shorter
   Buffer                         size_;      ///< largest number of each right-hand side

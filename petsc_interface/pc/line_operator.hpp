@@ -18,13 +18,16 @@ struct LineRequest {
   int               half_bandwidth = 1; ///< of elements; lines of blocks where these have more than one component
   int               block          = 1; ///< unknowns of an element of a line
   bool              periodic       = false;
-  bool              coupled        = false; ///< rows of this rank couple with others that the solve of their line leaves out
+  bool              coupled        = false; ///< rows of this rank couple with others, wherever these are, that the solve of their line leaves out
   bool              zero_sums      = true;  ///< lines may have rows that sum to zero
   PetscReal         omega          = 1;     ///< what is solved is omega A^-1
   PCLineLhs         lhs            = PC_LINE_LHS_AUTO;
+  PCLineCut         cut            = PC_LINE_CUT_AUTO;
   double            lhs_tol        = 0; ///< lines that agree to this share their matrix
   double            shift          = 0; ///< first shift of diagonals where a pivot is zero; 0: none
   LineSolverOptions solver;
+
+  std::shared_ptr<const std::vector<OutsideEntry>> outside; ///< of all rows, where the direction has a chain
 };
 
 /// What it got.
@@ -34,6 +37,9 @@ struct LineFacts {
   std::int64_t first = -1, different = -1; ///< first pair of lines that differ, where it was looked for
   std::size_t  bytes = 0;                  ///< factors, tables and bands
   double       shift = 0;                  ///< of the diagonals, relative to the largest entry of their rows
+  bool         whole = false;              ///< lines that the partition cuts were brought together, those that the report speaks of to this rank
+  bool         exact = true;               ///< the lines are solved to rounding, over all ranks that hold their pieces
+  std::string  joined;                     ///< how, or why they were brought together; empty: they have no chain
   FactorReport report;
   std::string  refusal; ///< why the kernels do not take these lines; empty when they do
   const char  *space = "";

@@ -7,7 +7,7 @@ const char *const PCLineDirections[]   = {"auto", "x", "y", "z", "rows", "matrix
 const char *const PCLineCompositions[] = {"auto", "multiplicative", "additive", "symmetric", "PCLineComposition", "PC_LINE_COMPOSITION_", nullptr};
 const char *const PCLineOrderings[]    = {"jacobi", "zebra", "PCLineOrdering", "PC_LINE_ORDERING_", nullptr};
 const char *const PCLineLhsTypes[]     = {"auto", "shared", "classes", "per_line", "PCLineLhs", "PC_LINE_LHS_", nullptr};
-const char *const PCLineCuts[]         = {"local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
+const char *const PCLineCuts[]         = {"auto", "exact", "drop", "local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
 const char *const PCLineAlgorithms[]   = {"auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
 const char *const PCLinePrecisions[]   = {"same", "single", "PCLinePrecision", "PC_LINE_PRECISION_", nullptr};
 const char *const PCLineShiftTypes[]   = {"none", "nonzero", "pin", "PCLineShiftType", "PC_LINE_SHIFT_", nullptr};
@@ -243,7 +243,7 @@ RIBBON_OPTION(Compare, PetscBool, Bool, value == PETSC_FALSE || value == PETSC_T
 RIBBON_ENUM_OPTION(Composition, PCLineComposition, PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_SYMMETRIC)
 RIBBON_ENUM_OPTION(Ordering, PCLineOrdering, PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA)
 RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)
-RIBBON_ENUM_OPTION(Cut, PCLineCut, PC_LINE_CUT_LOCAL, PC_LINE_CUT_ERROR)
+RIBBON_ENUM_OPTION(Cut, PCLineCut, PC_LINE_CUT_AUTO, PC_LINE_CUT_ERROR)
 RIBBON_ENUM_OPTION(Algorithm, PCLineAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_PIVOTED)
 RIBBON_ENUM_OPTION(Precision, PCLinePrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE)
 

@@ -10,14 +10,22 @@
 
 namespace ribbon::petsc {
 
-PetscErrorCode IsDirectNow(PC pc, bool *direct)
+PetscErrorCode IsCurrent(PC pc, bool *current)
 {
   const auto      *line = static_cast<PC_Line *>(pc->data);
   PetscObjectState state, watched = line->watched_state;
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
   if (line->watched) PetscCall(PetscObjectStateGet((PetscObject)line->watched, &watched));
-  *direct = line->direct && state == line->state && watched == line->watched_state;
+  *current = state == line->state && watched == line->watched_state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode IsDirectNow(PC pc, bool *direct)
+{
+  PetscFunctionBegin;
+  PetscCall(IsCurrent(pc, direct));
+  *direct = *direct && static_cast<PC_Line *>(pc->data)->direct;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -28,15 +36,15 @@ PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscRe
 {
   auto         *line = static_cast<PC_Line *>(pc->data);
   const Events *events;
-  bool          exact = false;
+  bool          current = false;
   PetscFunctionBegin;
   PetscCall(CheckIsSetUp(pc));
   PetscCall(GetEvents(&events));
-  PetscCall(IsDirectNow(pc, &exact));
-  exact = exact && line->precision == PC_LINE_PRECISION_SAME;
+  PetscCall(IsCurrent(pc, &current));
+  const bool exact = current && line->direct && line->precision == PC_LINE_PRECISION_SAME;
   PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
   if (line->failure.empty()) {
-    PetscCall(line->sweep.richardson(pc->pmat, b, x, work, x_is_zero == PETSC_TRUE, its, exact));
+    PetscCall(line->sweep.richardson(pc->pmat, b, x, work, x_is_zero == PETSC_TRUE, its, exact, current && line->plain));
     *reason = PCRICHARDSON_CONVERGED_ITS;
   } else {
     const KSPConvergedReason failed = KSP_DIVERGED_PC_FAILED; // what PETSc makes of the reason is a KSPConvergedReason

@@ -30,12 +30,13 @@ PetscErrorCode Request(const ChosenDirection &chosen, const LineSource &source, 
   const LineCouplings &found = chosen.found;
   PetscFunctionBegin;
   request->direction = chosen.direction;
-  if (found.component_row < 0 && chosen.direction.components > 1) PetscCallCXX(SplitComponents(&request->direction));
+  if (!chosen.blocks && chosen.direction.components > 1) PetscCallCXX(SplitComponents(&request->direction));
   request->block          = chosen.block(source);
   request->half_bandwidth = std::max(1, found.half_bandwidth);
   request->periodic       = found.periodic;
   request->coupled        = found.across;
-  request->zero_sums      = found.zero_sums || source.kronecker;
+  request->outside        = chosen.outside;
+  request->zero_sums      = found.zero_sums || source.kronecker || chosen.direction.chain;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,7 +64,12 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
     matrix = format("the matrix of class %lld", which);
     break;
   case Lhs::per_line:
-  case Lhs::shifted: // a matrix per line, too
+  case Lhs::shifted:   // a matrix per line, too
+    if (facts.whole) { // counted along the whole line
+      place  = format("row %lld of a line along %s that the partition cuts", row, request.direction.name.c_str());
+      matrix = "the matrix of a line along " + request.direction.name + " that the partition cuts";
+      break;
+    }
     place  = format("row %lld (line %lld of its rank)", global_row(rbegin, request, r.line, r.row), which);
     matrix = format("line %lld (first row %lld)", which, global_row(rbegin, request, r.line, 0));
   }
@@ -80,34 +86,16 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
   return "";
 }
 
-/// Whether an entry that is not zero couples the rows of this rank to those of others.
-PetscErrorCode CouplesToOtherRanks(Mat pmat, bool *couples)
-{
-  PetscMPIInt size;
-  Mat         off;
-  PetscReal   norm;
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pmat), &size));
-  PetscCall(GetOffProcessBlock(pmat, &off, nullptr));
-  *couples = size > 1; // other types cannot tell
-  if (!off) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatNorm(off, NORM_FROBENIUS, &norm));
-  *couples = norm != 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Damping of solves that nobody gave one: Richardson's iteration with undamped line Jacobi does not smooth, and a multigrid level is there to smooth. Collective.
 PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
 {
   const char *prefix   = ((PetscObject)pc)->prefix;
-  bool        couples  = false;
   int         found[2] = {0, 0}; // couplings that are left out of solves without damping of their own, largest half-bandwidth
   PetscFunctionBegin;
   *omega = 1;
   if (!prefix || !std::strstr(prefix, "mg_levels_") || (line->composed == PC_LINE_COMPOSITION_ADDITIVE && line->requests.size() > 1)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CouplesToOtherRanks(pc->pmat, &couples));
   for (const LineRequest &request : line->requests) {
-    if (request.direction.colours.empty() && (couples || request.coupled)) found[0] = 1;
+    if (request.direction.colours.empty() && request.coupled) found[0] = 1;
     found[1] = PetscMax(found[1], request.half_bandwidth);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
@@ -247,12 +235,16 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
   PetscCall(DecidePin(pc, line));
   for (const ChosenDirection &chosen : directions) {
     const LineDirection &d = chosen.direction;
-    PetscCheck(line->cut == PC_LINE_CUT_LOCAL || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
+    PetscCheck(line->cut != PC_LINE_CUT_ERROR || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
                d.name.c_str(), (int)d.processes, d.name == "rows" ? "give each rank whole lines" : format("use -da_processors_%s 1", d.name.c_str()).c_str());
+    PetscCheck((line->cut != PC_LINE_CUT_EXACT && line->cut != PC_LINE_CUT_DROP) || d.lines_cut == 0 || d.place.joinable, comm, PETSC_ERR_SUP,
+               "PC line: the partition cuts %" PetscInt_FMT " lines along %s, and the %s does not tell which pieces belong together; give the matrix a DMDA, or use -pc_line_cut local", d.lines_cut, d.name.c_str(),
+               line->source.c_str());
     LineRequest request;
     PetscCall(Request(chosen, source, &request));
     if (chosen.found.not_finite >= 0) line->failure = format("PC line: row %lld has an entry that is not a finite number", static_cast<long long>(rbegin + chosen.found.not_finite)); // a failure, not an error
     request.lhs               = line->lhs;
+    request.cut               = line->cut;
     request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
     request.solver.zero_pivot = static_cast<double>(line->zero_pivot);
     request.lhs_tol           = static_cast<double>(line->lhs_tol);
@@ -260,6 +252,8 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     if (!line->pinned.empty() && request.zero_sums && request.block == 1) request.solver.singular = "zero_mean"; // a look at every matrix, so not without need
     line->requests.push_back(request);
   }
+  int number = static_cast<int>(FactorStatus::not_finite);
+  PetscCall(AgreeOnSentence(comm, &line->failure, &number)); // what follows is done by all ranks, or by none
   const std::string not_finite = line->failure;
   std::string       error;
   for (bool again = true; again;) {
@@ -299,24 +293,40 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether one solve is the inverse of the matrix, to the digits of the factors, on all ranks. Collective.
-PetscErrorCode SolvesDirectly(PC pc, const PC_Line *line, bool *directly)
+/// Whether lines are factored as they are in the matrix, and whether one solve is the inverse of it, to the digits of the factors; on all ranks. Collective.
+PetscErrorCode Describe(PC pc, PC_Line *line)
 {
-  const bool whole   = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
-  bool       couples = false;
-  int        left_out;
+  const bool one_solve = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
+  int        found[2]  = {line->lhs_tol > 0 || line->watched || line->precision != PC_LINE_PRECISION_SAME, line->lhs_tol > 0 || line->requests[0].coupled};
   PetscFunctionBegin;
-  *directly = whole;
-  if (!whole) PetscFunctionReturn(PETSC_SUCCESS);                                     // the same on all ranks
-  PetscCall(CouplesToOtherRanks(line->watched ? line->watched : pc->pmat, &couples)); // of a Kronecker product A tells
-  left_out = couples || line->requests[0].coupled || line->lhs_tol > 0;
-  for (const LineBatch &batch : line->sweep.groups[0].batches) left_out = left_out || batch.facts.shift > 0 || batch.facts.report.singular_lines > 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  *directly = left_out == 0;
+  for (const LineGroup &group : line->sweep.groups)
+    for (const LineBatch &batch : group.batches) {
+      const LineFacts &facts = batch.facts;
+      if (facts.shift > 0 || facts.report.singular_lines > 0) found[0] = found[1] = 1;
+      if (!facts.exact) found[1] = 1;
+      if (!facts.joined.empty()) found[0] = 1; // entries of other ranks lie on lines
+    }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  line->plain  = found[0] == 0;
+  line->direct = found[1] == 0 && one_solve;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace
+
+PetscErrorCode LinesAreWhole(PC pc, bool *whole)
+{
+  const auto *line = static_cast<const PC_Line *>(pc->data);
+  int         found;
+  PetscFunctionBegin;
+  found = !line->requests.empty() && line->failure.empty();
+  for (const LineRequest &request : line->requests) found = found && (request.direction.lines_cut == 0 || request.direction.place.joinable);
+  for (const LineGroup &group : line->sweep.groups)
+    for (const LineBatch &batch : group.batches) found = found && batch.facts.exact;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)pc)));
+  *whole = found != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode SetUpLine(PC pc, PC_Line *line)
 {
@@ -331,7 +341,7 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));
   PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PC line: the matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, rows, columns);
   PetscCall(CollectiveError(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, m == n ? "" : format("PC line: a rank owns %lld rows but %lld columns", (long long)m, (long long)n)));
-  PetscErrorCode ierr = GetLineSource(pc->pmat, &source);
+  PetscErrorCode ierr = GetLineSource(pc->pmat, &source, JoinsPieces(line));
   if (!ierr) ierr = SetUp(pc, line, source);
   PetscCall(RestoreLineSource(&source));
   PetscCall(ierr);
@@ -341,7 +351,7 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
     PetscCall(PetscObjectStateGet((PetscObject)source.rows, &line->watched_state));
   }
   PetscCall(ReportFailure(pc, line));
-  PetscCall(SolvesDirectly(pc, line, &line->direct));
+  PetscCall(Describe(pc, line));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &line->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

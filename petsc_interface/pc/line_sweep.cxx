@@ -44,8 +44,11 @@ PetscErrorCode LineSweep::transpose(MPI_Comm comm)
   PetscFunctionBegin;
   if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
   for (LineGroup &group : groups)
-    for (LineBatch &batch : group.batches)
-      if (failure.empty()) PetscCall(batch.op->transpose(&failure));
+    for (LineBatch &batch : group.batches) { // of lines that the partition cuts all ranks have to
+      std::string found;
+      PetscCall(batch.op->transpose(&found));
+      if (failure.empty()) failure = found;
+    }
   PetscCall(CollectiveError(comm, PETSC_ERR_MAT_LU_ZRPVT, failure));
   has_transposed_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -54,7 +57,8 @@ PetscErrorCode LineSweep::transpose(MPI_Comm comm)
 PetscErrorCode LineSweep::reset()
 {
   PetscFunctionBegin;
-  has_transposed_ = false;
+  has_transposed_ = false, steps_ = 0;
+  PetscCall(rest_.reset());
   for (Vec *v : {&residual_, &correction_, &outer_, &part_, &foreign_b_, &foreign_x_}) PetscCall(VecDestroy(v));
   groups.clear(), sequences.clear();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -132,11 +136,34 @@ PetscErrorCode LineSweep::apply(Mat A, Vec b, Vec x, bool transposed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LineSweep::richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_zero, PetscInt times, bool exact)
+/// x + B (b - A x) = (1 - omega) x + B (b - N x), N being what the lines leave out of A.
+PetscErrorCode LineSweep::split(Vec b, Vec x, bool x_is_zero, PetscInt64 times, Vec work)
 {
+  LineGroup      &group = groups[0];
+  const PetscReal omega = group.batches[0].request.omega;
   PetscFunctionBegin;
-  if (exact) PetscCall(iterate(A, b, x, true, PetscMin(times, 2), false, work));
-  else PetscCall(iterate(A, b, x, x_is_zero, PetscInt64(times) * iterations, false, work));
+  for (PetscInt64 k = 0; k < times; ++k) {
+    const bool zero = x_is_zero && k == 0;
+    if (!zero) PetscCall(rest_.residual(b, x, work));
+    PetscCall(group.solve(zero ? b : work, zero || omega == 1 ? x : work, false));
+    if (!zero && omega != 1) PetscCall(VecAXPBY(x, 1, 1 - omega, work));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LineSweep::richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_zero, PetscInt times, bool exact, bool splits)
+{
+  const PetscInt64 all   = PetscInt64(times) * iterations;
+  PetscBool        takes = PETSC_FALSE;
+  PetscFunctionBegin;
+  if (exact) {
+    PetscCall(iterate(A, b, x, true, PetscMin(times, 2), false, work));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (splits && groups.size() == 1 && groups[0].batches.size() == 1 && sequences.size() == 1 && sequences[0].size() == 1) PetscCall(LineRest::takes(A, &takes));
+  if (takes && !rest_.is_made() && (steps_ += all) > 4) PetscCall(rest_.make(A, groups[0].batches[0].request)); // making it takes as long as it saves in a few steps
+  if (takes && rest_.is_made()) PetscCall(split(b, x, x_is_zero, all, work));
+  else PetscCall(iterate(A, b, x, x_is_zero, all, false, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "line_compare.hpp"
+#include "line_rest.hpp"
 
 namespace ribbon::petsc {
 
@@ -46,17 +47,24 @@ public:
   /// @param work       a vector like b; overwritten
   /// @param x_is_zero  what x holds is not read
   /// @param exact      one solve is A^-1: x is solved for whatever it was, and refined once where there are more iterations
-  PetscErrorCode richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_zero, PetscInt times, bool exact);
+  /// @param splits     A is the matrix that was factored, lines as they are in it: what they leave out may be kept
+  PetscErrorCode richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_zero, PetscInt times, bool exact, bool splits);
   PetscErrorCode reset();
+  /// Held by Richardson's iteration for what lines leave out; 0: nothing is kept.
+  std::size_t rest_bytes() const { return rest_.bytes(); }
 
 private:
   PetscErrorCode run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero, bool transposed, Vec r);
   PetscErrorCode iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt64 times, bool transposed, Vec work);
 
-  bool has_transposed_ = false;
-  Vec  residual_ = nullptr, correction_ = nullptr; ///< of a sequence; result of a group that does not hold all rows
-  Vec  outer_ = nullptr, part_ = nullptr;          ///< residual before all sequences, result of one
-  Vec  foreign_b_ = nullptr, foreign_x_ = nullptr; ///< for vectors of another type than Pmat's, made when some come
+  PetscErrorCode split(Vec b, Vec x, bool x_is_zero, PetscInt64 times, Vec work);
+
+  LineRest   rest_;               ///< of the only group, made when it is worth its set-up
+  PetscInt64 steps_          = 0; ///< of Richardson's iteration with it, or that could have been
+  bool       has_transposed_ = false;
+  Vec        residual_ = nullptr, correction_ = nullptr; ///< of a sequence; result of a group that does not hold all rows
+  Vec        outer_ = nullptr, part_ = nullptr;          ///< residual before all sequences, result of one
+  Vec        foreign_b_ = nullptr, foreign_x_ = nullptr; ///< for vectors of another type than Pmat's, made when some come
 };
 
 } // namespace ribbon::petsc

@@ -50,7 +50,12 @@ PetscErrorCode ViewDirection(PC_Line *line, std::size_t d, PetscMPIInt size, Pet
   if (way.element) PetscCall(PetscViewerASCIIPrintf(viewer, "  packed: %" PetscInt_FMT " lines of any length, one behind the other\n", way.lines_all));
   if (line->ordering == PC_LINE_ORDERING_ZEBRA) PetscCall(PetscViewerASCIIPrintf(viewer, "  colours: %d%s\n", way.colours.empty() ? 1 : static_cast<int>(way.colours.size()), way.colours.empty() ? ", as jacobi" : ""));
   if (size > 1)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  cut by the partition: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut, way.lines_all, way.lines_cut ? ", each piece is solved on its rank" : ""));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  cut by the partition: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut, way.lines_all,
+                                     way.lines_cut == 0   ? ""
+                                     : way.place.joinable ? ", solved as one"
+                                                          : ", each piece is solved on its rank"));
+  if (h.first && !h.first->facts.joined.empty())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  joined: %s%s%s\n", rank, h.first->facts.whole ? "each line is brought to one rank, because " : "", h.first->facts.joined.c_str()));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &h.singular, 1, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &h.shift, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)viewer)));
   if (h.singular > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular lines: %lld, solved for the solution of zero mean (%s)\n", h.singular, line->pinned.c_str()));
@@ -83,6 +88,8 @@ PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  sweep: %s, %s, omega %s%s, iterations %" PetscInt_FMT "\n", PCLineCompositions[line->composed], PCLineOrderings[line->ordering],
                                    format("%g", (double)line->requests[0].omega).c_str(), line->omega > 0 || line->requests[0].omega == 1 ? "" : " (on a multigrid level, 1 would not smooth)", line->iterations));
   if (!line->failure.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", line->failure.c_str()));
+  if (line->sweep.rest_bytes() > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  kept for Richardson's iteration: %swhat lines leave out, %.3g bytes\n", size > 1 ? "on rank 0: " : "", static_cast<double>(line->sweep.rest_bytes())));
   for (std::size_t d = 0; d < line->requests.size(); ++d) {
     if (line->requests.size() > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  along %s\n", line->requests[d].direction.name.c_str()));
     PetscCall(ViewDirection(line, d, size, viewer));

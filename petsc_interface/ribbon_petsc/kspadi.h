@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kspadi.h  KSP adi: stationary alternating-direction iteration. */
+/* kspadi.h  KSP adi: stationary alternating-direction iteration. Included by ribbon.h. */
 #pragma once
 
 #include <petscksp.h>
@@ -8,13 +8,13 @@
    KSPADI = "adi" - Alternating-direction implicit iteration with optimal shifts, for separable elliptic problems on structured grids
 
    Options Database Keys:
-+  -ksp_adi_bounds <least,largest> - of the eigenvalues of every one-direction operator (default 0,0: estimated, for each direction)
++  -ksp_adi_bounds <bounds> - smallest and largest eigenvalue of every one-direction operator, with a comma (default 0,0: estimated, for each direction)
 -  -ksp_adi_shifts <n> - shifts of a cycle (default 0: as many as -ksp_rtol takes, at most -ksp_max_it where no norm is computed)
 
    Notes:
    One direction is solved at once. In two, with A = H + V, an iteration is x += (p + q) (V + q)^-1 (H + p)^-1 (b - A x), with Wachspress' shifts p and q for the spectra of H and V; in three it is that of Douglas with
-   shifts in geometric progression. Rows that have a diagonal entry alone are solved first. Where the directions do not commute, or do not make up A, one shift is used throughout: a method that converges for symmetric
-   positive definite parts, slowly, and a smoother; KSPView() says so. With KSP_NORM_NONE and few iterations, as on the levels of PCMG, shifts are for the upper part of the spectra. The PC is set to PCNONE:
+   shifts in geometric progression. Rows that have a diagonal entry alone are solved first. Where the directions do not commute, or do not make up A, a cycle that does not halve the norm of the residual is
+   given up for one shift: a method that converges for symmetric positive definite parts, slowly, and a smoother; KSPView() says so. With KSP_NORM_NONE and few iterations, as on the levels of PCMG, shifts are for the upper part of the spectra. The PC is set to PCNONE:
    lines are solved by PCs of type PCLINE with the prefixes adi_x_, adi_y_ and adi_z_.
 
    References:
@@ -34,7 +34,7 @@ M*/
 -  largest - largest, above it; both 0: estimated, for each direction
 
    Options Database Key:
-.  -ksp_adi_bounds <least,largest> - the bounds
+.  -ksp_adi_bounds <bounds> - least,largest
 
    Note:
    Estimates: the largest by Gershgorin's discs, the smallest by Arnoldi's method on the inverse, 20 solves along lines for each direction. Rows that have a diagonal entry alone do not count.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pcadi.h  PC adi: a product of one-direction line solves. */
+/* pcadi.h  PC adi: a product of one-direction line solves. Included by ribbon.h. */
 #pragma once
 
 #include <petscpc.h>

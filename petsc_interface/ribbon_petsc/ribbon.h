@@ -15,7 +15,7 @@
 .  -pc_line_iterations <its> - repeats of the whole (default 1)
 .  -pc_line_lhs <auto,shared,classes,per_line> - how many different matrices are kept (default auto: as few as the values allow)
 .  -pc_line_lhs_tol <tol> - lines whose entries agree to this times the largest of their row share a matrix (default 0: exactly)
-.  -pc_line_cut <local,error> - what to do with lines that the partition cuts (default local: each piece is solved on its rank)
+.  -pc_line_cut <auto,exact,drop,local,error> - what to do with lines that the partition cuts (default auto: they are solved as one)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
 .  -pc_line_precision <same,single> - what lines are factored and solved in (default same: PETSc's own precision)
 .  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
@@ -42,7 +42,7 @@ typedef enum { PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_
 typedef enum { PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA } PCLineOrdering;
 typedef enum { PC_LINE_LHS_AUTO, PC_LINE_LHS_SHARED, PC_LINE_LHS_CLASSES, PC_LINE_LHS_PER_LINE } PCLineLhs;
 typedef enum { PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_NONZERO, PC_LINE_SHIFT_PIN } PCLineShiftType;
-typedef enum { PC_LINE_CUT_LOCAL, PC_LINE_CUT_ERROR } PCLineCut;
+typedef enum { PC_LINE_CUT_AUTO, PC_LINE_CUT_EXACT, PC_LINE_CUT_DROP, PC_LINE_CUT_LOCAL, PC_LINE_CUT_ERROR } PCLineCut;
 typedef enum { PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_ONE_PASS, PC_LINE_ALGORITHM_THOMAS, PC_LINE_ALGORITHM_PIVOTED } PCLineAlgorithm;
 typedef enum { PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE } PCLinePrecision;
 
@@ -169,6 +169,21 @@ PETSC_EXTERN PetscErrorCode PCLineGetLhs(PC, PCLineLhs *);
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetLhsTol(PC, PetscReal tol);
 PETSC_EXTERN PetscErrorCode PCLineGetLhsTol(PC, PetscReal *tol);
+/*@
+   PCLineSetCut - Sets what becomes of lines that the partition cuts
+
+   Input Parameters:
++  pc - the preconditioner
+-  cut - PC_LINE_CUT_EXACT: the pieces are solved together, over all ranks of a line;
+         PC_LINE_CUT_DROP: together with those of the neighbours alone, as if further ones did not couple with them;
+         PC_LINE_CUT_AUTO: as drop where that is exact to rounding, else exact, and local where nobody knows which pieces belong together;
+         PC_LINE_CUT_LOCAL: each piece by itself; PC_LINE_CUT_ERROR: an error
+
+   Options Database Key:
+.  -pc_line_cut <auto,exact,drop,local,error> - what becomes of them
+
+.seealso: PCLINE, PCLineGetInfo()
+@*/
 PETSC_EXTERN PetscErrorCode PCLineSetCut(PC, PCLineCut);
 PETSC_EXTERN PetscErrorCode PCLineGetCut(PC, PCLineCut *);
 PETSC_EXTERN PetscErrorCode PCLineSetAlgorithm(PC, PCLineAlgorithm);
@@ -275,4 +290,6 @@ PETSC_EXTERN PetscErrorCode MatMultifrontalGetPivot(Mat F, MatMultifrontalPivot 
 PETSC_EXTERN PetscErrorCode MatMultifrontalSetRefine(Mat F, PetscInt steps);
 PETSC_EXTERN PetscErrorCode MatMultifrontalGetRefine(Mat F, PetscInt *steps);
 
+#include <ribbon_petsc/kspadi.h>
 #include <ribbon_petsc/kspline.h>
+#include <ribbon_petsc/pcadi.h>

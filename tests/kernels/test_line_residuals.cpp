@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace {
@@ -57,7 +58,11 @@ void compare_with_reference()
     const Kokkos::View<ribbon::real_t<Scalar> *, Memory> largest("test::largest", wanted.size());
     ribbon::line_maxima(exec, lines, static_cast<const Scalar *>(dx.data()), largest.data());
     exec.fence();
-    EXPECT_EQ(download(largest), wanted) << lines.rows << " x " << lines.lines();
+    const auto found = download(largest);
+    ASSERT_EQ(found.size(), wanted.size());
+    for (std::size_t l = 0; l < wanted.size(); ++l)
+      EXPECT_TRUE(found[l] == wanted[l] || std::abs(found[l] - wanted[l]) <= 4 * ribbon::unit_roundoff<Scalar>() * wanted[l]) // a device rounds the sizes of complex numbers its own way
+        << "line " << l << " of " << lines.rows << " x " << lines.lines() << ": " << found[l] << ", not " << wanted[l];
     if (lines.unknowns() > 20) {
       EXPECT_EQ(wanted[1], std::numeric_limits<ribbon::real_t<Scalar>>::infinity());
     }

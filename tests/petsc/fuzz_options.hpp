@@ -11,7 +11,7 @@ namespace test {
 struct Options {
   std::string       text = "-pc_line_view ascii:/dev/null";
   std::string       error; ///< an option that makes no sense; empty: none
-  std::string       direction = "auto", lhs = "auto", cut = "local", algorithm = "auto", shift = "none";
+  std::string       direction = "auto", lhs = "auto", cut = "auto", algorithm = "auto", shift = "none";
   PCLineComposition composition = PC_LINE_COMPOSITION_AUTO;
   PCLineOrdering    ordering    = PC_LINE_ORDERING_JACOBI;
   double            omega = 0, zero_pivot = 0, lhs_tol = 0;
@@ -45,6 +45,8 @@ inline Options draw_options(Draw *draw)
   if (sometimes()) o.omega = draw->of({1.0, 0.5, 0.75, 1.5});
   if (sometimes()) o.iterations = draw->between(1, 3);
   if (sometimes()) o.lhs = draw->of<const char *>({"shared", "classes", "per_line"});
+  Draw aside = *draw;
+  o.cut      = aside.of<const char *>({"auto", "exact", "local"});
   if (draw->one_in(6)) o.cut = "error";
   if (sometimes()) o.algorithm = draw->of<const char *>({"one_pass", "thomas", "pivoted"});
   if (draw->one_in(6)) o.zero_pivot = draw->of({1e-6, 0.5});
@@ -73,7 +75,7 @@ inline bool is_to_the_point(const std::string &text, const Options &o, const Pro
     const char *part;
     bool        may_be;
   } sentences[] = {
-    {"PC line: the partition cuts ", o.cut == "error" && ranks > 1},
+    {"PC line: the partition cuts ", (o.cut == "error" || o.cut == "exact") && ranks > 1},
     {"PC line: -pc_line_lhs shared, but lines ", o.lhs == "shared"},
     {"PC line: -pc_line_algorithm one_pass: ", o.algorithm == "one_pass"},
     {" needs a grid, but ", named && !p.da},

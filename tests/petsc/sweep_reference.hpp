@@ -41,6 +41,7 @@ struct Sweep {
   PCLineOrdering    ordering    = PC_LINE_ORDERING_JACOBI;
   PetscReal         omega       = 1;
   PetscInt          iterations  = 1;
+  bool              pieces      = false; ///< of lines that the partition cuts are solved by themselves
 
   void set(PC pc) const
   {
@@ -51,6 +52,7 @@ struct Sweep {
     PCLineSetOrdering(pc, ordering);
     PCLineSetOmega(pc, omega);
     PCLineSetIterations(pc, iterations);
+    PCLineSetCut(pc, pieces ? PC_LINE_CUT_LOCAL : PC_LINE_CUT_AUTO);
   }
 };
 
@@ -109,7 +111,7 @@ public:
       for (const auto &sequence : sequences) {
         Numbers z(n, 0);
         for (const auto &[d, colour] : sequence) {
-          const Numbers w = solve(d, colour, residual(r, z));
+          const Numbers w = solve(d, colour, s.pieces, residual(r, z));
           for (std::size_t k = 0; k < n; ++k) z[k] += s.omega * w[k];
         }
         for (std::size_t k = 0; k < n; ++k) x[k] += z[k] / static_cast<PetscReal>(sequences.size());
@@ -139,14 +141,15 @@ private:
     return r;
   }
 
-  /// Solves along the lines of direction d of a colour, each piece of a cut line by itself; 0 elsewhere.
-  Numbers solve(int d, int colour, const Numbers &b) const
+  /// Solves along the lines of direction d of a colour, or each piece of a cut line by itself; 0 elsewhere.
+  Numbers solve(int d, int colour, bool pieces, const Numbers &b) const
   {
     std::map<std::array<PetscInt, 4>, std::vector<std::size_t>> lines;
     Numbers                                                     x(n, 0);
     for (std::size_t r = 0; r < n; ++r) {
       auto line                         = at[r];
       line[static_cast<std::size_t>(d)] = 0;
+      if (!pieces) line[3] = 0; // the rank
       if (colour < 0 || colour_of(line, d) == colour) lines[line].push_back(r);
     }
     for (const auto &[line, rows] : lines) {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // An assembled Jacobian split by direction, and the line factors of the directions.
-#include "fixture.hpp"
-
-#include "adi/factors.hpp"
-
-#include <array>
+#include "adi_fixture.hpp"
 
 using namespace test;
 using ribbon::petsc::DirectionFactors;
@@ -12,56 +8,7 @@ using ribbon::petsc::DirectionSplitting;
 
 namespace {
 
-class AdiSplitting : public Petsc {
-protected:
-  void SetUp() override
-  {
-    Petsc::SetUp();
-    phases() = false; // sums of rows tell what was eliminated
-  }
-  void TearDown() override
-  {
-    phases() = true;
-    Petsc::TearDown();
-  }
-};
-
-/// Sum of sizes of the worst row of A - factor B.
-PetscReal difference(Mat A, Mat B, PetscScalar factor = 1)
-{
-  Mat       D;
-  PetscReal norm = -1;
-  MatDuplicate(A, MAT_COPY_VALUES, &D);
-  MatAXPY(D, -factor, B, DIFFERENT_NONZERO_PATTERN);
-  MatNorm(D, NORM_INFINITY, &norm);
-  MatDestroy(&D);
-  return norm;
-}
-
-/// The same of shift M - J - A_1 - ... - A_D.
-PetscReal left_out(const DirectionSplitting &splitting, Mat J, PetscScalar shift)
-{
-  Mat       sum;
-  Vec       m;
-  PetscReal norm = -1;
-  MatDuplicate(J, MAT_COPY_VALUES, &sum);
-  for (int d = 0; d < splitting.directions(); ++d) MatAXPY(sum, 1, splitting.A(d), DIFFERENT_NONZERO_PATTERN);
-  VecDuplicate(splitting.mass(), &m);
-  VecCopy(splitting.mass(), m);
-  VecScale(m, -shift);
-  MatDiagonalSet(sum, m, ADD_VALUES);
-  MatNorm(sum, NORM_INFINITY, &norm);
-  VecDestroy(&m);
-  MatDestroy(&sum);
-  return norm;
-}
-
-std::vector<PetscReal> only(std::size_t d, const std::vector<PetscReal> &strength)
-{
-  std::vector<PetscReal> one(3, 0);
-  one[d] = strength[d];
-  return one;
-}
+class AdiSplitting : public test::Adi { };
 
 /// Processes along the last direction alone, so that lines of the others are whole.
 std::vector<PetscInt> slabs(std::size_t dim, PetscMPIInt ranks)
@@ -140,11 +87,40 @@ TEST_F(AdiSplitting, GrowthIsLeftOutAndDampingIsShared)
   OK(VecDestroy(&diagonal));
 }
 
+TEST_F(AdiSplitting, UpwindDifferencesAreNoEnds)
+{
+  const Grid grid({8, 8}, {1, 1, 0}, 0, true); // for its pattern
+  PetscInt   begin[2], size[2];
+  OK(MatZeroEntries(grid.A));
+  OK(DMDAGetCorners(grid.da, &begin[0], &begin[1], nullptr, &size[0], &size[1], nullptr));
+  for (PetscInt j = begin[1]; j < begin[1] + size[1]; ++j)
+    for (PetscInt i = begin[0]; i < begin[0] + size[0]; ++i) {
+      const MatStencil  row = {0, j, i, 0}, columns[3] = {row, {0, j, i - 1, 0}, {0, j - 1, i, 0}};
+      const PetscScalar v[3] = {50 + 20 + 2 + 1, -50, -20}; // u_t + 50 u_x + 20 u_y + u = 0, shift 2
+      OK(MatSetValuesStencil(grid.A, 1, &row, 3, columns, v, INSERT_VALUES));
+    }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  DirectionSplitting splitting;
+  Vec                diagonal;
+  OK(splitting.update({grid.A, grid.da, 2}, nullptr));
+  ASSERT_EQ(splitting.directions(), 2);
+  EXPECT_LT(left_out(splitting, grid.A, 2), 1e-12);
+  OK(VecDuplicate(splitting.mass(), &diagonal));
+  for (int d = 0; d < 2; ++d) {
+    PetscReal norm;
+    OK(MatGetDiagonal(splitting.A(d), diagonal));
+    OK(VecShift(diagonal, d == 0 ? 50.5 : 20.5)); // the reaction is shared evenly
+    OK(VecNorm(diagonal, NORM_INFINITY, &norm));
+    EXPECT_LT(norm, 1e-12);
+  }
+  OK(VecDestroy(&diagonal));
+}
+
 TEST_F(AdiSplitting, ABatchOnAGridIsOneDirectionAndTakesAll)
 {
-  const Grid         grid({8, 9}, {0, 3, 0}, 1, false, {1, 1, 1});
+  const Grid         grid({8, 9}, {0, 3, 0}, 1, false, {ranks, 1, 1});
   DirectionSplitting splitting;
-  if (ranks > 1) GTEST_SKIP() << "one rank";
   OK(splitting.update({grid.A, grid.da, 4}, nullptr)); // growth everywhere
   ASSERT_EQ(splitting.directions(), 1);
   EXPECT_STREQ(splitting.name(0), "y");
@@ -280,7 +256,7 @@ TEST_F(AdiSplitting, FactorsSolveEachDirectionAndAreKept)
     bool                         refactored = false;
     OK(splitting.update({grid.A, grid.da, 3}, nullptr));
     const auto code = factors.factor(splitting, 0.25, &refactored);
-    if (ranks > 1) { // every last line is cut
+    if (cut()) { // every last line is cut
       EXPECT_NE(static_cast<int>(code), 0);
       EXPECT_TRUE(contains(last_error(), "-pc_line_cut")) << last_error();
       continue;
@@ -318,109 +294,4 @@ TEST_F(AdiSplitting, FactorsSolveEachDirectionAndAreKept)
     EXPECT_TRUE(refactored);
     for (Vec *v : {&b, &x, &r}) OK(VecDestroy(v));
   }
-}
-
-TEST_F(AdiSplitting, GridsWithoutADM) // one rank: ranks cut lines
-{
-  for (PetscInt components : {1, 2}) { // coupled blocks
-    const std::array<PetscInt, 3> n  = {11, 12, 10};
-    const auto                    at = [&](PetscInt r) {
-      const PetscInt e = r / components;
-      return std::array<PetscInt, 3>{e % n[0], e / n[0] % n[1], e / (n[0] * n[1])};
-    };
-    const auto entry = [&](PetscInt r, PetscInt c) -> PetscScalar {
-      const auto a = at(r), b = at(c);
-      PetscInt   apart = 0;
-      for (std::size_t d = 0; d < 3; ++d) apart += std::abs(a[d] - b[d]);
-      if (apart == 0) return r == c ? 7. : 0.25;
-      return apart == 1 && r % components == c % components ? -1. : 0.;
-    };
-    Mat J = matrix(n[0] * n[1] * n[2] * components, entry, [&](PetscInt r, PetscInt c) { return entry(r, c) != PetscScalar(0); });
-    OK(MatSetBlockSize(J, components));
-    DirectionSplitting splitting;
-    DirectionFactors   factors;
-    Vec                b, x, r;
-    PetscReal          norm;
-    OK(splitting.update({J, nullptr, 1}, nullptr));
-    ASSERT_EQ(splitting.directions(), 3);
-    EXPECT_LT(left_out(splitting, J, 1), 1e-12);
-    OK(factors.factor(splitting, 0.5, nullptr));
-    OK(MatCreateVecs(J, &x, &b));
-    OK(VecDuplicate(b, &r));
-    OK(VecSetRandom(b, nullptr));
-    for (int d = 0; d < 3; ++d) {
-      OK(factors.solve(d, b, x));
-      OK(MatMult(splitting.A(d), x, r));
-      OK(VecAXPBYPCZ(r, 1, -1, -0.5, x, b));
-      OK(VecNorm(r, NORM_INFINITY, &norm));
-      EXPECT_LT(norm, 1e-13) << components << " components, along " << splitting.name(d);
-    }
-    for (Vec *v : {&b, &x, &r}) OK(VecDestroy(v));
-    OK(MatDestroy(&J));
-  }
-}
-
-TEST_F(AdiSplitting, OtherTypesAreConverted)
-{
-  const Grid grid({8, 8}, {1, 2, 0}, 3);
-  for (const char *type : {MATBAIJ, MATSBAIJ}) {
-    Mat                J;
-    DirectionSplitting splitting;
-    if (type == std::string(MATSBAIJ)) OK(MatSetOption(grid.A, MAT_SYMMETRIC, PETSC_TRUE));
-    OK(MatConvert(grid.A, type, MAT_INITIAL_MATRIX, &J));
-    OK(splitting.update({J, grid.da, 3}, nullptr));
-    EXPECT_EQ(splitting.directions(), 2);
-    EXPECT_LT(left_out(splitting, grid.A, 3), 1e-12) << type;
-    OK(MatDestroy(&J));
-  }
-}
-
-TEST_F(AdiSplitting, GivenDirections)
-{
-  const std::vector<PetscReal> strength = {1, 2};
-  const Grid                   grid({8, 8}, strength, 3), x({8, 8}, {1, 0}, 0), y({8, 8}, {0, 2}, 0);
-  DirectionSplitting           splitting;
-  Vec                          mass;
-  bool                         changed = false;
-  OK(MatScale(x.A, -1));
-  OK(MatScale(y.A, -1));
-  OK(splitting.update({x.A, y.A}, {grid.A, grid.da, 3}, &changed));
-  EXPECT_TRUE(changed);
-  ASSERT_EQ(splitting.directions(), 2);
-  EXPECT_LT(left_out(splitting, grid.A, 3), 1e-12);
-  OK(splitting.update({x.A, y.A}, {grid.A, grid.da, 3}, &changed));
-  EXPECT_FALSE(changed);
-  // the first row of all becomes an algebraic equation along y: A_x has nothing there
-  OK(DMCreateGlobalVector(grid.da, &mass));
-  OK(VecSet(mass, 1));
-  if (rank == 0) OK(VecSetValue(mass, 0, 0, INSERT_VALUES));
-  OK(VecAssemblyBegin(mass));
-  OK(VecAssemblyEnd(mass));
-  PetscInt row = 0;
-  OK(MatZeroRows(x.A, rank == 0 ? 1 : 0, &row, 0, nullptr, nullptr));
-  OK(splitting.update({x.A, y.A}, {grid.A, grid.da, 3, mass}, &changed));
-  EXPECT_TRUE(changed);
-  EXPECT_TRUE(splitting.algebraic_couple());
-  if (rank == 0) {
-    PetscScalar v;
-    PetscInt    zero = 0;
-    OK(MatGetValues(splitting.A(0), 1, &zero, 1, &zero, &v));
-    EXPECT_EQ(v, PetscScalar(-1));
-    OK(MatGetValues(splitting.A(1), 1, &zero, 1, &zero, &v));
-    EXPECT_EQ(v, PetscScalar(-1));
-    OK(VecGetValues(splitting.algebraic(), 1, &zero, &v));
-    EXPECT_EQ(v, PetscScalar(0.25));
-  }
-  OK(VecDestroy(&mass));
-}
-
-TEST_F(AdiSplitting, NoLinesAreOneError)
-{
-  const PetscInt n = 60;
-  Mat            J = matrix(
-               n, [n](PetscInt r, PetscInt c) { return r == c ? PetscScalar(n) : PetscScalar(-1); }, [](PetscInt, PetscInt) { return true; });
-  DirectionSplitting splitting;
-  EXPECT_NE(static_cast<int>(splitting.update({J, nullptr, 1}, nullptr)), 0);
-  EXPECT_TRUE(contains(last_error(), "ADI needs the lines of a grid, but there is no DMDA")) << last_error();
-  OK(MatDestroy(&J));
 }

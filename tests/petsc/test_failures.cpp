@@ -143,14 +143,15 @@ TEST_F(PCLineErrors, CouplingsThatReachTooFarAndDofAboveOne) // one rank: one ra
   OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
   OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
   Line line(grid.A, grid.da);
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
   EXPECT_NE(PCSetUp(line.pc), 0);
   EXPECT_EQ(last_error(), "PC line: row 3 couples to a row more than 8 away on its line along x; wider bands are not supported");
   const struct {
     PetscInt    dof, width;
-    const char *text;
+    const char *text, *instead; ///< and what auto takes
   } bad[] = {
-    {9, 1, "PC line: row 0 couples to another of the 9 components of its line along x; blocks reach up to 8 components"},
-    {2, 2, "PC line: 2 components couple with each other, and elements with others 2 away on their line along x; block lines reach the next element only"},
+    {9, 1, "PC line: row 0 couples to another of the 9 components of its line along x; blocks reach up to 8 components", "matrix"},
+    {2, 2, "PC line: 2 components couple with each other, and elements with others 2 away on their line along x; block lines reach the next element only", "rows"},
   };
   for (const auto &b : bad) {
     DM  da;
@@ -178,8 +179,13 @@ TEST_F(PCLineErrors, CouplingsThatReachTooFarAndDofAboveOne) // one rank: one ra
     OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
     {
       Line two(A, da);
+      OK(PCLineSetDirection(two.pc, PC_LINE_DIRECTION_X));
       EXPECT_NE(PCSetUp(two.pc), 0);
       EXPECT_EQ(last_error(), b.text);
+      OK(PCLineSetDirection(two.pc, PC_LINE_DIRECTION_AUTO));
+      OK(PCSetUp(two.pc));
+      EXPECT_EQ(two.direction(), b.instead);
+      EXPECT_TRUE(contains(two.view(), b.text + 9)) << two.view(); // without the name of the PC
     }
     OK(MatDestroy(&A));
     OK(DMDestroy(&da));

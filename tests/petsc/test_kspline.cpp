@@ -116,7 +116,7 @@ TEST_F(KSPLine, NeverSaysWhatIsNotSo)
   std::mt19937                           random(7);
   std::uniform_real_distribution<double> u(-1, 1);
   int                                    converged = 0, other = 0;
-  for (int trial = 0; trial < 40; ++trial) {
+  for (int trial = 0; trial < 24; ++trial) {
     const PetscInt           rows = 1 + static_cast<PetscInt>(random() % 40), lines = 8 * ranks;
     const int                kind = trial % 4;
     std::vector<PetscScalar> entries(static_cast<std::size_t>(rows * lines * 3));
@@ -150,8 +150,8 @@ TEST_F(KSPLine, NeverSaysWhatIsNotSo)
     }
     OK(MatDestroy(&A));
   }
-  EXPECT_GT(converged, 15);
-  EXPECT_GT(other, 5);
+  EXPECT_GT(converged, 8);
+  EXPECT_GT(other, 3);
 }
 
 TEST_F(KSPLine, SinglePrecisionIsRefined)
@@ -203,7 +203,7 @@ TEST_F(KSPLine, EndsWhereNothingIsGained)
   EXPECT_LE(s.iterations(), 6);
   EXPECT_LT(s.residual(), 1e4 * eps) << "the answer is as good as it gets";
   EXPECT_EQ(s.info().open, 2 * ranks);
-  Grid   plane({8, 8}, {1, 1}, 0.05, false, {1, ranks}); // lines couple: Richardson's iteration
+  Grid   plane({8, 8}, {1, 1}, 0.5, false, {1, ranks}); // lines couple: Richardson's iteration
   Solver p(plane.A, nullptr, plane.da);
   OK(PCLineSetDirection(p.pc, PC_LINE_DIRECTION_X));
   p.tolerances(1e-5);
@@ -216,7 +216,7 @@ TEST_F(KSPLine, EndsWhereNothingIsGained)
   EXPECT_EQ(p.iterations(), 10);
   p.tolerances(1e-3 * eps, 10000);
   EXPECT_EQ(p.solve(), KSP_DIVERGED_BREAKDOWN);
-  EXPECT_LT(p.iterations(), 3000);
+  EXPECT_LT(p.iterations(), 1000);
   Mat twice; // M is too large by far: the iteration diverges
   OK(MatDuplicate(plane.A, MAT_COPY_VALUES, &twice));
   OK(MatScale(twice, 3));

@@ -20,9 +20,15 @@ struct Chain {
   KOKKOS_INLINE_FUNCTION int  width() const { return kl + ku; }
   KOKKOS_INLINE_FUNCTION bool is_open_left() const { return ring || open_left; }
   KOKKOS_INLINE_FUNCTION bool is_open_right() const { return ring || open_right; }
+  /// Places from the diagonal of row i to a column.
+  KOKKOS_INLINE_FUNCTION int distance(std::int64_t i, std::int64_t column) const
+  {
+    const std::int64_t d = column - i;
+    return static_cast<int>(!ring ? d : d > ku ? d - rows : d < -kl ? d + rows : d);
+  }
 };
 
-/// Where the entries of a Chain are, in the memory of the space that factors. Every row has its entries in `local` and, in a piece, more in `outside`.
+/// Where the entries of a Chain are, in the memory of the space that factors. Every row has its entries in `local` and, in a piece, more in `outside`; columns ascend in both.
 template <class Scalar, class Index>
 struct ChainMatrix {
   CsrMatrix<Scalar, Index> local; ///< of chains x rows rows
@@ -56,19 +62,12 @@ struct ChainMatrix {
       column          = outside_column[outside.column[far]];
       value           = outside.value[far];
     }
-    std::int64_t d = column - i;
-    if (chain.ring) d += d > chain.ku ? -chain.rows : d < -chain.kl ? chain.rows : 0;
-    distance = static_cast<int>(d);
+    distance = chain.distance(i, column);
     return value;
   }
 };
 
 namespace multifrontal {
-
-/// What a node of the tree leaves over: `rows` equations in the `left` unknowns before and the `right` ones behind its part of the chain.
-struct NodeSize {
-  int rows, left, right;
-};
 
 /// Neighbouring nodes of a level.
 struct NodeRange {
@@ -76,7 +75,8 @@ struct NodeRange {
 };
 
 /// The elimination tree of a Chain, which depends on nothing but the shape. Leaves are runs of rows; a node of level k + 1 joins two neighbours of level k, and what is left over at the end of
-/// a level is passed on. Leaf j of a chain owns rows start(j) to start(j + 1) - 1. A cut at row c has the width() unknowns c - kl to c + ku - 1.
+/// a level is passed on. Leaf j of a chain owns rows start(j) to start(j + 1) - 1. A cut at row c has the width() unknowns c - kl to c + ku - 1. Every node leaves over W = width() equations in the W unknowns of
+/// the cut before it and the W of the cut behind; where the chain ends these are zeros, as if ku rows of zeros came before its first and kl behind its last.
 struct Tree {
   static constexpr int most_levels = 48;
   Chain                chain;
@@ -86,9 +86,10 @@ struct Tree {
   std::int64_t         count[most_levels];       ///< nodes of a chain on each level, those that are passed on among them
   std::int64_t         first[most_levels];       ///< number of the first node of a level among the joining nodes of a chain
   std::int64_t         joins = 0;                ///< joining nodes of a chain
+  std::int64_t         slots = 1;                ///< places that factors keep for the leaves of a chain
 
   Tree() : count{1}, first{0} { }
-  Tree(const Chain &shape, std::int64_t leaf_count) : chain(shape), leaves(leaf_count), shortest(shape.rows / leaf_count), longer(shape.rows % leaf_count), count{leaf_count}, first{0}
+  Tree(const Chain &shape, std::int64_t leaf_count) : chain(shape), leaves(leaf_count), shortest(shape.rows / leaf_count), longer(shape.rows % leaf_count), count{leaf_count}, first{0}, slots(leaf_count)
   {
     while (count[levels] > 1) {
       if (levels + 2 >= most_levels) throw std::invalid_argument("ribbon::ChainSolver: too many leaves");
@@ -101,7 +102,16 @@ struct Tree {
 
   /// Rows of the longest leaf.
   KOKKOS_INLINE_FUNCTION std::int64_t most_rows() const { return shortest + (longer > 0 ? 1 : 0); }
-  KOKKOS_INLINE_FUNCTION int          top() const { return levels + (chain.ring ? 1 : 0); }
+  /// Columns that the leaves in slots first to first + n - 1 remove at most.
+  KOKKOS_INLINE_FUNCTION int most_steps(std::int64_t first_slot, int n) const
+  {
+    const std::int64_t at   = first_slot % slots;
+    const int          left = at == 0 && !chain.is_open_left() ? chain.ku : 0, right = at + n >= leaves && !chain.is_open_right() ? chain.kl : 0;
+    return static_cast<int>(most_rows()) - chain.width() + left + right;
+  }
+  /// Levels are worked off five at a time.
+  KOKKOS_INLINE_FUNCTION int stage_top(int bottom) const { return bottom + 5 < levels ? bottom + 5 : top(); }
+  KOKKOS_INLINE_FUNCTION int top() const { return levels + (chain.ring ? 1 : 0); }
   KOKKOS_INLINE_FUNCTION std::int64_t start(std::int64_t leaf) const { return leaf * shortest + (leaf < longer ? leaf : longer); }
   KOKKOS_INLINE_FUNCTION std::int64_t first_leaf(int level, std::int64_t node) const { return level > levels ? 0 : (node << level) < leaves ? node << level : leaves; }
   KOKKOS_INLINE_FUNCTION std::int64_t end_leaf(int level, std::int64_t node) const { return level > levels ? leaves : first_leaf(level, node + 1); }
@@ -112,12 +122,8 @@ struct Tree {
   {
     while (level > 0 && !is_join(level, node)) --level, node *= 2;
   }
-  KOKKOS_INLINE_FUNCTION NodeSize size(int level, std::int64_t node) const
-  {
-    if (level > levels) return {0, 0, 0};
-    const bool left = node > 0 || chain.is_open_left(), right = node + 1 < count[level] || chain.is_open_right();
-    return {(left ? chain.ku : 0) + (right ? chain.kl : 0), left ? chain.width() : 0, right ? chain.width() : 0};
-  }
+  /// Whether what is left over at the top goes to the pieces beside this one.
+  KOKKOS_INLINE_FUNCTION bool is_piece() const { return chain.open_left || chain.open_right; }
   /// The row where a join cuts its part of the chain.
   KOKKOS_INLINE_FUNCTION std::int64_t cut(int level, std::int64_t node) const { return level > levels ? 0 : start((2 * node + 1) << (level - 1)); }
   /// The nodes of a level that are below a node of a higher one, or that node itself.

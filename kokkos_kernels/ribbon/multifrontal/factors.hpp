@@ -22,8 +22,8 @@ struct Factors {
   Scalar     *join            = nullptr; ///< (chains joins, join_size(W)): see Join
   Statistics *leaf_statistics = nullptr, *join_statistics = nullptr;
 
-  const real_t<Scalar> *row_scale = nullptr; ///< (chains rows): powers of two that make the largest entry of every row about 1
-  int                   together  = 1;       ///< leaves whose numbers lie side by side, for threads that have a leaf each
+  real_t<Scalar> *row_scale = nullptr; ///< (chains rows): powers of two that make the largest entry of every row about 1
+  int             together  = 1;       ///< leaves whose numbers lie side by side, for threads that have a leaf each
 
   /// The numbers of one step of a leaf.
   template <class Number>
@@ -34,13 +34,11 @@ struct Factors {
   };
   /// `count` numbers a step; the next step of a leaf is count * together further.
   template <class Number>
-  KOKKOS_INLINE_FUNCTION Step<Number> step(Number *all, const Tree &tree, std::int64_t leaf, int s, int count) const
+  KOKKOS_INLINE_FUNCTION Step<Number> step(Number *all, const Tree &tree, std::int64_t chain, std::int64_t leaf, int s, int count) const
   {
-    const std::int64_t tile = together == 1 ? leaf : leaf / together;
-    return {all + ((tile * tree.most_rows() + s) * count) * together + (leaf - tile * together), together};
+    const std::int64_t slot = chain * tree.slots + leaf, tile = together == 1 ? slot : slot / together;
+    return {all + ((tile * tree.most_rows() + s) * count) * together + (slot - tile * together), together};
   }
-  /// Leaves that memory is asked for: whole tiles.
-  static std::int64_t padded(std::int64_t leaves, int together) { return (leaves + together - 1) / together * together; }
 
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t passed_size(int W) { return 2 * static_cast<std::int64_t>(W) * (W + 1); }
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t join_size(int W) { return passed_size(W) + 8 * static_cast<std::int64_t>(W) * W + W; }
@@ -85,46 +83,6 @@ struct Factors {
   }
 };
 
-/// Makes the scales of rows; the sum of their exponents (of 1 / scale), and `zero_row` more for every row of zeros, whose scale is 1.
-template <class Scalar, class Index>
-struct RowScales {
-  static constexpr std::int64_t zero_row = std::int64_t(1) << 42;
-  Chain                         chain;
-  ChainMatrix<Scalar, Index>    A;
-  real_t<Scalar>               *scale;
-  KOKKOS_FUNCTION void          operator()(const std::int64_t place, std::int64_t &sum) const
-  {
-    using Real                = real_t<Scalar>;
-    const std::int64_t number = place / chain.rows, i = place % chain.rows, row = A.row(chain, number, i);
-    Real               largest = 0;
-    for (int e = 0, n = A.entries(row); e < n; ++e) {
-      int        distance;
-      const Real size = magnitude(A.entry(chain, number, i, row, e, distance));
-      if (size > largest) largest = size;
-    }
-    int exponent = 0;
-    if (largest > 0 && is_finite(largest)) frexp(static_cast<double>(largest), &exponent);
-    scale[place] = static_cast<Real>(ldexp(1.0, -exponent));
-    sum += largest > 0 ? exponent : zero_row;
-  }
-};
-/// The first row of zeros.
-template <class Scalar, class Index>
-struct FirstZeroRow {
-  Chain                      chain;
-  ChainMatrix<Scalar, Index> A;
-  KOKKOS_FUNCTION void       operator()(const std::int64_t place, std::int64_t &first) const
-  {
-    const std::int64_t number = place / chain.rows, i = place % chain.rows, row = A.row(chain, number, i);
-    bool               zeros = true;
-    for (int e = 0, n = A.entries(row); e < n; ++e) {
-      int distance;
-      zeros = zeros && A.entry(chain, number, i, row, e, distance) == Scalar(0);
-    }
-    if (zeros && place < first) first = place;
-  }
-};
-
 /// A group of lanes has one node; lanes share its columns.
 struct Groups {
   int lanes, groups;
@@ -139,26 +97,23 @@ KOKKOS_INLINE_FUNCTION void for_each_lane(const Team &team, const Groups &shape,
   else if (team.rank() < shape.groups * shape.lanes) body(team.rank() / shape.lanes, team.rank() % shape.lanes);
 }
 
-/// A leaf: rows first to first + rows - 1 of a chain, of whose columns `own` are removed, from column `begin` on.
+/// A leaf: rows first to first + own + W - 1 of a chain, of whose columns the `own` ones from first + ku on are removed. Rows before the first of a chain, and behind its last, are zeros.
 struct Leaf {
   std::int64_t chain, node, first;
-  int          rows, own;
-  int          begin, carried, left; ///< rows of the window before the first step, unknowns of the cut before
-  bool         active;
-  /// Rows in the window besides the one of step s, which comes from the matrix, or from the window where no more arrive.
-  KOKKOS_INLINE_FUNCTION int  at_step(int s) const { return rows - 1 - s < carried ? rows - 1 - s : carried; }
-  KOKKOS_INLINE_FUNCTION bool arrives(int s) const { return carried + s < rows; }
+  int          own;
 
   Leaf() = default;
-  KOKKOS_INLINE_FUNCTION Leaf(const Tree &tree, std::int64_t c, std::int64_t number, bool is_there) : chain(c), node(number), active(is_there)
+  KOKKOS_INLINE_FUNCTION Leaf(const Tree &tree, std::int64_t c, std::int64_t number) : chain(c), node(number)
   {
-    const NodeSize size = is_there ? tree.size(0, number) : NodeSize{0, 0, 0};
-    first               = is_there ? tree.start(number) : 0;
-    rows                = is_there ? static_cast<int>(tree.start(number + 1) - first) : 0;
-    carried             = size.left > 0 ? tree.chain.width() : tree.chain.kl;
-    carried             = rows < carried ? rows : carried;
-    own = rows - size.rows, begin = size.left > 0 ? tree.chain.ku : 0, left = size.left;
+    first = tree.start(number) - (number == 0 && !tree.chain.is_open_left() ? tree.chain.ku : 0);
+    own   = static_cast<int>(tree.start(number + 1) + (number + 1 == tree.leaves && !tree.chain.is_open_right() ? tree.chain.kl : 0) - first) - tree.chain.width();
   }
+  KOKKOS_INLINE_FUNCTION int rows(const Tree &tree) const { return own + tree.chain.width(); }
 };
+/// Whether the chain has this row.
+KOKKOS_INLINE_FUNCTION bool has_row(const Chain &chain, std::int64_t i)
+{
+  return i >= 0 && i < chain.rows;
+}
 
 } // namespace ribbon::multifrontal

@@ -1,151 +1,182 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_join_registers.hpp  Joins of chains of one width: a lane has a column of the front in registers.
+/// @file qr_join_registers.hpp  Joins of chains of one width: a lane has one or two columns of the front in registers.
 #pragma once
 
+#include <ribbon/device/async_copy.hpp>
 #include <ribbon/multifrontal/qr_join.hpp>
+#include <ribbon/multifrontal/stages.hpp>
 
 namespace ribbon::multifrontal {
 
-/// The arithmetic of QrJoinKernel for W = kl + ku known when compiled. A column moves up by one row with every reflection, so that the pivot is always its first number.
+/// The arithmetic of QrJoinKernel for W = kl + ku known when compiled. The column of a pivot goes to scratch as it is; every lane makes the reflection of it for itself, so that a step has one barrier, of a warp.
 template <class Scalar, int W>
 struct QrJoinRegistersKernel {
-  static constexpr int max_threads = 512;
-  static constexpr int columns     = 5 * W; ///< of the cut, of the cuts before and behind, of Q
+  static constexpr int team_size   = W <= 6 ? 256 : 128; ///< threads
+  static constexpr int max_threads = W <= 6 ? 512 : 384; ///< so few registers that several teams fit a multiprocessor
+  static constexpr int own         = W <= 6 ? 1 : 2;     ///< columns of a lane
+  static constexpr int busy        = 5 * W / own;        ///< lanes with columns: of the cut, the cuts before and behind, Q
+  static constexpr int lanes       = busy <= 16 ? 16 : 32;
+  static constexpr int groups      = team_size / lanes;
   using Real                       = real_t<Scalar>;
   using Statistics                 = PivotStatistics<Real>;
-  using Front                      = typename QrJoinKernel<Scalar>::Front;
-  QrJoinKernel<Scalar> joins;
-  Groups               shape; ///< at least 5 W lanes
+  Tree            tree;
+  Factors<Scalar> factors;
+  Arrivals        arrivals;
 
   struct Lane {
-    Scalar  column[2 * W];
-    Real    scale;
-    Scalar *rows; ///< where the W rows that are kept go; null: nowhere
-    bool    active;
+    Scalar column[own][2 * W];
+    Real   size[own]; ///< largest entries
+    bool   active;
   };
-  struct Shared {
-    Scalar     reflection[2][2 * W + 1]; ///< conj(tau), 1 / R_kk, v
+  struct alignas(16) Shared {
+    Scalar     pivot[2][2 * W];
+    Scalar     front[5 * W][2 * W + 1]; ///< on the way to and from memory, where neighbouring lanes have neighbouring numbers; odd: no two lanes meet in a bank
     Statistics statistics;
+    /// What the two children pass.
+    KOKKOS_INLINE_FUNCTION Scalar *passed(int child) { return front[0] + child * Factors<Scalar>::passed_size(W); }
   };
-  static std::size_t scratch(const Groups &groups, bool virtual_threads)
-  {
-    return static_cast<std::size_t>(groups.groups) * device::align16(sizeof(Shared)) + (virtual_threads ? static_cast<std::size_t>(groups.groups * groups.lanes) * device::align16(sizeof(Lane)) : 0);
-  }
+  static std::size_t scratch(bool virtual_threads) { return groups * sizeof(Shared) + 16 + (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0); }
 
-  /// Lane c: column c of the cut, then those of the cut before, of the cut behind, of Q.
-  KOKKOS_INLINE_FUNCTION void gather(const Front &f, int c, Lane &mine) const
+  /// Brings what the children pass.
+  KOKKOS_INLINE_FUNCTION static void fetch(const Front<Scalar> &f, int lane, Shared &shared)
   {
-    const int first = f.size_before.rows, cut = c < W ? c : -1, q = c - 3 * W;
-    const int before    = cut >= 0 ? f.size_before.left + cut : c < 2 * W && c - W < f.size_before.left && !f.closes ? c - W : -1; // columns of what the children pass
-    const int behind    = cut >= 0 ? cut : c >= 2 * W && c - 2 * W < f.size_behind.right && !f.closes ? f.size_behind.left + c - 2 * W : -1;
-    mine.scale          = 0;
-    const Scalar *upper = before < 0 ? nullptr : &f.before.entry(0, before), *lower = f.closes || behind < 0 ? nullptr : &f.behind.entry(0, behind);
+    constexpr int n = static_cast<int>(Factors<Scalar>::passed_size(W));
     RIBBON_UNROLL
-    for (int i = 0; i < 2 * W; ++i) { // all under way at once
-      const Scalar *from = i < first ? upper : lower;
-      mine.column[i]     = from && i < f.rows ? from[i < first ? i : i - first] : Scalar(q == i ? Real(1) : Real(0));
+    for (int k = lane; k < n; k += lanes) shared.passed(0)[k] = f.before.at[k], shared.passed(1)[k] = f.behind.at[k];
+  }
+  /// Lane c has columns c and c + busy.
+  KOKKOS_INLINE_FUNCTION static void gather(bool closes, int lane, Lane &mine, Shared &shared)
+  {
+    RIBBON_UNROLL
+    for (int j = 0; j < own; ++j) {
+      const int     c      = lane + j * busy;
+      const int     before = c < W ? W + c : c < 2 * W && !closes ? c - W : -1; // columns of what the children pass
+      const int     behind = c < W ? c : c >= 2 * W && c < 3 * W && !closes ? c - W : -1;
+      const Scalar *upper = shared.passed(0) + before * (W + 1), *lower = shared.passed(1) + behind * (W + 1);
+      Scalar(&column)[2 * W] = mine.column[j];
+      RIBBON_UNROLL
+      for (int i = 0; i < W; ++i) {
+        column[i]     = before >= 0 ? upper[i] : Scalar(c == 3 * W + i ? 1 : 0);
+        column[W + i] = behind >= 0 ? lower[i] : Scalar(c == 4 * W + i ? 1 : 0);
+      }
+      const Real above = before >= 0 ? upper[W] : Real(0), below = behind >= 0 ? lower[W] : Real(0);
+      mine.size[j] = above <= below ? below : above;
+      if (closes) {
+        RIBBON_UNROLL
+        for (int i = 0; i < W; ++i)
+          if (c < W) column[i] += column[W + i], column[W + i] = Scalar(0);
+      }
     }
-    if (f.closes && cut >= 0) {
-      RIBBON_UNROLL
-      for (int i = 0; i < W; ++i) mine.column[i] += f.before.entry(i, behind);
+  }
+  KOKKOS_INLINE_FUNCTION static void publish(int k, const Lane &mine, Shared &shared)
+  {
+    RIBBON_UNROLL
+    for (int i = 0; i < 2 * W; ++i)
+      if (i >= k) shared.pivot[k % 2][i] = mine.column[0][i];
+  }
+  /// Reflection k.
+  KOKKOS_INLINE_FUNCTION static void apply(int k, int lane, std::int64_t column_number, Lane &mine, Shared &shared)
+  {
+    const Scalar *x    = shared.pivot[k % 2];
+    Real          rest = 0, more = 0;
+    RIBBON_UNROLL
+    for (int i = 0; i < 2 * W; i += 2) {
+      if (i > k) rest += squared(x[i]);
+      if (i + 1 > k) more += squared(x[i + 1]);
     }
-    const auto raise = [&](const Scalar &a) { mine.scale = magnitude(a) <= mine.scale ? mine.scale : magnitude(a); };
-    if (q < 0 && before >= 0) raise(f.before.scale(before));
-    if (q < 0 && behind >= 0) raise(f.closes ? f.before.scale(behind) : f.behind.scale(behind));
-    mine.rows = cut >= 0 ? f.join.r + cut * W : q >= 0 ? (q < f.rows ? f.join.q + q * 2 * W : nullptr) : before >= 0 ? f.join.cut + before * W : behind >= 0 ? f.join.cut + (f.size_before.left + c - 2 * W) * W : nullptr;
-  }
-
-  KOKKOS_INLINE_FUNCTION static void reflect(int k, std::int64_t column_number, const Lane &mine, Shared &shared)
-  {
-    Real rest = 0;
+    const Reflector<Scalar> h = make_reflector(x[k], rest + more);
     RIBBON_UNROLL
-    for (int i = 1; i < 2 * W; ++i) rest += squared(mine.column[i]);
-    const Reflector<Scalar> h = make_reflector(mine.column[0], rest);
-    Scalar                 *r = shared.reflection[k % 2];
-    r[0] = h.tau_conjugate, r[1] = Scalar(h.one_over_beta);
-    RIBBON_UNROLL
-    for (int i = 1; i < 2 * W; ++i) r[1 + i] = h.factor * mine.column[i];
-    shared.statistics.take(h.beta, mine.scale, column_number);
-  }
-
-  /// Reflection k of a column, whose first number goes to the factors.
-  KOKKOS_INLINE_FUNCTION static void apply(int k, int c, Lane &mine, const Shared &shared)
-  {
-    const Scalar *r   = shared.reflection[k % 2];
-    Scalar        sum = mine.column[0], more(0);
-    RIBBON_UNROLL
-    for (int i = 1; i < 2 * W; i += 2) sum += conjugate(r[1 + i]) * mine.column[i];
-    RIBBON_UNROLL
-    for (int i = 2; i < 2 * W; i += 2) more += conjugate(r[1 + i]) * mine.column[i];
-    sum                = (sum + more) * r[0];
-    const Scalar first = mine.column[0] - sum;
-    RIBBON_UNROLL
-    for (int i = 1; i < 2 * W; ++i) mine.column[i - 1] = mine.column[i] - r[1 + i] * sum;
-    mine.column[2 * W - 1] = Scalar(0);
-    if (mine.rows) mine.rows[k] = c == k ? r[1] : first;
-  }
-
-  /// What is passed on, and the other rows of Q.
-  KOKKOS_INLINE_FUNCTION static void finish(const Front &f, int c, const Lane &mine)
-  {
-    if (c >= 3 * W) {
+    for (int j = 0; j < own; ++j) {
+      Scalar(&column)[2 * W] = mine.column[j];
+      Scalar sum(0), other(0);
       RIBBON_UNROLL
-      for (int k = 0; k < W; ++k)
-        if (mine.rows) mine.rows[W + k] = mine.column[k];
-    } else if (c >= W && mine.rows) {
-      const int to = static_cast<int>(mine.rows - f.join.cut) / W;
+      for (int i = 0; i < 2 * W; i += 2) {
+        if (i > k) sum += x[i] * column[i];
+        if (i + 1 > k) other += x[i + 1] * column[i + 1];
+      }
+      const Scalar head = (column[k] + h.factor * (sum + other)) * h.tau_conjugate, tail = h.factor * head;
+      column[k] -= head;
       RIBBON_UNROLL
-      for (int k = 0; k < W; ++k)
-        if (k < f.rows - W) f.join.passed.entry(k, to) = mine.column[k];
-      f.join.passed.scale(to) = Scalar(mine.scale);
+      for (int i = 0; i < 2 * W; ++i)
+        if (i > k) column[i] -= x[i] * tail;
+    }
+    if (lane != k) return;
+    mine.column[0][k] = Scalar(h.one_over_beta);
+    shared.statistics.take(h.beta, mine.size[0], column_number);
+  }
+  KOKKOS_INLINE_FUNCTION static void put(int lane, const Lane &mine, Shared &shared)
+  {
+    RIBBON_UNROLL
+    for (int j = 0; j < own; ++j) {
+      RIBBON_UNROLL
+      for (int i = 0; i < 2 * W; ++i) shared.front[lane + j * busy][i] = mine.column[j][i];
+    }
+  }
+  /// What is kept, and what is passed on.
+  KOKKOS_INLINE_FUNCTION static void store(const Front<Scalar> &f, int lane, const Lane &mine, const Shared &shared)
+  {
+    for (int k = lane; k < W * W; k += lanes) f.join.r[k] = shared.front[k / W][k % W];
+    for (int k = lane; k < 2 * W * W; k += lanes) f.join.cut[k] = shared.front[W + k / W][k % W], f.join.passed.entry(k % W, k / W) = shared.front[W + k / W][W + k % W];
+    for (int k = lane; k < 4 * W * W; k += lanes) f.join.q[k] = shared.front[3 * W + k / (2 * W)][k % (2 * W)];
+    RIBBON_UNROLL
+    for (int j = 0; j < own; ++j) {
+      const int c = lane + j * busy - W;
+      if (lane < busy && c >= 0 && c < 2 * W) f.join.passed.scale(c) = mine.size[j];
     }
   }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    const Tree                 &tree   = joins.tree;
-    const Levels               &levels = joins.levels;
-    constexpr std::size_t       bytes  = (sizeof(Shared) + 15) / 16 * 16;
-    const std::int64_t          chain = team.league_rank() / tree.count[levels.top], top = team.league_rank() % tree.count[levels.top];
-    device::Threads<Lane, Team> lanes(team, team.scratch() + static_cast<std::size_t>(shape.groups) * bytes);
-    for (int level = levels.bottom + 1; level <= levels.top; ++level) {
-      const NodeRange    nodes        = tree.below(levels.top, top, level);
-      const std::int64_t first_column = tree.chain.kl;
-      for (std::int64_t base = nodes.begin; base < nodes.end; base += shape.groups) {
-        const auto phase = [&](const auto &body) {
-          lanes.for_each([&](int v, Lane &mine) { body(base + v / shape.lanes, v % shape.lanes, mine, *reinterpret_cast<Shared *>(team.scratch() + static_cast<std::size_t>(v / shape.lanes) * bytes)); });
-          team.barrier();
-        };
-        const auto column_number = [&](std::int64_t node, int k) {
-          const std::int64_t c = tree.cut(level, node) - first_column + k;
-          return chain * tree.chain.rows + (c < 0 ? c + tree.chain.rows : c);
-        };
-        phase([&](std::int64_t node, int c, Lane &mine, Shared &shared) {
-          mine.active = node < nodes.end && c < columns && tree.is_join(level, node);
+    Shared                     *all  = reinterpret_cast<Shared *>(team.scratch());
+    int                        *flag = reinterpret_cast<int *>(all + groups);
+    device::Threads<Lane, Team> threads(team, reinterpret_cast<char *>(flag) + 16);
+    const std::int64_t          tops = tree.count[tree.stage_top(0)], chain = team.league_rank() / tops;
+    const auto                  join = [&](int level, std::int64_t base, std::int64_t end) {
+      const auto phase = [&](const auto &body) {
+        threads.for_each([&](int v, Lane &mine) { body(v % lanes, base + v / lanes, mine, all[v / lanes]); });
+        threads.for_each([&](int, Lane &) { device::lane_barrier(lanes); });
+      };
+      const auto is_there = [&](std::int64_t node) { return node < end && tree.is_join(level, node); };
+      phase([&](int lane, std::int64_t node, Lane &, Shared &shared) {
+        if (!is_there(node)) return;
+        const Front<Scalar> f(factors, tree, chain, level, node);
+        fetch(f, lane, shared);
+        if (lane != 0) return;
+        shared.statistics = *f.statistics_before;
+        if (!f.closes) shared.statistics.join(*f.statistics_behind);
+      });
+      phase([&](int lane, std::int64_t node, Lane &mine, Shared &shared) {
+        mine.active = lane < busy && is_there(node);
+        if (!mine.active) return;
+        gather(level > tree.levels, lane, mine, shared);
+        if (lane == 0) publish(0, mine, shared);
+      });
+      RIBBON_UNROLL
+      for (int k = 0; k < W; ++k)
+        phase([&](int lane, std::int64_t node, Lane &mine, Shared &shared) {
           if (!mine.active) return;
-          const Front f = joins.front_of(chain, level, node);
-          gather(f, c, mine);
-          if (c == 0) {
-            shared.statistics = *f.statistics_before;
-            if (!f.closes) shared.statistics.join(*f.statistics_behind);
-            reflect(0, column_number(node, 0), mine, shared);
-          }
+          apply(k, lane, Front<Scalar>::column_number(tree, chain, level, node, k), mine, shared);
+          if (k + 1 < W && lane == k + 1) publish(k + 1, mine, shared);
         });
-        for (int k = 0; k < W; ++k)
-          phase([&](std::int64_t node, int c, Lane &mine, Shared &shared) {
-            if (!mine.active || c < k) return;
-            apply(k, c, mine, shared);
-            if (c == k + 1 && c < W) reflect(c, column_number(node, c), mine, shared);
-          });
-        phase([&](std::int64_t node, int c, Lane &mine, Shared &shared) {
-          if (!mine.active) return;
-          const Front f = joins.front_of(chain, level, node);
-          finish(f, c, mine);
-          if (c == 0) *f.statistics = shared.statistics;
-        });
+      phase([&](int lane, std::int64_t, Lane &mine, Shared &shared) {
+        if (mine.active) put(lane, mine, shared);
+      });
+      phase([&](int lane, std::int64_t node, Lane &mine, Shared &shared) {
+        if (!is_there(node)) return;
+        const Front<Scalar> f(factors, tree, chain, level, node);
+        store(f, lane, mine, shared);
+        if (lane == 0) *f.statistics = shared.statistics;
+      });
+      phase([](int, std::int64_t, Lane &, Shared &) {}); // scratch is used again
+    };
+    climb(team, tree, arrivals, chain, team.league_rank() % tops, 0, 1, flag, [&](const Levels &stage, std::int64_t top) {
+      for (int level = stage.bottom + 1; level <= stage.top; ++level) {
+        const NodeRange nodes = tree.below(stage.top, top, level);
+        for (std::int64_t node = nodes.begin; node < nodes.end; node += groups) join(level, node, nodes.end);
+        team.barrier();
       }
-    }
+    });
   }
 };
 

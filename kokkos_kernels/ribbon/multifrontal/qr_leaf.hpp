@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_leaf.hpp  Orthogonal elimination of leaves, of any width; columns lie in scratch. qr_leaf_registers.hpp is for narrow ones.
+/// @file qr_leaf.hpp  Orthogonal elimination of leaves, of any width; columns lie in scratch. qr_leaf_tile.hpp is for narrow ones.
 #pragma once
 
 #include <ribbon/device/team_launch.hpp>
@@ -49,66 +49,95 @@ struct QrLeafKernel {
   template <class Put>
   KOKKOS_INLINE_FUNCTION void fetch(const Leaf &leaf, int i, int lane, const Put &put) const
   {
-    const Chain       &c   = tree.chain;
-    const int          W   = c.width();
+    const Chain &c = tree.chain;
+    const int    W = c.width();
+    if (!has_row(c, leaf.first + i)) return;
     const std::int64_t row = A.row(c, leaf.chain, leaf.first + i);
     for (int e = lane, n = A.entries(row); e < n; e += shape.lanes) {
       int          distance;
       const Scalar value = A.entry(c, leaf.chain, leaf.first + i, row, e, distance) * factors.row_scale[leaf.chain * c.rows + leaf.first + i];
       const int    at    = i + distance;
-      put(at < leaf.begin ? W + 1 + at + c.kl : (at - leaf.begin) % (W + 1), value);
+      put(at < c.ku ? W + 1 + at + c.kl : (at - c.ku) % (W + 1), value);
     }
   }
 
   /// Makes the reflection of step s from its column.
   KOKKOS_INLINE_FUNCTION void reflect(const Window &w, const Leaf &leaf, int s) const
   {
-    const int     W = tree.chain.width(), slot = s % (W + 1), n = leaf.at_step(s);
+    const int     W = tree.chain.width(), slot = s % (W + 1);
     const Scalar *column = w.window + slot * Window::ld(W);
-    const Scalar  alpha  = leaf.arrives(s) ? w.row[s % Window::arriving][slot] : column[n];
-    const Real    size   = leaf.arrives(s) ? magnitude(alpha) : Real(0);
+    const Scalar  alpha  = w.row[s % Window::arriving][slot];
+    const Real    size   = magnitude(alpha);
     Real          rest   = 0;
-    for (int k = 0; k < n; ++k) rest += squared(column[k]);
+    for (int k = 0; k < W; ++k) rest += squared(column[k]);
     const Reflector<Scalar> h = make_reflector(alpha, rest);
     Scalar                 *r = w.reflection[s % 2];
     r[0]                      = h.tau_conjugate;
-    for (int k = 0; k < n; ++k) r[1 + k] = h.factor * column[k];
-    for (int k = n; k < W; ++k) r[1 + k] = Scalar(0);
+    for (int k = 0; k < W; ++k) r[1 + k] = h.factor * column[k];
     r[1 + W] = Scalar(h.one_over_beta);
-    w.statistics->take(h.beta, size > w.scale[slot] ? size : w.scale[slot], leaf.chain * tree.chain.rows + leaf.first + leaf.begin + s);
+    w.statistics->take(h.beta, size > w.scale[slot] ? size : w.scale[slot], leaf.chain * tree.chain.rows + leaf.first + tree.chain.ku + s);
   }
 
   /// One lane's part of step s: the reflection of its columns, the row of R, what comes next.
   KOKKOS_INLINE_FUNCTION void step(const Window &w, const Leaf &leaf, int s, int lane) const
   {
-    const int          W = tree.chain.width(), n = leaf.at_step(s), pivot = s % (W + 1), next = (s + 1) % (W + 1);
-    const Scalar      *r          = w.reflection[s % 2];
-    const std::int64_t number     = leaf.chain * tree.leaves + leaf.node;
-    const auto         reflection = factors.step(factors.reflection, tree, number, s, W + 1), upper = factors.step(factors.upper, tree, number, s, 2 * W + 1);
-    Scalar            *now = w.row[s % Window::arriving], *later = w.row[(s + 3) % Window::arriving];
+    const int     W = tree.chain.width(), pivot = s % (W + 1), next = (s + 1) % (W + 1);
+    const Scalar *r          = w.reflection[s % 2];
+    const auto    reflection = factors.step(factors.reflection, tree, leaf.chain, leaf.node, s, W + 1), upper = factors.step(factors.upper, tree, leaf.chain, leaf.node, s, 2 * W + 1);
+    Scalar       *now = w.row[s % Window::arriving], *later = w.row[(s + 3) % Window::arriving];
     for (int k = lane; k <= W; k += shape.lanes) reflection[k] = r[k];
     if (lane == 0) upper[0] = r[W + 1];
-    for (int c = lane; c < W + 1 + leaf.left; c += shape.lanes) {
+    for (int c = lane; c < Window::columns(W); c += shape.lanes) {
       Scalar *column = w.window + c * Window::ld(W);
       if (c == pivot) {
-        for (int k = 0; k < leaf.carried; ++k) column[k] = Scalar(0);
+        for (int k = 0; k < W; ++k) column[k] = Scalar(0);
         w.scale[c] = 0;
       } else {
-        const Scalar entering = leaf.arrives(s) ? now[c] : column[n];
-        if (leaf.arrives(s) && magnitude(entering) > w.scale[c]) w.scale[c] = magnitude(entering);
+        const Scalar entering = now[c];
+        if (magnitude(entering) > w.scale[c]) w.scale[c] = magnitude(entering);
         Scalar sum = entering;
-        for (int k = 0; k < n; ++k) sum += conjugate(r[1 + k]) * column[k];
+        for (int k = 0; k < W; ++k) sum += conjugate(r[1 + k]) * column[k];
         sum *= r[0];
-        for (int k = 0; k < n; ++k) column[k] -= r[1 + k] * sum;
+        for (int k = 0; k < W; ++k) column[k] -= r[1 + k] * sum;
         const int rank  = c > W ? c - 1 : (c - pivot + W + 1) % (W + 1) - 1;
         upper[1 + rank] = entering - sum;
       }
       if (c == next && s + 1 < leaf.own) reflect(w, leaf, s + 1);
       later[c] = Scalar(0);
     }
-    if (leaf.arrives(s + 2) && s + 2 < leaf.own) {
+    if (s + 2 < leaf.own) {
       Scalar *to = w.row[(s + 2) % Window::arriving];
-      fetch(leaf, leaf.carried + s + 2, lane, [&](int slot, const Scalar &value) { to[slot] = value; });
+      fetch(leaf, W + s + 2, lane, [&](int slot, const Scalar &value) { to[slot] = value; });
+    }
+  }
+
+  /// Finds the scales of a lane's rows.
+  KOKKOS_INLINE_FUNCTION void scale_rows(const Leaf &leaf, int lane) const
+  {
+    const Chain &c = tree.chain;
+    for (int i = lane; i < leaf.rows(tree); i += shape.lanes) {
+      if (!has_row(c, leaf.first + i)) continue;
+      const std::int64_t row     = A.row(c, leaf.chain, leaf.first + i);
+      Real               largest = 0;
+      for (int e = 0, n = A.entries(row); e < n; ++e) {
+        int        distance;
+        const Real size = magnitude(A.entry(c, leaf.chain, leaf.first + i, row, e, distance));
+        if (size > largest) largest = size;
+      }
+      // a row of zeros has the scale 0 until take_rows has seen it
+      factors.row_scale[leaf.chain * c.rows + leaf.first + i] = largest > 0 ? static_cast<Real>(power_of_two(-exponent_of<Real>(size_word(static_cast<double>(largest))))) : Real(0);
+    }
+  }
+  /// One lane adds them up.
+  KOKKOS_INLINE_FUNCTION void take_rows(const Leaf &leaf, Statistics &statistics) const
+  {
+    for (int i = 0; i < leaf.rows(tree); ++i) {
+      if (!has_row(tree.chain, leaf.first + i)) continue;
+      const std::int64_t row     = leaf.chain * tree.chain.rows + leaf.first + i;
+      Real              &scale   = factors.row_scale[row];
+      const bool         is_zero = scale == Real(0);
+      if (is_zero) scale = 1;
+      statistics.take_row(1 - exponent_of<Real>(size_word(static_cast<double>(scale))), is_zero, row);
     }
   }
 
@@ -119,27 +148,31 @@ struct QrLeafKernel {
     const int  W      = tree.chain.width();
     const auto phases = [&](const auto &body) {
       for_each_lane(team, shape, [&](int group, int lane) {
-        const Leaf leaf(tree, chain, base + group, base + group < end);
-        if (leaf.active) body(Window(group_memory(team, group), W), leaf, lane);
+        if (base + group < end) body(Window(group_memory(team, group), W), Leaf(tree, chain, base + group), lane);
       });
       team.barrier();
     };
     phases([&](const Window &w, const Leaf &leaf, int lane) {
-      for (int c = lane; c < W + 1 + leaf.left; c += shape.lanes) {
+      for (int c = lane; c < Window::columns(W); c += shape.lanes) {
         for (int k = 0; k < Window::ld(W); ++k) w.window[c * Window::ld(W) + k] = Scalar(0);
         for (int k = 0; k < Window::arriving; ++k) w.row[k][c] = Scalar(0);
       }
-      if (lane == 0) *w.statistics = Statistics();
+      scale_rows(leaf, lane);
     });
     phases([&](const Window &w, const Leaf &leaf, int lane) {
-      for (int i = 0; i < leaf.carried; ++i) fetch(leaf, i, lane, [&](int slot, const Scalar &value) { w.window[slot * Window::ld(W) + i] = value; });
+      if (lane != 0) return;
+      *w.statistics = Statistics();
+      take_rows(leaf, *w.statistics);
+    });
+    phases([&](const Window &w, const Leaf &leaf, int lane) {
+      for (int i = 0; i < W; ++i) fetch(leaf, i, lane, [&](int slot, const Scalar &value) { w.window[slot * Window::ld(W) + i] = value; });
       for (int i = 0; i < 2; ++i)
-        if (leaf.arrives(i)) fetch(leaf, leaf.carried + i, lane, [&](int slot, const Scalar &value) { w.row[i][slot] = value; });
+        if (i < leaf.own) fetch(leaf, W + i, lane, [&](int slot, const Scalar &value) { w.row[i][slot] = value; });
     });
     phases([&](const Window &w, const Leaf &leaf, int lane) {
-      for (int c = lane; c < W + 1 + leaf.left; c += shape.lanes) {
+      for (int c = lane; c < Window::columns(W); c += shape.lanes) {
         Real largest = 0;
-        for (int k = 0; k < leaf.carried; ++k) {
+        for (int k = 0; k < W; ++k) {
           const Real size = magnitude(w.window[c * Window::ld(W) + k]);
           if (!(size <= largest)) largest = size; // NaN, too
         }
@@ -149,7 +182,7 @@ struct QrLeafKernel {
     });
     int most = 0;
     for (std::int64_t node = base; node < end && node < base + shape.groups; ++node) {
-      const int own = Leaf(tree, chain, node, true).own;
+      const int own = Leaf(tree, chain, node).own;
       most          = own > most ? own : most;
     }
     for (int s = 0; s < most; ++s)
@@ -157,12 +190,11 @@ struct QrLeafKernel {
         if (s < leaf.own) step(w, leaf, s, lane);
       });
     phases([&](const Window &w, const Leaf &leaf, int lane) {
-      const NodeSize size  = tree.size(0, leaf.node);
-      Scalar        *front = factors.leaf_passed + (leaf.chain * tree.leaves + leaf.node) * Factors<Scalar>::passed_size(W);
-      for (int c = lane; c < size.left + size.right; c += shape.lanes) {
-        const int slot = c < size.left ? W + 1 + c : (leaf.own + c - size.left) % (W + 1);
-        for (int k = 0; k < size.rows; ++k) front[c * (W + 1) + k] = w.window[slot * Window::ld(W) + k];
-        front[c * (W + 1) + W] = Scalar(w.scale[slot]);
+      const auto passed = factors.passed(tree, leaf.chain, 0, leaf.node);
+      for (int c = lane; c < 2 * W; c += shape.lanes) {
+        const int slot = c < W ? W + 1 + c : (leaf.own + c - W) % (W + 1);
+        for (int k = 0; k < W; ++k) passed.entry(k, c) = w.window[slot * Window::ld(W) + k];
+        passed.scale(c) = Scalar(w.scale[slot]);
       }
       if (lane == 0) factors.leaf_statistics[leaf.chain * tree.leaves + leaf.node] = *w.statistics;
     });

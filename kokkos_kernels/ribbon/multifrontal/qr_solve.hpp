@@ -18,6 +18,7 @@ struct Columns {
   Scalar             *passed      = nullptr;               ///< (nodes, passed_rows, columns): what nodes pass up and down
   int                 passed_rows = 0;                     ///< W; transposed 2 W
   const Scalar       *before = nullptr, *behind = nullptr; ///< (W, columns): unknowns of the cuts at the ends of a piece
+  Scalar             *cuts = nullptr;                      ///< (chains joins, W, columns): rows of Q^H b at the cuts, where a tile of leaves is worked off at a time
 };
 
 /// What one thread does with one column at one node. Up: rows of b become rows of Q^H b; down: the triangular solve.
@@ -40,11 +41,13 @@ struct QrSolve {
   KOKKOS_INLINE_FUNCTION Scalar b(std::int64_t chain, std::int64_t place, std::int64_t column) const { return v.b[row(chain, place) + column * v.ldb]; }
   KOKKOS_INLINE_FUNCTION real_t<Scalar> row_scale(std::int64_t chain, std::int64_t place) const { return factors.row_scale[chain * tree.chain.rows + place]; }
   KOKKOS_INLINE_FUNCTION Scalar         scaled_b(std::int64_t chain, std::int64_t place, std::int64_t column) const { return b(chain, place, column) * row_scale(chain, place); }
+  /// Row i of b, scaled.
+  KOKKOS_INLINE_FUNCTION Scalar arriving(std::int64_t chain, std::int64_t place, std::int64_t column) const { return has_row(tree.chain, place) ? scaled_b(chain, place, column) : Scalar(0); }
   /// Unknown k of a cut.
   KOKKOS_INLINE_FUNCTION Scalar at_cut(std::int64_t chain, std::int64_t cut, int k, std::int64_t column) const
   {
-    if (cut == 0 && tree.chain.open_left) return v.before[k * v.columns + column];
-    if (cut == tree.chain.rows && tree.chain.open_right) return v.behind[k * v.columns + column];
+    if (cut == 0 && !tree.chain.ring) return tree.chain.open_left ? v.before[k * v.columns + column] : Scalar(0);
+    if (cut == tree.chain.rows && !tree.chain.ring) return tree.chain.open_right ? v.behind[k * v.columns + column] : Scalar(0);
     return x(chain, cut - tree.chain.kl + k, column);
   }
   KOKKOS_INLINE_FUNCTION Scalar &passed(std::int64_t chain, int level, std::int64_t node, int k, std::int64_t column) const
@@ -52,6 +55,12 @@ struct QrSolve {
     tree.resolve(level, node);
     const std::int64_t number = level == 0 ? chain * tree.leaves + node : tree.chain.chains * tree.leaves + tree.join_number(chain, level, node);
     return v.passed[(number * v.passed_rows + k) * v.columns + column];
+  }
+
+  /// What a node was passed down; nothing comes to the top of a chain that is whole.
+  KOKKOS_INLINE_FUNCTION Scalar came_down(std::int64_t chain, int level, std::int64_t node, int k, std::int64_t column) const
+  {
+    return level == tree.top() && !tree.is_piece() ? Scalar(0) : passed(chain, level, node, k, column);
   }
 
   /// Numbers of one thread, `stride` apart: neighbouring threads have neighbouring ones.
@@ -66,41 +75,37 @@ struct QrSolve {
   KOKKOS_INLINE_FUNCTION void leaf_up(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &y) const
   {
     const int  W = tree.chain.width();
-    const Leaf leaf(tree, chain, node, true);
-    for (int k = 0; k < leaf.carried; ++k) y[k] = scaled_b(chain, leaf.first + k, column);
+    const Leaf leaf(tree, chain, node);
+    for (int k = 0; k < W; ++k) y[k] = arriving(chain, leaf.first + k, column);
     for (int s = 0; s < leaf.own; ++s) {
-      const auto   record   = factors.step(factors.reflection, tree, chain * tree.leaves + node, s, W + 1);
-      const int    n        = leaf.at_step(s);
-      const Scalar entering = leaf.arrives(s) ? scaled_b(chain, leaf.first + leaf.carried + s, column) : y[n];
+      const auto   record   = factors.step(factors.reflection, tree, chain, node, s, W + 1);
+      const Scalar entering = arriving(chain, leaf.first + W + s, column);
       Scalar       sum      = entering;
-      for (int k = 0; k < n; ++k) sum += conjugate(record[1 + k]) * y[k];
+      for (int k = 0; k < W; ++k) sum += conjugate(record[1 + k]) * y[k];
       sum *= record[0];
-      for (int k = 0; k < n; ++k) y[k] -= record[1 + k] * sum;
-      x(chain, leaf.first + leaf.begin + s, column) = entering - sum;
+      for (int k = 0; k < W; ++k) y[k] -= record[1 + k] * sum;
+      x(chain, leaf.first + tree.chain.ku + s, column) = entering - sum;
     }
-    const NodeSize size = tree.size(0, node);
-    for (int k = 0; k < size.rows; ++k) passed(chain, 0, node, k, column) = y[k];
+    for (int k = 0; k < W; ++k) passed(chain, 0, node, k, column) = y[k];
   }
 
   KOKKOS_INLINE_FUNCTION void leaf_down(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &near) const
   {
-    const int      W = tree.chain.width();
-    const Leaf     leaf(tree, chain, node, true);
-    const NodeSize size = tree.size(0, node);
-    const Work     left{&near[W + 1], near.stride};
-    for (int k = 0; k < size.left; ++k) left[k] = at_cut(chain, leaf.first, k, column);
-    for (int k = 0; k <= W; ++k) near[k] = Scalar(0);
-    for (int k = 0; k < size.right; ++k) near[(leaf.own + k) % (W + 1)] = at_cut(chain, leaf.first + leaf.rows, k, column);
+    const int  W = tree.chain.width();
+    const Leaf leaf(tree, chain, node);
+    const Work left{&near[W + 1], near.stride};
+    for (int k = 0; k < W; ++k) left[k] = at_cut(chain, tree.start(node), k, column);
+    for (int k = 0; k < W; ++k) near[(leaf.own + k) % (W + 1)] = at_cut(chain, tree.start(node + 1), k, column);
     for (int s = leaf.own - 1; s >= 0; --s) {
-      const auto record = factors.step(factors.upper, tree, chain * tree.leaves + node, s, 2 * W + 1);
-      Scalar    &at     = x(chain, leaf.first + leaf.begin + s, column);
+      const auto record = factors.step(factors.upper, tree, chain, node, s, 2 * W + 1);
+      Scalar    &at     = x(chain, leaf.first + tree.chain.ku + s, column);
       Scalar     sum    = at;
       int        slot   = s % (W + 1);
       for (int k = 1; k <= W; ++k) {
         slot = slot == W ? 0 : slot + 1;
         sum -= record[k] * near[slot];
       }
-      for (int k = 0; k < size.left; ++k) sum -= record[1 + W + k] * left[k];
+      for (int k = 0; k < W; ++k) sum -= record[1 + W + k] * left[k];
       sum *= record[0];
       near[s % (W + 1)] = sum;
       at                = sum;
@@ -117,162 +122,137 @@ struct QrSolve {
 
   /// What a thread knows of a join.
   struct Join {
-    std::int64_t               chain, node;
-    int                        level;
-    std::int64_t               cut; ///< first unknown of the cut
-    NodeSize                   size, before, behind;
-    bool                       closes;
-    const Scalar              *r, *c, *q;
-    KOKKOS_INLINE_FUNCTION int rows() const { return closes ? before.rows : before.rows + behind.rows; }
+    std::int64_t  chain, node;
+    int           level;
+    std::int64_t  cut; ///< first unknown of the cut
+    bool          closes;
+    const Scalar *r, *c, *q;
   };
   KOKKOS_INLINE_FUNCTION Join join_of(std::int64_t chain, int level, std::int64_t node) const
   {
-    const bool closes = level > tree.levels;
-    const auto join   = factors.join_at(tree, chain, level, node);
-    return {chain,  node,     level, tree.cut(level, node) - tree.chain.kl, tree.size(level, node), tree.size(level - 1, closes ? 0 : 2 * node), tree.size(level - 1, closes ? 0 : 2 * node + 1), closes,
-            join.r, join.cut, join.q};
+    const auto join = factors.join_at(tree, chain, level, node);
+    return {chain, node, level, tree.cut(level, node) - tree.chain.kl, level > tree.levels, join.r, join.cut, join.q};
   }
   KOKKOS_INLINE_FUNCTION Strip passed_before(const Join &j, std::int64_t column) const { return passed_strip(j.chain, j.level - 1, j.closes ? 0 : 2 * j.node, column); }
   KOKKOS_INLINE_FUNCTION Strip passed_behind(const Join &j, std::int64_t column) const { return passed_strip(j.chain, j.level - 1, j.closes ? 0 : 2 * j.node + 1, column); }
 
-  /// Sums n terms; where there are K, as when compiled, all are under way at once.
-  template <int K, class Term>
+  template <class Term>
   KOKKOS_INLINE_FUNCTION static Scalar sum_of(int n, const Term &term)
   {
     Scalar sum(0);
-    if (K > 0 && n == K) {
-      Scalar terms[K > 0 ? K : 1];
-      RIBBON_UNROLL
-      for (int k = 0; k < K; ++k) terms[k] = term(k);
-      RIBBON_UNROLL
-      for (int k = 0; k < K; ++k) sum += terms[k];
-    } else
-      for (int k = 0; k < n; ++k) sum += term(k);
+    for (int k = 0; k < n; ++k) sum += term(k);
     return sum;
   }
 
-  /// Row r of Q^H times what the children pass; rows from W on are passed on. K: the width W, or 0.
-  template <int K>
+  /// Row r of Q^H times what the children pass; rows from W on are passed on.
   KOKKOS_INLINE_FUNCTION void join_up(const Join &j, int r, std::int64_t column) const
   {
-    const int W = K ? K : tree.chain.width();
-    if (r >= j.rows()) return;
+    const int     W      = tree.chain.width();
     const Scalar *q      = j.q + r;
     const Strip   before = passed_before(j, column), behind = passed_behind(j, column);
-    Scalar        sum = sum_of<K>(j.before.rows, [&](int k) { return q[k * 2 * W] * before[k]; });
-    if (!j.closes) sum += sum_of<K>(j.behind.rows, [&](int k) { return q[(j.before.rows + k) * 2 * W] * behind[k]; });
+    Scalar        sum = sum_of(W, [&](int k) { return q[k * 2 * W] * before[k]; });
+    if (!j.closes) sum += sum_of(W, [&](int k) { return q[(W + k) * 2 * W] * behind[k]; });
     if (r < W) x(j.chain, j.cut + r, column) = sum;
-    else passed(j.chain, j.level, j.node, r - W, column) = sum;
+    else if (!j.closes) passed(j.chain, j.level, j.node, r - W, column) = sum;
   }
   /// Takes what the unknowns of the cuts before and behind make out of row r.
-  template <int K>
   KOKKOS_INLINE_FUNCTION void join_down(const Join &j, int r, std::int64_t column) const
   {
-    const int          W     = K ? K : tree.chain.width();
+    const int          W     = tree.chain.width();
     const Scalar      *c     = j.c + r;
     const std::int64_t first = tree.start(tree.first_leaf(j.level, j.node)), end = tree.start(tree.end_leaf(j.level, j.node));
-    Scalar            &at  = x(j.chain, j.cut + r, column);
-    Scalar             sum = sum_of<K>(j.size.left, [&](int k) { return c[k * W] * at_cut(j.chain, first, k, column); });
-    sum += sum_of<K>(j.size.right, [&](int k) { return c[(j.size.left + k) * W] * at_cut(j.chain, end, k, column); });
+    Scalar            &at = x(j.chain, j.cut + r, column);
+    if (j.closes) return;
+    Scalar sum = sum_of(W, [&](int k) { return c[k * W] * at_cut(j.chain, first, k, column); });
+    sum += sum_of(W, [&](int k) { return c[(W + k) * W] * at_cut(j.chain, end, k, column); });
     at -= sum;
   }
   /// Solves with R.
-  template <int K, class Numbers>
-  KOKKOS_INLINE_FUNCTION void join_substitute(const Join &j, std::int64_t column, Numbers &&y) const
+  template <class Numbers>
+  KOKKOS_INLINE_FUNCTION void join_substitute(const Join &j, std::int64_t column, const Numbers &y) const
   {
-    const int W = K ? K : tree.chain.width();
-    RIBBON_UNROLL
+    const int W = tree.chain.width();
     for (int k = 0; k < W; ++k) y[k] = x(j.chain, j.cut + k, column);
-    RIBBON_UNROLL
     for (int k = W - 1; k >= 0; --k) {
       const Scalar found = y[k] * j.r[k * W + k];
-      RIBBON_UNROLL
       for (int i = 0; i < k; ++i) y[i] -= j.r[k * W + i] * found;
       y[k] = found;
     }
-    RIBBON_UNROLL
     for (int k = 0; k < W; ++k) x(j.chain, j.cut + k, column) = y[k];
   }
 
   /// A^T x = b. Up: R^T z = b, while every node passes on what it has to subtract from b at the cuts before and behind it.
   KOKKOS_INLINE_FUNCTION void leaf_up_transposed(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &near) const
   {
-    const int      W = tree.chain.width();
-    const Leaf     leaf(tree, chain, node, true);
-    const NodeSize size = tree.size(0, node);
-    const Work     left{&near[W + 1], near.stride};
-    for (int k = 0; k < size.left; ++k) left[k] = Scalar(0);
+    const int  W = tree.chain.width();
+    const Leaf leaf(tree, chain, node);
+    const Work left{&near[W + 1], near.stride};
+    for (int k = 0; k < W; ++k) left[k] = Scalar(0);
     for (int k = 0; k <= W; ++k) near[k] = Scalar(0);
     for (int s = 0; s < leaf.own; ++s) {
-      const auto   record = factors.step(factors.upper, tree, chain * tree.leaves + node, s, 2 * W + 1);
-      int          slot   = s % (W + 1);
-      const Scalar z      = (b(chain, leaf.first + leaf.begin + s, column) - near[slot]) * record[0];
-      near[slot]          = Scalar(0);
+      const auto         record = factors.step(factors.upper, tree, chain, node, s, 2 * W + 1);
+      const std::int64_t place  = leaf.first + tree.chain.ku + s;
+      int                slot   = s % (W + 1);
+      const Scalar       z      = (b(chain, place, column) - near[slot]) * record[0];
+      near[slot]                = Scalar(0);
       for (int k = 1; k <= W; ++k) {
         slot = slot == W ? 0 : slot + 1;
         near[slot] += record[k] * z;
       }
-      for (int k = 0; k < size.left; ++k) left[k] += record[1 + W + k] * z;
-      x(chain, leaf.first + leaf.begin + s, column) = z;
+      for (int k = 0; k < W; ++k) left[k] += record[1 + W + k] * z;
+      x(chain, place, column) = z;
     }
-    for (int k = 0; k < size.left; ++k) passed(chain, 0, node, k, column) = left[k];
-    for (int k = 0; k < size.right; ++k) passed(chain, 0, node, size.left + k, column) = near[(leaf.own + k) % (W + 1)];
+    for (int k = 0; k < W; ++k) passed(chain, 0, node, k, column) = left[k], passed(chain, 0, node, W + k, column) = near[(leaf.own + k) % (W + 1)];
   }
-  template <int K, class Numbers>
-  KOKKOS_INLINE_FUNCTION void join_substitute_transposed(const Join &j, std::int64_t column, Numbers &&z) const
+  template <class Numbers>
+  KOKKOS_INLINE_FUNCTION void join_substitute_transposed(const Join &j, std::int64_t column, const Numbers &z) const
   {
-    const int   W      = K ? K : tree.chain.width();
+    const int   W      = tree.chain.width();
     const Strip before = passed_before(j, column), behind = passed_behind(j, column);
-    RIBBON_UNROLL
     for (int k = 0; k < W; ++k) {
-      Scalar sum = b(j.chain, j.cut + k < 0 ? j.cut + k + tree.chain.rows : j.cut + k, column) - before[j.before.left + k] - behind[k];
-      RIBBON_UNROLL
+      Scalar sum = b(j.chain, j.cut + k < 0 ? j.cut + k + tree.chain.rows : j.cut + k, column) - before[W + k] - behind[k];
       for (int i = 0; i < k; ++i) sum -= j.r[k * W + i] * z[i];
       z[k] = sum * j.r[k * W + k];
     }
-    RIBBON_UNROLL
     for (int k = 0; k < W; ++k) x(j.chain, j.cut + k, column) = z[k];
   }
   /// What is to be subtracted at unknown c of the cuts before and behind.
-  template <int K>
   KOKKOS_INLINE_FUNCTION void join_up_transposed(const Join &j, int c, std::int64_t column) const
   {
-    const int W = K ? K : tree.chain.width();
-    if (c >= j.size.left + j.size.right) return;
+    const int W = tree.chain.width();
+    if (j.closes) return;
     const Scalar *to                            = j.c + c * W;
-    const Scalar  sum                           = sum_of<K>(W, [&](int k) { return to[k] * x(j.chain, j.cut + k, column); });
-    passed(j.chain, j.level, j.node, c, column) = (c < j.size.left ? passed_before(j, column)[c] : passed_behind(j, column)[W + c - j.size.left]) + sum;
+    const Scalar  sum                           = sum_of(W, [&](int k) { return to[k] * x(j.chain, j.cut + k, column); });
+    passed(j.chain, j.level, j.node, c, column) = (c < W ? passed_before(j, column)[c] : passed_behind(j, column)[c]) + sum;
   }
   /// Down: x = conj(Q) z, row r.
-  template <int K>
   KOKKOS_INLINE_FUNCTION void join_down_transposed(const Join &j, int r, std::int64_t column) const
   {
-    const int W = K ? K : tree.chain.width();
-    if (r >= j.rows()) return;
+    const int W = tree.chain.width();
+    if (j.closes && r >= W) return;
     const Scalar *q   = j.q + r * 2 * W;
-    const Strip   own = passed_strip(j.chain, j.level, j.node, column);
-    Scalar        sum = sum_of<K>(W, [&](int k) { return q[k] * x(j.chain, j.cut + k, column); });
-    sum += sum_of<K>(j.rows() - W, [&](int k) { return q[W + k] * own[k]; });
-    (r < j.before.rows ? passed_before(j, column)[r] : passed_behind(j, column)[r - j.before.rows]) = sum;
+    Scalar        sum = sum_of(W, [&](int k) { return q[k] * x(j.chain, j.cut + k, column); });
+    sum += sum_of(W, [&](int k) { return q[W + k] * came_down(j.chain, j.level, j.node, k, column); });
+    (r < W ? passed_before(j, column)[r] : passed_behind(j, column)[r - W]) = sum;
   }
   KOKKOS_INLINE_FUNCTION void leaf_down_transposed(std::int64_t chain, std::int64_t node, std::int64_t column, const Work &y) const
   {
-    const int      W = tree.chain.width();
-    const Leaf     leaf(tree, chain, node, true);
-    const NodeSize size = tree.size(0, node);
-    for (int k = 0; k < size.rows; ++k) y[k] = passed(chain, 0, node, k, column);
+    const int  W = tree.chain.width();
+    const Leaf leaf(tree, chain, node);
+    const auto leaves = [&](std::int64_t place, const Scalar &value) { // a row of x
+      if (has_row(tree.chain, place)) x(chain, place, column) = value * row_scale(chain, place);
+    };
+    for (int k = 0; k < W; ++k) y[k] = came_down(chain, 0, node, k, column);
     for (int s = leaf.own - 1; s >= 0; --s) {
-      const auto   record = factors.step(factors.reflection, tree, chain * tree.leaves + node, s, W + 1);
-      const int    n      = leaf.at_step(s);
-      const Scalar z      = x(chain, leaf.first + leaf.begin + s, column);
+      const auto   record = factors.step(factors.reflection, tree, chain, node, s, W + 1);
+      const Scalar z      = x(chain, leaf.first + tree.chain.ku + s, column);
       Scalar       sum    = z;
-      for (int k = 0; k < n; ++k) sum += record[1 + k] * y[k];
+      for (int k = 0; k < W; ++k) sum += record[1 + k] * y[k];
       sum *= record[0];
-      for (int k = 0; k < n; ++k) y[k] -= conjugate(record[1 + k]) * sum;
-      if (leaf.arrives(s)) x(chain, leaf.first + leaf.carried + s, column) = (z - sum) * row_scale(chain, leaf.first + leaf.carried + s);
-      else y[n] = z - sum;
+      for (int k = 0; k < W; ++k) y[k] -= conjugate(record[1 + k]) * sum;
+      leaves(leaf.first + W + s, z - sum);
     }
-    for (int k = 0; k < leaf.carried; ++k) x(chain, leaf.first + k, column) = y[k] * row_scale(chain, leaf.first + k);
+    for (int k = 0; k < W; ++k) leaves(leaf.first + k, y[k]);
   }
 };
 
@@ -316,8 +296,8 @@ struct QrLeafSolveKernel {
   }
 };
 
-/// Joins of some levels, for a block of columns: a thread has a row, or the triangular solve, of a join and a column. K: the width kl + ku, or 0 where it has no kernel of its own.
-template <class Scalar, int K>
+/// Joins of some levels, for a block of columns: a thread has a row, or the triangular solve, of a join and a column.
+template <class Scalar>
 struct QrJoinSolveKernel {
   static constexpr int max_threads = 256;
   QrSolve<Scalar>      solve;
@@ -330,7 +310,7 @@ struct QrJoinSolveKernel {
   {
     using Join                = typename QrSolve<Scalar>::Join;
     const Tree        &tree   = solve.tree;
-    const int          W      = K ? K : tree.chain.width();
+    const int          W      = tree.chain.width();
     const std::int64_t blocks = (solve.v.columns + block - 1) / block, node_of_top = team.league_rank() / blocks, column0 = team.league_rank() % blocks * block;
     const int          columns = static_cast<int>(solve.v.columns - column0 < block ? solve.v.columns - column0 : block);
     const std::int64_t chain = node_of_top / tree.count[levels.top], top = node_of_top % tree.count[levels.top];
@@ -339,39 +319,34 @@ struct QrJoinSolveKernel {
       if constexpr (Team::is_virtual) return 0;
       else return team.rank();
     }();
-    const auto numbers = [&](const auto &body) { // body(W numbers of a thread)
-      if constexpr (K > 0) {
-        Scalar y[K];
-        body(y);
-      } else body(typename QrSolve<Scalar>::Work{reinterpret_cast<Scalar *>(team.scratch()) + thread, threads});
-    };
-    const auto rows = [&](int level, int count, const auto &body) { // body(join, row, column)
+    const typename QrSolve<Scalar>::Work work{reinterpret_cast<Scalar *>(team.scratch()) + thread, threads}; // W numbers of the thread
+    const auto                           rows = [&](int level, int count, const auto &body) {                // body(join, row, column)
       const NodeRange nodes = tree.below(levels.top, top, level);
       const int       items = static_cast<int>(nodes.end - nodes.begin) * count * columns;
       for (int item = thread; item < items; item += threads) {
-        const int          pair = item / columns, place = pair / count;
-        const std::int64_t node = nodes.begin + place;
-        if (tree.is_join(level, node)) body(solve.join_of(chain, level, node), pair - place * count, column0 + item - pair * columns);
+                                  const int          pair = item / columns, place = pair / count;
+                                  const std::int64_t node = nodes.begin + place;
+                                  if (tree.is_join(level, node)) body(solve.join_of(chain, level, node), pair - place * count, column0 + item - pair * columns);
       }
-      team.barrier();
+                                team.barrier();
     };
     const bool goes_up = sweep == Sweep::up || sweep == Sweep::up_transposed;
     for (int k = levels.bottom + 1; k <= levels.top; ++k) {
       const int level = goes_up ? k : levels.top + levels.bottom + 1 - k;
       switch (sweep) {
       case Sweep::up:
-        rows(level, 2 * W, [&](const Join &j, int r, std::int64_t column) { solve.template join_up<K>(j, r, column); });
+        rows(level, 2 * W, [&](const Join &j, int r, std::int64_t column) { solve.join_up(j, r, column); });
         break;
       case Sweep::down:
-        rows(level, W, [&](const Join &j, int r, std::int64_t column) { solve.template join_down<K>(j, r, column); });
-        rows(level, 1, [&](const Join &j, int, std::int64_t column) { numbers([&](auto &&y) { solve.template join_substitute<K>(j, column, y); }); });
+        rows(level, W, [&](const Join &j, int r, std::int64_t column) { solve.join_down(j, r, column); });
+        rows(level, 1, [&](const Join &j, int, std::int64_t column) { solve.join_substitute(j, column, work); });
         break;
       case Sweep::up_transposed:
-        rows(level, 1, [&](const Join &j, int, std::int64_t column) { numbers([&](auto &&z) { solve.template join_substitute_transposed<K>(j, column, z); }); });
-        rows(level, 2 * W, [&](const Join &j, int r, std::int64_t column) { solve.template join_up_transposed<K>(j, r, column); });
+        rows(level, 1, [&](const Join &j, int, std::int64_t column) { solve.join_substitute_transposed(j, column, work); });
+        rows(level, 2 * W, [&](const Join &j, int r, std::int64_t column) { solve.join_up_transposed(j, r, column); });
         break;
       case Sweep::down_transposed:
-        rows(level, 2 * W, [&](const Join &j, int r, std::int64_t column) { solve.template join_down_transposed<K>(j, r, column); });
+        rows(level, 2 * W, [&](const Join &j, int r, std::int64_t column) { solve.join_down_transposed(j, r, column); });
         break;
       }
     }

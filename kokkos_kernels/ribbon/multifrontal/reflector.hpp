@@ -4,6 +4,8 @@
 
 #include <ribbon/compat.hpp>
 
+#include <cstring>
+
 namespace ribbon::multifrontal {
 
 template <class Scalar>
@@ -46,7 +48,45 @@ KOKKOS_INLINE_FUNCTION Reflector<Scalar> make_reflector(const Scalar &alpha, rea
   return {conjugate((Scalar(beta) - alpha) * one_over_beta), reciprocal(alpha - Scalar(beta)), beta, one_over_beta};
 }
 
-/// The diagonal of R as far as it is known: smallest |R_jj| relative to the largest entry of column j of the matrix, that column, the sum of log |R_jj|.
+/// The upper 32 bits of |a|, which order numbers by size to 20 bits: what is compared often is compared as integers.
+KOKKOS_INLINE_FUNCTION int size_word(double a)
+{
+#ifdef __CUDA_ARCH__
+  return __double2hiint(a) & 0x7fffffff;
+#else
+  std::uint64_t bits;
+  std::memcpy(&bits, &a, sizeof bits);
+  return static_cast<int>(bits >> 32 & 0x7fffffff);
+#endif
+}
+/// The number whose upper bits these are.
+KOKKOS_INLINE_FUNCTION double of_size_word(int word)
+{
+#ifdef __CUDA_ARCH__
+  return __hiloint2double(word, 0);
+#else
+  const std::uint64_t bits = static_cast<std::uint64_t>(static_cast<std::uint32_t>(word)) << 32;
+  double              a;
+  std::memcpy(&a, &bits, sizeof a);
+  return a;
+#endif
+}
+
+/// The exponent e that puts 2^-e times a number of this size between 1/2 and 1, as far as Real has such powers; 0 for zero, infinity and NaN.
+template <class Real>
+KOKKOS_INLINE_FUNCTION int exponent_of(int size_word_of_largest)
+{
+  constexpr int most   = std::is_same_v<Real, float> ? 126 : 1021;
+  const int     biased = size_word_of_largest >> 20, e = biased - 1022;
+  return size_word_of_largest == 0 || biased == 2047 ? 0 : e > most ? most : e < -most ? -most : e;
+}
+KOKKOS_INLINE_FUNCTION double power_of_two(int e)
+{
+  return of_size_word((e + 1023) << 20);
+}
+
+/// The diagonal of R as far as it is known: smallest |R_jj| relative to the largest entry of column j of the matrix, that column, the sum of log |R_jj|; and of the rows the sum of the exponents
+/// that were taken out, and the first that has zeros only.
 template <class Real>
 struct PivotStatistics {
   Real         smallest   = Real(1e30);
@@ -54,13 +94,24 @@ struct PivotStatistics {
   double       log_det    = 0;
   double       product    = 1;
   bool         not_finite = false;
+  std::int64_t exponents = 0, zero_row = no_row;
 
+  static constexpr std::int64_t no_row = std::int64_t(1) << 62;
+
+  /// Whether the product of two such is far from overflow.
+  KOKKOS_INLINE_FUNCTION bool is_tame() const { return product > 1e-100 && product < 1e100; }
+  /// A row of the matrix, of this exponent.
+  KOKKOS_INLINE_FUNCTION void take_row(int exponent, bool is_zero, std::int64_t row)
+  {
+    exponents += exponent;
+    if (is_zero && row < zero_row) zero_row = row;
+  }
   /// Two products and three comparisons unless something is out of the ordinary.
   KOKKOS_INLINE_FUNCTION void take(Real pivot, Real scale, std::int64_t j)
   {
     const Real size = pivot < 0 ? -pivot : pivot;
     product *= static_cast<double>(size);
-    if (!(product > 1e-200 && product < 1e200) || !(size >= smallest * scale)) look(size, scale, j);
+    if (!is_tame() || !(size >= smallest * scale)) look(size, scale, j);
   }
   KOKKOS_INLINE_FUNCTION void look(Real size, Real scale, std::int64_t j)
   {
@@ -83,8 +134,11 @@ struct PivotStatistics {
   {
     if ((other.not_finite && !not_finite) || (other.not_finite == not_finite && other.smallest < smallest)) smallest = other.smallest, column = other.column;
     not_finite = not_finite || other.not_finite;
-    settle();
-    log_det += other.log_det + log(other.product);
+    log_det += other.log_det;
+    product *= other.product;
+    if (!is_tame()) settle();
+    exponents += other.exponents;
+    if (other.zero_row < zero_row) zero_row = other.zero_row;
   }
 };
 

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file cut_kernels.hpp  The kernels of cut_lines.hpp.
+#pragma once
+
+#include <ribbon/bands.hpp>
+#include <ribbon/line_set.hpp>
+#include <ribbon/probe.hpp>
+
+namespace ribbon {
+
+/// A piece of m rows of every line: n interior ones, then K separators where the line goes on to the right. S = K B unknowns are a group of separators.
+struct CutPiece {
+  std::int64_t m = 0, lines = 0;
+  int          K = 1, B = 1;
+  bool         left = false, right = false; ///< the line goes on there
+
+  KOKKOS_INLINE_FUNCTION int S() const { return K * B; }
+  KOKKOS_INLINE_FUNCTION std::int64_t n() const { return right ? m - K : m; }
+};
+
+/// The kernels of a piece, in one place of types.
+template <class Scalar, class Memory>
+struct CutKernels {
+  using Values = typename Bands<Scalar, Memory>::values_type;
+  using Words  = Kokkos::View<Scalar *, Memory>;
+  using Real   = real_t<Scalar>;
+
+  /// Entries of the pieces, those in columns of other pieces among them: columns -K .. -1 are the separators left of the piece, m .. m + K - 1 the first rows right of it.
+  struct Matrix {
+    Values                      values;
+    Kokkos::View<int *, Memory> class_of_line; ///< empty: one matrix, or one per line
+    std::int64_t                lines = 0;
+    int                         kl = 0, ku = 0, B = 1;
+    KOKKOS_INLINE_FUNCTION std::int64_t of(std::int64_t line) const
+    {
+      const std::int64_t l = line % lines;
+      return class_of_line.extent(0) ? class_of_line(l) : values.extent(0) == 1 ? 0 : l;
+    }
+    KOKKOS_INLINE_FUNCTION Scalar operator()(std::int64_t c, std::int64_t i, std::int64_t j, int a, int b) const
+    {
+      const std::int64_t d = j - i;
+      return d < -kl || d > ku ? Scalar(0) : values(c, i, ((d + kl) * B + a) * B + b);
+    }
+  };
+
+  /// V and W, as far as they reach from their ends.
+  struct Spikes {
+    Words                         V, W;
+    std::int64_t                  left_rows = 0, right_rows = 0, n = 0, matrices = 1;
+    int                           B = 1, S = 1;
+    KOKKOS_INLINE_FUNCTION Scalar v(std::int64_t c, std::int64_t i, int a, int s) const { return i < left_rows ? V(((i * B + a) * S + s) * matrices + c) : Scalar(0); }
+    KOKKOS_INLINE_FUNCTION Scalar w(std::int64_t c, std::int64_t i, int a, int s) const { return n - i <= right_rows ? W((((i - n + right_rows) * B + a) * S + s) * matrices + c) : Scalar(0); }
+  };
+
+  /// The couplings of the interior rows to the separators left and right, 2 S columns: word (unknown, column, matrix) at (unknown 2 S + column) matrices + matrix.
+  struct CouplingKernel {
+    Matrix               A;
+    CutPiece             piece;
+    Words                words;
+    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+    {
+      const auto         matrices = static_cast<std::int64_t>(A.values.extent(0));
+      const int          S = piece.S(), B = piece.B, column = static_cast<int>(k / matrices % (2 * S)), s = column % S;
+      const std::int64_t unknown = k / matrices / (2 * S), j = column < S ? s / B - piece.K : piece.n() + s / B;
+      const bool         has = column < S ? piece.left : piece.right;
+      words(k)               = has ? A(k % matrices, unknown / B, j, static_cast<int>(unknown % B), s % B) : Scalar(0);
+    }
+  };
+
+  struct LargestKernel {
+    Words                words;
+    KOKKOS_FUNCTION void operator()(const std::int64_t k, Real &m) const
+    {
+      const Real a = magnitude(words(k));
+      if (!(a <= m)) m = is_finite(a) ? a : Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>();
+    }
+  };
+  /// Rows from an end in which a spike is larger than the tolerance.
+  struct ReachKernel {
+    Words                words;
+    std::int64_t         matrices, n;
+    int                  B, S;
+    bool                 right;
+    Real                 tolerance;
+    KOKKOS_FUNCTION void operator()(const std::int64_t k, std::int64_t &reach) const
+    {
+      const bool         of_right = k / matrices % (2 * S) >= S;
+      const std::int64_t i = k / matrices / (2 * S) / B, distance = right ? n - i : i + 1;
+      if (of_right == right && distance > reach && !(magnitude(words(k)) <= tolerance)) reach = distance;
+    }
+  };
+  struct KeepKernel {
+    Words                words, to;
+    std::int64_t         matrices, first; ///< unknown
+    int                  S;
+    bool                 right;
+    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+    {
+      const std::int64_t c = k % matrices, s = k / matrices % S, u = k / matrices / S + first;
+      to(k) = words((u * 2 * S + s + (right ? S : 0)) * matrices + c);
+    }
+  };
+  struct RowsKernel {
+    Values               from, to;
+    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+    {
+      const auto matrices = static_cast<std::int64_t>(to.extent(0));
+      for (std::size_t d = 0; d < to.extent(2); ++d) to(k % matrices, k / matrices, d) = from(k % matrices, k / matrices, d);
+    }
+  };
+
+  /// A piece, and everything that its rows and those left of it have to do with separators.
+  struct Parts {
+    CutPiece     piece;
+    Matrix       A;
+    Spikes       spikes;
+    Words        Us;           ///< couplings of the separators left of the piece to its first K rows: word (a S + e) us_count + line
+    std::int64_t us_count = 1; ///< 1 or the number of lines
+
+    KOKKOS_INLINE_FUNCTION Scalar us(std::int64_t line, int a, int e) const { return Us((static_cast<std::int64_t>(a) * piece.S() + e) * us_count + (us_count == 1 ? 0 : line % piece.lines)); }
+    /// Coupling of separator a to unknown e of the K rows before the separators; those that lie left of the piece are separators themselves.
+    KOKKOS_INLINE_FUNCTION Scalar ls(std::int64_t c, int a, int e) const { return A(c, piece.n() + a / piece.B, piece.n() - piece.K + e / piece.B, a % piece.B, e % piece.B); }
+  };
+
+  /// What a piece brings to the reduced matrix R: to (p, p), (p, p - 1), (p - 1, p - 1) and (p - 1, p), for the separators p in it, S x S each.
+  struct BlocksKernel {
+    Parts                parts;
+    Words                to; ///< word (block S^2 + a S + b) lines + line
+    std::int64_t         lines;
+    KOKKOS_FUNCTION void operator()(const std::int64_t l) const
+    {
+      const CutPiece    &piece = parts.piece;
+      const int          S = piece.S(), B = piece.B;
+      const std::int64_t n = piece.n(), c = parts.A.of(l);
+      for (int a = 0; a < S; ++a)
+        for (int b = 0; b < S; ++b) {
+          Scalar block[4] = {Scalar(0), Scalar(0), Scalar(0), Scalar(0)};
+          if (piece.right) {
+            block[0] = parts.A(c, n + a / B, n + b / B, a % B, b % B);
+            if (piece.left) block[1] = parts.A(c, n + a / B, b / B - piece.K, a % B, b % B);
+            for (int e = 0; e < S; ++e) {
+              const std::int64_t i = n - piece.K + e / B;
+              if (i < 0) continue;
+              const Scalar ls = parts.ls(c, a, e);
+              block[0] -= ls * parts.spikes.w(c, i, e % B, b);
+              if (piece.left) block[1] -= ls * parts.spikes.v(c, i, e % B, b);
+            }
+          }
+          for (int e = 0; piece.left && e < S; ++e) {
+            const std::int64_t i  = e / B;
+            const Scalar       us = parts.us(l, a, e);
+            if (i < n) block[2] -= us * parts.spikes.v(c, i, e % B, b);
+            if (i < n && piece.right) block[3] -= us * parts.spikes.w(c, i, e % B, b);
+            if (i >= n && piece.right && (i - n) * B + e % B == b) block[3] += us;
+          }
+          for (int k = 0; k < 4; ++k) to((static_cast<std::int64_t>(k) * S * S + a * S + b) * lines + l) = block[k];
+        }
+    }
+  };
+
+  /// What a piece brings to the right-hand side of the reduced system: of the separators left of it (0 .. S - 1), and of its own (S .. 2 S - 1).
+  struct EndsKernel {
+    Parts                parts;
+    const Scalar        *b, *y;
+    LineSet              in, out;
+    Scalar              *ends; ///< number c of line l at c lines + l
+    KOKKOS_FUNCTION void operator()(const std::int64_t l) const
+    {
+      const CutPiece    &piece = parts.piece;
+      const int          S = piece.S(), B = piece.B;
+      const std::int64_t n = piece.n(), c = parts.A.of(l), M = in.lines(), from = in.begin(l), to = out.begin(l);
+      for (int a = 0; a < S; ++a) {
+        Scalar left(0), own(0);
+        for (int e = 0; piece.left && e < S && e / B < n; ++e) left -= parts.us(l, a, e) * y[to + e / B * out.row_stride + e % B * out.component_stride];
+        if (piece.right) {
+          own = b[from + (n + a / B) * in.row_stride + a % B * in.component_stride];
+          for (int e = 0; e < S; ++e) {
+            const std::int64_t i = n - piece.K + e / B;
+            if (i >= 0) own -= parts.ls(c, a, e) * y[to + i * out.row_stride + e % B * out.component_stride];
+          }
+        }
+        ends[a * M + l] = left, ends[(S + a) * M + l] = own;
+      }
+    }
+  };
+
+  /// x = y - V zl - W zr where that matters, and the separators. Along: one thread per line; otherwise one per row, of all lines, or of one line and row (`flat`).
+  struct CorrectKernel {
+    Parts                parts;
+    const Scalar        *zl, *zr; ///< number s of line l at s lines + l
+    Scalar              *x;
+    LineSet              out;
+    std::int64_t         first, rows; ///< of the rows that change, [first, first + rows)
+    bool                 along, flat;
+    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+    {
+      const std::int64_t M = out.lines();
+      if (flat) return correct(along ? k / rows : k % M, first + (along ? k % rows : k / M));
+      if (!along) return correct_row(first + k);
+      const Spikes &s = parts.spikes;
+      if (s.matrices > 1 || s.S > 1 || out.row_stride != 1) {
+        for (std::int64_t i = 0; i < rows; ++i) correct(k, first + i);
+        return;
+      }
+      // one word of V and W for a row, one separator for the line
+      Scalar *const      at = x + out.begin(k);
+      const std::int64_t n = s.n, last = first + rows, left = s.left_rows < last ? s.left_rows : last, right = n - s.right_rows > first ? n - s.right_rows : first, end = n < last ? n : last;
+      for (std::int64_t i = first; i < left; ++i) at[i] -= s.V(i) * zl[k];
+      for (std::int64_t i = right; i < end; ++i) at[i] -= s.W(i - n + s.right_rows) * zr[k];
+      if (n < last) at[n] = zr[k];
+    }
+    /// All lines of a row, side by side as they mostly lie.
+    KOKKOS_INLINE_FUNCTION void correct_row(std::int64_t i) const
+    {
+      const CutPiece    &piece = parts.piece;
+      const Spikes      &s     = parts.spikes;
+      const std::int64_t n = s.n, M = out.lines(), count = out.count0, stride = out.stride0;
+      for (std::int64_t s1 = 0; s1 < out.count1; ++s1)
+        for (int a = 0; a < piece.B; ++a) {
+          const std::int64_t l0 = s1 * count;
+          Scalar *const      at = x + out.begin(l0) + i * out.row_stride + a * out.component_stride;
+          if (i >= n) {
+            const Scalar *const z = zr + ((i - n) * piece.B + a) * M + l0;
+            for (std::int64_t l = 0; l < count; ++l) at[l * stride] = z[l];
+            continue;
+          }
+          for (int e = 0; i < s.left_rows && e < s.S; ++e) subtract(&s.V(((i * s.B + a) * s.S + e) * s.matrices), zl + e * M + l0, l0, count, stride, at);
+          for (int e = 0; n - i <= s.right_rows && e < s.S; ++e) subtract(&s.W((((i - n + s.right_rows) * s.B + a) * s.S + e) * s.matrices), zr + e * M + l0, l0, count, stride, at);
+        }
+    }
+    /// at -= v z, for lines l0 .. l0 + count - 1.
+    KOKKOS_INLINE_FUNCTION void subtract(const Scalar *v, const Scalar *z, std::int64_t l0, std::int64_t count, std::int64_t stride, Scalar *at) const
+    {
+      if (parts.spikes.matrices > 1)
+        for (std::int64_t l = 0; l < count; ++l) at[l * stride] -= v[parts.A.of(l0 + l)] * z[l];
+      else if (stride == 1) {
+        const Scalar one = v[0];
+        for (std::int64_t l = 0; l < count; ++l) at[l] -= one * z[l];
+      } else
+        for (std::int64_t l = 0; l < count; ++l) at[l * stride] -= v[0] * z[l];
+    }
+    KOKKOS_INLINE_FUNCTION void correct(std::int64_t l, std::int64_t i) const
+    {
+      const CutPiece    &piece = parts.piece;
+      const Spikes      &s     = parts.spikes;
+      const int          S = piece.S(), B = piece.B;
+      const std::int64_t n = piece.n(), M = out.lines(), c = s.matrices == 1 ? 0 : parts.A.of(l);
+      Scalar            *at = x + out(l, i);
+      for (int a = 0; a < B; ++a) {
+        if (i >= n) {
+          at[a * out.component_stride] = zr[((i - n) * B + a) * M + l];
+          continue;
+        }
+        Scalar v = at[a * out.component_stride];
+        for (int e = 0; i < s.left_rows && e < S; ++e) v -= s.v(c, i, a, e) * zl[e * M + l];
+        for (int e = 0; n - i <= s.right_rows && e < S; ++e) v -= s.w(c, i, a, e) * zr[e * M + l];
+        at[a * out.component_stride] = v;
+      }
+    }
+  };
+
+  /// Right-hand sides that show whether the solves keep the digits of these lines, as probe.hpp has them, of rows that are numbered along the whole line.
+  struct ProbeKernel {
+    Matrix        A;
+    CutPiece      piece;
+    LineSet       set;
+    std::int64_t  first, length; ///< position of the piece, rows of the whole line
+    int           kind;
+    Scalar       *x;
+    const Scalar *zl, *next; ///< solution left of the piece, number s of line l at s lines + l, and right of it, component b of row i of line l at (i lines + l) B + b
+
+    KOKKOS_INLINE_FUNCTION Scalar given(std::int64_t i, int a) const
+    {
+      const std::int64_t at = ((first + i) % length + length) % length * piece.B + a;
+      if (kind == 0) return Scalar(1);
+      const Real noise = Probe<Scalar, Memory>::noise((static_cast<std::uint64_t>(kind) << 40) + static_cast<std::uint64_t>(at));
+      if constexpr (std::is_floating_point_v<Scalar>) return noise;
+      else return Scalar(noise, Probe<Scalar, Memory>::noise((static_cast<std::uint64_t>(kind + 8) << 40) + static_cast<std::uint64_t>(at)));
+    }
+    KOKKOS_INLINE_FUNCTION bool   is_on_line(std::int64_t j) const { return (j >= 0 || piece.left) && (j < piece.m || piece.right); }
+    KOKKOS_INLINE_FUNCTION Scalar right_hand_side(std::int64_t c, std::int64_t i, int a) const
+    {
+      if (kind == 2) return given(i, a);
+      Scalar f(0);
+      for (std::int64_t j = i - A.kl; j <= i + A.ku; ++j)
+        for (int b = 0; b < piece.B && is_on_line(j); ++b) f += A(c, i, j, a, b) * given(j, b);
+      return f;
+    }
+    struct Fill { };
+    KOKKOS_FUNCTION void operator()(Fill, const std::int64_t l) const
+    {
+      const std::int64_t c = A.of(l);
+      for (std::int64_t i = 0; i < piece.m; ++i)
+        for (int a = 0; a < piece.B; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(c, i, a);
+    }
+    /// Norms of a line, four for each: of the residual, the matrix, the solution and the right-hand side.
+    struct Measure { };
+    Real                *norms = nullptr;
+    KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l) const
+    {
+      const std::int64_t c = A.of(l), M = set.lines();
+      Real               norm[4] = {0, 0, 0, 0};
+      const auto         see     = [&](int k, Real a) {
+        if (!(a <= norm[k])) norm[k] = is_finite(a) ? a : Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>();
+      };
+      for (std::int64_t i = 0; i < piece.m; ++i)
+        for (int a = 0; a < piece.B; ++a) {
+          const Scalar f   = right_hand_side(c, i, a);
+          Scalar       r   = f;
+          Real         sum = 0;
+          for (std::int64_t j = i - A.kl; j <= i + A.ku; ++j)
+            for (int b = 0; b < piece.B && is_on_line(j); ++b) {
+              const Scalar e = A(c, i, j, a, b);
+              sum += magnitude(e);
+              if (e != Scalar(0)) r -= e * (j < 0 ? zl[((j + piece.K) * piece.B + b) * M + l] : j < piece.m ? x[set(l, j) + b * set.component_stride] : next[((j - piece.m) * M + l) * piece.B + b]);
+            }
+          see(0, magnitude(r)), see(1, sum), see(2, magnitude(x[set(l, i) + a * set.component_stride])), see(3, magnitude(f));
+        }
+      for (int k = 0; k < 4; ++k) norms[k * M + l] = norm[k];
+    }
+  };
+};
+
+} // namespace ribbon

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file stages.hpp  One launch for all levels of a tree on the way up: of the teams that work below a node the one that comes last goes on with it.
+#pragma once
+
+#include <ribbon/device/team_launch.hpp>
+#include <ribbon/multifrontal/chain.hpp>
+
+namespace ribbon::multifrontal {
+
+/// Counts the teams that have come to the nodes where stages end, those of the lowest stage left out. All are zero before and after a launch.
+struct Arrivals {
+  int *counts = nullptr; ///< (chains, size(tree), blocks)
+
+  KOKKOS_INLINE_FUNCTION static std::int64_t before(const Tree &tree)
+  {
+    const int lowest = tree.stage_top(0);
+    return lowest == tree.top() ? tree.joins : tree.first[tree.stage_top(lowest)];
+  }
+  KOKKOS_INLINE_FUNCTION static std::int64_t size(const Tree &tree) { return tree.joins - before(tree); }
+  KOKKOS_INLINE_FUNCTION int                *at(const Tree &tree, std::int64_t chain, int level, std::int64_t node, std::int64_t block, std::int64_t blocks) const
+  {
+    return counts + (chain * size(tree) + tree.first[level] + node - before(tree)) * blocks + block;
+  }
+};
+
+/// Whether the team is the last of `all` that come here; what the others wrote before is then visible to it. `flag`: in team scratch.
+template <class Team>
+KOKKOS_INLINE_FUNCTION bool comes_last(const Team &team, int *count, int all, int *flag)
+{
+  const auto arrive = [&] {
+    Kokkos::memory_fence();
+    *flag = Kokkos::atomic_fetch_add(count, 1) == all - 1 ? 1 : 0;
+    if (*flag) *count = 0;
+    Kokkos::memory_fence();
+  };
+  team.barrier();
+  if constexpr (Team::is_virtual) arrive();
+  else if (team.rank() == 0) arrive();
+  team.barrier();
+  return *flag != 0;
+}
+
+/// Calls work(levels, node) for a node where the lowest stage ends, and for those above it to which the team comes last. `block`: of `blocks` that are independent of each other.
+template <class Team, class Work>
+KOKKOS_INLINE_FUNCTION void climb(const Team &team, const Tree &tree, const Arrivals &arrivals, std::int64_t chain, std::int64_t node, std::int64_t block, std::int64_t blocks, int *flag, const Work &work)
+{
+  Levels stage{0, tree.stage_top(0)};
+  work(stage, node);
+  while (stage.top < tree.top()) {
+    stage                    = {stage.top, tree.stage_top(stage.top)};
+    node                     = node >> ((stage.top < tree.levels ? stage.top : tree.levels) - stage.bottom);
+    const NodeRange children = tree.below(stage.top, node, stage.bottom);
+    if (!comes_last(team, arrivals.at(tree, chain, stage.top, node, block, blocks), static_cast<int>(children.end - children.begin), flag)) return;
+    work(stage, node);
+  }
+}
+
+} // namespace ribbon::multifrontal

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file chain.hpp  Lines that the partition cuts: which ranks hold their pieces, and what couples these.
+#pragma once
+
+#include "../compat.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ribbon::petsc {
+
+struct LineDirection;
+struct LineSource;
+
+/// Where a rank stands among those that hold pieces of the same lines. Pieces of one number are pieces of one line on all of them.
+struct ChainPlace {
+  bool        joinable = false;         ///< on all ranks: the pieces are known to belong together
+  bool        ring     = false;         ///< entries may join the ends of a line
+  PetscMPIInt colour   = MPI_UNDEFINED; ///< the same on the ranks of one chain; undefined: this rank holds no piece
+  PetscMPIInt order    = 0;             ///< along the lines
+};
+
+/// The ranks that hold pieces of the same lines, in their order along these.
+class LineChain {
+public:
+  /// What one of them holds of every line.
+  struct Piece {
+    PetscInt rows  = 0; ///< elements
+    PetscInt first = 0; ///< position of the first one
+    PetscInt begin = 0; ///< global number of the first row that the rank owns
+  };
+  std::vector<Piece> pieces;
+  MPI_Comm           comm = MPI_COMM_NULL;
+  PetscMPIInt        own  = 0; ///< number of this rank
+
+  LineChain()                             = default;
+  LineChain(const LineChain &)            = delete;
+  LineChain &operator=(const LineChain &) = delete;
+  ~LineChain();
+
+  PetscMPIInt  size() const { return static_cast<PetscMPIInt>(pieces.size()); }
+  const Piece &mine() const { return pieces[static_cast<std::size_t>(own)]; }
+  PetscInt     length() const { return pieces.back().first + pieces.back().rows; } ///< of a line, in elements
+};
+
+/// Makes the chain of this rank; null where it holds no piece. Collective on `comm`.
+/// @param rows   elements of each of its pieces
+/// @param begin  global number of its first row
+PetscErrorCode MakeChain(MPI_Comm comm, const ChainPlace &place, PetscInt rows, PetscInt begin, std::shared_ptr<const LineChain> *chain);
+
+/// An entry of a row of this rank in a column of another one, along a line.
+struct OutsideEntry {
+  PetscInt row;       ///< of the local block
+  int      distance;  ///< along the line, in elements
+  int      component; ///< of the column
+  Scalar   value;
+};
+
+/// What entries in columns of other ranks say; see LineCouplings.
+struct OutsideCouplings {
+  std::vector<OutsideEntry> entries; ///< that are not zero, within reach, by rows
+  int                       half_bandwidth = 0;
+  bool                      periodic = false, across = false;
+  std::int64_t              too_far_row = -1, component_row = -1, not_finite = -1;
+};
+
+/// Reads the entries in columns of other ranks. Where the direction has no chain they all count as off the lines. Collective.
+PetscErrorCode ReadOutside(const LineSource &source, const LineDirection &direction, OutsideCouplings *found);
+
+} // namespace ribbon::petsc

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// PC adi: the product that it is, the shifts that it finds, what it refuses.
+#include "adi_fixture.hpp"
+
+#include <ribbon_petsc/pcadi.h>
+
+#include <petscts.h>
+
+using namespace test;
+
+namespace {
+
+class AdiPC : public test::Adi { };
+
+/// Line, as PC adi.
+struct AdiLine : Line {
+  AdiLine(const Grid &grid, PetscReal shift) : Line(grid.A, grid.da)
+  {
+    PCSetType(pc, PCADI);
+    PCADISetShift(pc, shift);
+  }
+};
+
+const std::vector<PetscReal> strength = {1, 3, 0.5};
+
+/// ||(s + B_last) ... (s + B_first) x / s^(n-1) - b|| / ||b||, with B_d times `share` but in the middle.
+PetscReal product_residual(const Line &line, const std::vector<PetscInt> &n, PetscReal shift, const std::vector<std::size_t> &order, bool symmetric)
+{
+  Vec       y, z;
+  PetscReal norm, size;
+  VecDuplicate(line.x, &y);
+  VecDuplicate(line.x, &z);
+  VecCopy(line.x, y);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const std::size_t      d     = order[order.size() - 1 - k];
+    const PetscReal        share = symmetric && k != order.size() / 2 ? 0.5 : 1;
+    std::vector<PetscReal> one(3, 0);
+    one[d] = share * strength[d];
+    const Grid alone(n, one, shift);
+    MatMult(alone.A, y, z);
+    VecCopy(z, y);
+    if (k > 0) VecScale(y, 1 / shift);
+  }
+  VecAXPY(y, -1, line.b);
+  VecNorm(y, NORM_2, &norm);
+  VecNorm(line.b, NORM_2, &size);
+  VecDestroy(&y);
+  VecDestroy(&z);
+  return norm / size;
+}
+
+/// What y.z is for PC x = y and the transpose of PC on other vectors: relative difference of <M b, c> and <b, M^T c>.
+PetscReal transpose_defect(PC pc, Vec b, bool transposed)
+{
+  Vec         c, mb, mc;
+  PetscScalar left, right;
+  VecDuplicate(b, &c);
+  VecDuplicate(b, &mb);
+  VecDuplicate(b, &mc);
+  VecSetRandom(c, nullptr);
+  PCApply(pc, b, mb);
+  if (transposed) PCApplyTranspose(pc, c, mc);
+  else PCApply(pc, c, mc);
+  VecTDot(mb, c, &left);
+  VecTDot(mc, b, &right);
+  VecDestroy(&c);
+  VecDestroy(&mb);
+  VecDestroy(&mc);
+  return PetscAbsScalar(left - right) / PetscAbsScalar(left);
+}
+
+} // namespace
+
+TEST_F(AdiPC, IsTheProductOfItsDirections)
+{
+  const PetscReal shift = 4;
+  for (std::vector<PetscInt> n : {std::vector<PetscInt>{9, 8}, {6, 5, 8}}) {
+    const Grid grid(n, strength, shift);
+    AdiLine    adi(grid, shift);
+    const auto code = PCSetUp(adi.pc);
+    if (cut()) {
+      EXPECT_NE(static_cast<int>(code), 0);
+      EXPECT_TRUE(contains(last_error(), "use -da_processors_")) << last_error();
+      continue;
+    }
+    OK(code);
+    std::vector<std::size_t> order;
+    for (std::size_t d = 0; d < n.size(); ++d) order.push_back(d);
+    OK(PCApply(adi.pc, adi.b, adi.x));
+    EXPECT_LT(product_residual(adi, n, shift, order, false), 1e-12);
+    EXPECT_LT(transpose_defect(adi.pc, adi.b, true), 1e-12);
+    const PetscInt backwards[] = {2, 1, 0};
+    OK(PCADISetDirections(adi.pc, 3, backwards));
+    OK(PCApply(adi.pc, adi.b, adi.x));
+    EXPECT_LT(product_residual(adi, n, shift, {order.rbegin(), order.rend()}, false), 1e-12);
+    OK(PCADISetDirections(adi.pc, 0, nullptr));
+    OK(PCADISetSymmetric(adi.pc, PETSC_TRUE));
+    OK(PCApply(adi.pc, adi.b, adi.x));
+    for (std::size_t d = n.size() - 1; d-- > 0;) order.push_back(d);
+    EXPECT_LT(product_residual(adi, n, shift, order, true), 1e-12);
+    EXPECT_LT(transpose_defect(adi.pc, adi.b, false), 1e-12);
+  }
+}
+
+TEST_F(AdiPC, PreconditionsWithAndWithoutAShiftInTheMatrix)
+{
+  if (cut()) GTEST_SKIP() << "ranks cut lines";
+  for (PetscReal contained : {0., 0.4}) {
+    const Grid grid({24, 24}, {1, 1, 0}, contained);
+    for (bool symmetric : {false, true}) {
+      KSP                ksp;
+      PC                 pc;
+      KSPConvergedReason reason;
+      PetscInt           its;
+      Line               line(grid.A, grid.da);
+      PetscReal          norm, size;
+      OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+      OK(KSPSetType(ksp, symmetric ? KSPCG : KSPGMRES));
+      OK(KSPSetOperators(ksp, grid.A, grid.A));
+      OK(KSPGetPC(ksp, &pc));
+      OK(PCSetType(pc, PCADI));
+      OK(PCADISetShift(pc, 0.4));
+      OK(PCADISetSymmetric(pc, symmetric ? PETSC_TRUE : PETSC_FALSE));
+      OK(PCSetDM(pc, grid.da));
+      OK(KSPSetTolerances(ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 60));
+      OK(KSPSolve(ksp, line.b, line.x));
+      OK(KSPGetConvergedReason(ksp, &reason));
+      OK(KSPGetIterationNumber(ksp, &its));
+      EXPECT_GT(static_cast<int>(reason), 0) << contained << " " << symmetric;
+      EXPECT_LT(its, 50);
+      OK(MatMult(grid.A, line.x, line.r));
+      OK(VecAXPY(line.r, -1, line.b));
+      OK(VecNorm(line.r, NORM_2, &norm));
+      OK(VecNorm(line.b, NORM_2, &size));
+      EXPECT_LT(norm / size, 1e-7) << "the true residual";
+      OK(KSPDestroy(&ksp));
+    }
+  }
+}
+
+TEST_F(AdiPC, RefusesWhereThereIsNoShift)
+{
+  const Grid grid({8, 8}, {1, 1, 0}, 0);
+  AdiLine    adi(grid, 0);
+  OK(PCSetOptionsPrefix(adi.pc, "a_"));
+  EXPECT_NE(static_cast<int>(PCSetUp(adi.pc)), 0);
+  EXPECT_EQ(last_error(), "PC adi needs the shift of a matrix shift M - A, and no time step made this one: give it with -a_pc_adi_shift, or solve an elliptic problem with -a_ksp_type adi");
+  OK(PCADISetShift(adi.pc, 1e-9));
+  EXPECT_NE(static_cast<int>(PCSetUp(adi.pc)), 0);
+  EXPECT_TRUE(contains(last_error(), "leaves no shift to factor with")) << last_error();
+  // one application is no answer
+  KSP ksp;
+  PC  pc;
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetType(ksp, KSPPREONLY));
+  OK(KSPSetOperators(ksp, grid.A, grid.A));
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCSetType(pc, PCADI));
+  OK(PCSetDM(pc, grid.da));
+  OK(PCADISetShift(pc, 1));
+  EXPECT_NE(static_cast<int>(KSPSolve(ksp, adi.b, adi.x)), 0);
+  EXPECT_TRUE(contains(last_error(), cut() ? "-da_processors_" : "in place of -ksp_type preonly")) << last_error();
+  OK(KSPDestroy(&ksp));
+}
+
+TEST_F(AdiPC, ChecksItsOptions)
+{
+  const Grid      grid({8, 8}, {1, 1, 0}, 2);
+  AdiLine         adi(grid, 2);
+  const PetscInt  twice[] = {0, 0}, one[] = {1}, far[] = {3};
+  const PetscInt *list;
+  PetscInt        n;
+  PetscReal       shift;
+  PetscBool       symmetric;
+  EXPECT_NE(static_cast<int>(PCADISetShift(adi.pc, -1)), 0);
+  EXPECT_EQ(last_error(), "PCADISetShift, -pc_adi_shift: -1. is negative, or no number");
+  EXPECT_NE(static_cast<int>(PCADISetDirections(adi.pc, 2, twice)), 0);
+  EXPECT_EQ(last_error(), "PCADISetDirections, -pc_adi_directions: x is in the list twice");
+  EXPECT_NE(static_cast<int>(PCADISetDirections(adi.pc, 1, far)), 0);
+  OK(PCADISetDirections(adi.pc, 1, one));
+  EXPECT_NE(static_cast<int>(PCSetUp(adi.pc)), 0);
+  EXPECT_EQ(last_error(), "PC adi: -pc_adi_directions y leaves out x, along which the matrix couples");
+  OK(PCADIGetDirections(adi.pc, &n, &list));
+  EXPECT_EQ(n, 1);
+  EXPECT_EQ(list[0], 1);
+  OK(PCADIGetShift(adi.pc, &shift));
+  EXPECT_EQ(shift, 2);
+  OK(PCADIGetSymmetric(adi.pc, &symmetric));
+  EXPECT_EQ(symmetric, PETSC_FALSE);
+  OK(PCSetType(adi.pc, PCNONE));
+  OK(PCADISetShift(adi.pc, 3));
+  EXPECT_NE(static_cast<int>(PCADIGetShift(adi.pc, &shift)), 0);
+}
+
+TEST_F(AdiPC, NaNFailsTheSetUp)
+{
+  const Grid grid({8, 8}, {1, 1, 0}, 2);
+  AdiLine    adi(grid, 2);
+  if (cut()) GTEST_SKIP() << "ranks cut lines";
+  OK(PCApply(adi.pc, adi.b, adi.x));
+  EXPECT_EQ(failed_reason(adi.pc), PC_NOERROR);
+  EXPECT_TRUE(contains(adi.view(), "directions: x,y, from the DMDA of the PC")) << adi.view();
+  const PetscInt    row = 0, column = 1;
+  const PetscScalar nan = std::nan("");
+  if (rank == 0) MatSetValues(grid.A, 1, &row, 1, &column, &nan, INSERT_VALUES);
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(PCSetUp(adi.pc));
+  EXPECT_NE(failed_reason(adi.pc), PC_NOERROR);
+}
+
+namespace {
+
+/// u' + A u = cos t on a grid, M = 1 but on Dirichlet rows, which are u = 0.
+struct Heat {
+  Mat A;
+  Vec mass;
+};
+
+PetscErrorCode function(TS, PetscReal t, Vec u, Vec v, Vec f, void *context)
+{
+  const auto *heat = static_cast<Heat *>(context);
+  PetscFunctionBegin;
+  PetscCall(MatMult(heat->A, u, f));
+  PetscCall(VecAXPY(f, -PetscCosReal(t), heat->mass));
+  Vec w;
+  PetscCall(VecDuplicate(v, &w));
+  PetscCall(VecPointwiseMult(w, heat->mass, v));
+  PetscCall(VecAXPY(f, 1, w));
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode jacobian(TS, PetscReal, Vec, Vec, PetscReal shift, Mat J, Mat P, void *context)
+{
+  const auto *heat = static_cast<Heat *>(context);
+  Vec         m;
+  PetscFunctionBegin;
+  PetscCall(MatCopy(heat->A, P, SAME_NONZERO_PATTERN));
+  PetscCall(VecDuplicate(heat->mass, &m));
+  PetscCall(VecCopy(heat->mass, m));
+  PetscCall(VecScale(m, shift));
+  PetscCall(MatDiagonalSet(P, m, ADD_VALUES));
+  PetscCall(VecDestroy(&m));
+  if (J != P) {
+    PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(J, MAT_FINAL_ASSEMBLY));
+  }
+  PetscFunctionReturn(0);
+}
+
+/// The solution at 0.2 with `steps` steps of a W-method, one application of a PC being the whole linear solve; the largest number of iterations with GMRES.
+void integrate(const Grid &grid, Heat *heat, const char *method, PCType type, PetscInt steps, Vec u, PetscInt *iterations)
+{
+  TS   ts;
+  SNES snes;
+  KSP  ksp;
+  PC   pc;
+  Mat  J;
+  OK(MatDuplicate(grid.A, MAT_DO_NOT_COPY_VALUES, &J));
+  OK(TSCreate(PETSC_COMM_WORLD, &ts));
+  OK(TSSetDM(ts, grid.da));
+  OK(TSSetType(ts, method ? TSROSW : TSBEULER));
+  OK(TSRosWSetType(ts, method ? method : TSROSW2M)); // other types ignore it
+  OK(TSSetIFunction(ts, nullptr, function, heat));
+  OK(TSSetIJacobian(ts, J, J, jacobian, heat));
+  OK(TSSetMaxTime(ts, 0.2));
+  OK(TSSetTimeStep(ts, 0.2 / static_cast<PetscReal>(steps)));
+  OK(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
+  TSAdapt adapt;
+  OK(TSGetAdapt(ts, &adapt));
+  OK(TSAdaptSetType(adapt, TSADAPTNONE));
+  OK(TSGetSNES(ts, &snes));
+  OK(SNESGetKSP(snes, &ksp));
+  OK(KSPSetType(ksp, iterations ? KSPGMRES : KSPPREONLY));
+  OK(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCSetType(pc, type));
+  OK(VecSet(u, 0));
+  OK(TSSolve(ts, u));
+  PetscInt all, taken;
+  OK(TSGetKSPIterations(ts, &all));
+  OK(TSGetStepNumber(ts, &taken));
+  if (iterations) *iterations = all / taken;
+  OK(TSDestroy(&ts));
+  OK(MatDestroy(&J));
+}
+
+} // namespace
+
+TEST_F(AdiPC, KeepsTheOrdersOfWMethodsAndFindsTheShiftOfATimeStep) // one rank: ranks cut lines
+{
+  const std::vector<PetscInt> n = {12, 12};
+  const Grid                  grid(n, {40, 40, 0}, 0, false, {}, true); // Dirichlet rows: 1 on the diagonal
+  Heat                        heat{grid.A, nullptr};
+  Vec                         u, reference;
+  OK(DMCreateGlobalVector(grid.da, &heat.mass));
+  PetscScalar **m;
+  OK(VecSet(heat.mass, 1));
+  OK(DMDAVecGetArray(grid.da, heat.mass, &m));
+  for (PetscInt k = 0; k < 12; ++k) m[0][k] = m[11][k] = m[k][0] = m[k][11] = 0;
+  OK(DMDAVecRestoreArray(grid.da, heat.mass, &m));
+  OK(VecDuplicate(heat.mass, &u));
+  OK(VecDuplicate(heat.mass, &reference));
+  integrate(grid, &heat, TSROSWRA34PW2, PCLU, 1000, reference, nullptr);
+  for (auto [method, order] : {std::pair<const char *, double>{TSROSW2M, 2}, {TSROSW2P, 2}, {TSROSWRA3PW, 3}, {TSROSWRA34PW2, 3}}) {
+    PetscReal error[2];
+    for (PetscInt k = 0; k < 2; ++k) {
+      integrate(grid, &heat, method, PCADI, k == 0 ? 80 : 160, u, nullptr);
+      OK(VecAXPY(u, -1, reference));
+      OK(VecNorm(u, NORM_INFINITY, &error[k]));
+    }
+    EXPECT_GT(std::log2(static_cast<double>(error[0] / error[1])), order - 0.35) << method << " " << error[0] << " " << error[1];
+  }
+  PetscInt iterations = 0;
+  integrate(grid, &heat, nullptr, PCADI, 40, u, &iterations);
+  EXPECT_GT(iterations, 0);
+  EXPECT_LT(iterations, 8);
+  for (Vec *v : {&u, &reference, &heat.mass}) OK(VecDestroy(v));
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lines that the partition cuts.
+#include "fixture.hpp"
+
+using namespace test;
+
+namespace {
+
+class PCLineCuts : public Petsc {
+protected:
+  /// All ways to share the ranks among the dimensions.
+  std::vector<std::vector<PetscInt>> splits(std::size_t dimensions) const
+  {
+    std::vector<std::vector<PetscInt>> all;
+    for (PetscInt x = 1; x <= ranks; ++x)
+      for (PetscInt y = 1; x * y <= ranks; ++y) {
+        const PetscInt z = ranks / (x * y);
+        if (x * y * z != ranks || (dimensions < 3 && z > 1) || (dimensions < 2 && y > 1)) continue;
+        all.push_back({x, y, z});
+      }
+    return all;
+  }
+};
+
+/// Where nothing couples but along the lines, a solve along them is exact whatever the partition.
+TEST_F(PCLineCuts, EveryDirectionOfEveryDecomposition)
+{
+  for (std::size_t dimensions : {1, 2, 3})
+    for (const auto &processes : splits(dimensions))
+      for (std::size_t d = 0; d < dimensions; ++d)
+        for (bool periodic : {false, true})
+          for (PetscInt width : {1, 2}) {
+            std::vector<PetscInt>  n = {dimensions == 1 ? 23 : 11, 10, 9};
+            std::vector<PetscReal> strength(3, 0);
+            for (std::size_t e = 0; e < 3; ++e) n[e] = std::max(n[e], processes[e] * (2 * width + 1));
+            n.resize(dimensions), strength[d] = 3;
+            Grid                  grid(n, strength, 0.5, periodic, std::vector<PetscInt>(processes.begin(), processes.begin() + static_cast<std::ptrdiff_t>(dimensions)), false, width);
+            Line                  line(grid.A, grid.da);
+            const PCLineDirection direction = static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + static_cast<int>(d));
+            OK(PCLineSetDirections(line.pc, 1, &direction));
+            OK(PCLineSetCut(line.pc, PC_LINE_CUT_EXACT));
+            const std::string what = std::to_string(dimensions) + "D along " + PCLineDirections[direction] + " on " + std::to_string(processes[0]) + " x " + std::to_string(processes[1]) + " x " +
+                                     std::to_string(processes[2]) + (periodic ? ", periodic" : "") + ", width " + std::to_string(width);
+            EXPECT_LT(line.residual(grid.A), 1e-13) << what;
+            EXPECT_LT(line.residual(grid.A, true), 1e-13) << what;
+          }
+}
+
+/// Solves along y of a grid that nothing couples but along y, with any number of lines and rows to a rank.
+struct Stack {
+  Grid grid;
+  Line line;
+  Stack(PetscInt lines, PetscInt rows, PetscInt ranks, PetscReal shift, bool periodic = false) : grid({lines, rows * ranks}, {0, 1}, shift, periodic, {1, ranks}), line(grid.A, grid.da)
+  {
+    PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y);
+  }
+};
+
+TEST_F(PCLineCuts, TheInverseDecidesWhoIsAsked)
+{
+  Stack fast(5, 60, ranks, 5);
+  EXPECT_LT(fast.line.residual(fast.grid.A), 1e-14);
+  EXPECT_TRUE(ranks == 1 || contains(fast.line.view(), "joined: on rank 0: exactly by neighbours, corrections reach ")) << fast.line.view();
+  Stack slow(5, 30, ranks, 1e-4);
+  EXPECT_LT(slow.line.residual(slow.grid.A), 1e-11);
+  const std::string how = ranks == 2 ? "exactly by neighbours" : "exactly, reduced systems of " + std::to_string(ranks - 1) + " unknowns solved on every rank";
+  EXPECT_TRUE(ranks == 1 || contains(slow.line.view(), how)) << slow.line.view();
+  OK(PCLineSetCut(slow.line.pc, PC_LINE_CUT_DROP));
+  EXPECT_LT(slow.line.residual(slow.grid.A), ranks <= 2 ? 1e-11 : 0.9);
+  if (ranks > 2) {
+    EXPECT_GT(slow.line.residual(slow.grid.A), 1e-6);
+  }
+  EXPECT_TRUE(ranks <= 2 || contains(slow.line.view(), "approximately by neighbours")) << slow.line.view();
+  OK(PCLineSetCut(slow.line.pc, PC_LINE_CUT_LOCAL));
+  EXPECT_TRUE(ranks == 1 || slow.line.residual(slow.grid.A) > 1e-6);
+}
+
+TEST_F(PCLineCuts, ManyLinesShareTheReducedSystemsAmongTheRanks)
+{
+  Grid     grid({64, 60, 4 * ranks}, {0, 0, 1}, 0.01, false, {1, 1, ranks});
+  PetscInt begin, end;
+  OK(MatGetOwnershipRange(grid.A, &begin, &end));
+  for (PetscInt r = begin; r < end; r += 7) OK(MatSetValue(grid.A, r, r, 3 + static_cast<double>(r % 11), INSERT_VALUES)); // a matrix for each line
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  Line line(grid.A, grid.da);
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Z));
+  OK(PCLineSetCut(line.pc, PC_LINE_CUT_EXACT));
+  EXPECT_LT(line.residual(grid.A), 1e-13);
+  EXPECT_LT(line.residual(grid.A, true), 1e-13);
+  EXPECT_TRUE(ranks <= 2 || contains(line.view(), "dealt out by lines")) << line.view();
+}
+
+/// Consecutive rows over ranks that hold many, one or none of them.
+TEST_F(PCLineCuts, RowsOfOneLineOverUnevenRanks)
+{
+  for (PetscInt reach : {1, 2, 5})
+    for (bool ring : {false, true})
+      for (PetscInt few : {0, 1, 6}) {
+        if (ring && reach == 5 && few < 6) continue; // a ring that couplings cross a whole rank of is not joined
+        const PetscInt n = 20 + 10 * ranks, mine = ranks == 1 ? n : rank == 0 ? n - few * (ranks - 1) - 3 : rank == ranks - 1 ? few + 3 : few;
+        const auto     away = [&](PetscInt r, PetscInt c) { return ring ? std::min(std::abs(r - c), n - std::abs(r - c)) : std::abs(r - c); };
+        Mat            A    = matrix(
+                        n, [&](PetscInt r, PetscInt c) { return r == c ? 2.2 * static_cast<double>(reach) + static_cast<double>(r % 3) : -1 + 0.1 * static_cast<double>((r + 2 * c) % 5); },
+                        [&](PetscInt r, PetscInt c) { return away(r, c) <= reach; }, mine);
+        {
+          Line line(A);
+          for (bool transposed : {false, true}) EXPECT_LT(line.residual(A, transposed), 1e-13) << "reach " << reach << (ring ? ", ring" : "") << ", " << few << " rows in the middle\n" << line.view();
+        }
+        OK(MatDestroy(&A));
+      }
+}
+
+TEST_F(PCLineCuts, SeveralRightHandSidesTravelTogether)
+{
+  Stack     stack(4, 12, ranks, 0.01);
+  PetscInt  rows;
+  Mat       B, X, R;
+  PetscReal left, size;
+  OK(MatGetLocalSize(stack.grid.A, &rows, nullptr));
+  OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, 3, nullptr, &B));
+  OK(MatSetRandom(B, nullptr));
+  OK(MatDuplicate(B, MAT_COPY_VALUES, &X));
+  OK(PCMatApply(stack.line.pc, B, X));
+  OK(MatMatMult(stack.grid.A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &R));
+  OK(MatAXPY(R, -1, B, SAME_NONZERO_PATTERN));
+  OK(MatNorm(R, NORM_FROBENIUS, &left));
+  OK(MatNorm(B, NORM_FROBENIUS, &size));
+  EXPECT_LT(left, 1e-12 * size);
+  for (Mat *M : {&B, &X, &R}) OK(MatDestroy(M));
+}
+
+/// Neumann and periodic lines: singular in whole, while their pieces are not.
+TEST_F(PCLineCuts, SingularLinesArePinnedOrReported)
+{
+  for (bool periodic : {false, true}) {
+    Stack    stack(3, 8, ranks, 0, periodic);
+    Line    &line = stack.line;
+    PetscInt begin, end;
+    OK(MatGetOwnershipRange(stack.grid.A, &begin, &end));
+    for (PetscInt l = 0; l < 3 && !periodic; ++l) {
+      const PetscInt    first = begin + l, last = end - 1 - l;
+      const PetscScalar one = 1;
+      if (rank == 0) {
+        OK(MatSetValues(stack.grid.A, 1, &first, 1, &first, &one, INSERT_VALUES));
+      }
+      if (rank == ranks - 1) {
+        OK(MatSetValues(stack.grid.A, 1, &last, 1, &last, &one, INSERT_VALUES));
+      }
+    }
+    OK(MatAssemblyBegin(stack.grid.A, MAT_FINAL_ASSEMBLY));
+    OK(MatAssemblyEnd(stack.grid.A, MAT_FINAL_ASSEMBLY));
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_NUMERIC_ZEROPIVOT) << line.view();
+    OK(PCLineSetShiftType(line.pc, PC_LINE_SHIFT_PIN));
+    OK(MatMult(stack.grid.A, line.b, line.x)); // consistent
+    OK(VecCopy(line.x, line.b));
+    EXPECT_LT(line.residual(stack.grid.A), 1e-12) << line.view();
+    EXPECT_TRUE(ranks == 1 || contains(line.view(), "each line is brought to one rank")) << line.view();
+    OK(PCLineSetShiftType(line.pc, PC_LINE_SHIFT_NONZERO));
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(failed_reason(line.pc), PC_NOERROR);
+  }
+}
+
+/// A piece that cannot be solved by itself, in lines that can.
+TEST_F(PCLineCuts, ASingularPieceIsNoReasonToFail)
+{
+  Stack    stack(3, 4, ranks, 4);
+  PetscInt begin, end;
+  OK(MatGetOwnershipRange(stack.grid.A, &begin, &end));
+  if (rank == 0) // row 0 of every line: nothing on the diagonal; couples to row 1 alone, in place of which row 0 stands for it
+    for (PetscInt l = 0; l < 3; ++l) {
+      const PetscScalar zero = 0;
+      const PetscInt    r    = begin + l;
+      OK(MatSetValues(stack.grid.A, 1, &r, 1, &r, &zero, INSERT_VALUES));
+    }
+  OK(MatAssemblyBegin(stack.grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(stack.grid.A, MAT_FINAL_ASSEMBLY));
+  EXPECT_LT(stack.line.residual(stack.grid.A), 1e-13) << stack.line.view();
+}
+
+TEST_F(PCLineCuts, AZeroRowOfOneRankIsSaidByAll)
+{
+  Stack    stack(3, 5, ranks, 1);
+  PetscInt row = 0;
+  OK(MatSetOption(stack.grid.A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+  OK(MatZeroRows(stack.grid.A, rank == 0 ? 1 : 0, &row, 0, nullptr, nullptr));
+  OK(PCSetUp(stack.line.pc));
+  EXPECT_NE(failed_reason(stack.line.pc), PC_NOERROR);
+  EXPECT_TRUE(contains(stack.line.view(), "failed: PC line: ")) << stack.line.view();
+  OK(MatShift(stack.grid.A, 2));
+  EXPECT_LT(stack.line.residual(stack.grid.A), 1e-13) << stack.line.view();
+}
+
+TEST_F(PCLineCuts, ExactlyNeedsToKnowWhichPiecesBelongTogether)
+{
+  const PetscInt nx = 5;
+  if (ranks == 1) return;
+  Mat A = matrix( // a grid in natural numbering, on ranks that begin amid a line
+    nx * 3 * ranks, [](PetscInt r, PetscInt c) { return r == c ? 5 : -1; }, [](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == nx || (std::abs(r - c) == 1 && r / nx == c / nx); },
+    rank == 0   ? nx * 3 + 2
+    : rank == 1 ? nx * 3 - 2
+                : nx * 3);
+  {
+    Line line(A);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
+    OK(PCSetUp(line.pc));
+    OK(PCLineSetCut(line.pc, PC_LINE_CUT_EXACT));
+    EXPECT_NE(PCSetUp(line.pc), 0);
+    EXPECT_TRUE(contains(last_error(), "does not tell which pieces belong together")) << last_error();
+  }
+  OK(MatDestroy(&A));
+}
+
+} // namespace
