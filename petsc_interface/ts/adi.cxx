@@ -39,7 +39,28 @@ static PetscErrorCode TSInterpolate_ADI(TS ts, PetscReal time, Vec U)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The local error by the embedded method, else by divided differences as of TSTHETA; none where neither is there.
+/// d := h/2 M^-1 (G(t + h, U+) - G(t, U)) = h^2 u'' / 2, where there is no solution before. No P^-1 in several directions: it would hide what a step that is far too large has left unsolved.
+static PetscErrorCode DifferenceOfSlopes(TS ts, Vec d)
+{
+  TS_ADI                   *adi       = adi_of(ts);
+  const DirectionSplitting &splitting = adi->splitting;
+  PetscFunctionBegin;
+  PetscCall(VecZeroEntries(adi->udot));
+  PetscCall(EvaluateG(ts, adi->start_time, adi->start, adi->udot, d));
+  PetscCall(EvaluateG(ts, adi->start_time + ts->time_step, ts->vec_sol, adi->udot, adi->rhs));
+  PetscCall(VecAXPBY(adi->rhs, -ts->time_step / 2, ts->time_step / 2, d));
+  if (splitting.mass_matrix()) PetscCall(SolveP(ts, adi->rhs, d)); // one direction, nothing hides
+  else if (splitting.mass_is_identity()) PetscCall(VecCopy(adi->rhs, d));
+  else {
+    PetscCall(VecCopy(splitting.mass(), adi->udot));
+    if (splitting.algebraic()) PetscCall(VecAXPY(adi->udot, 1, splitting.is_algebraic()));
+    PetscCall(VecPointwiseDivide(d, adi->rhs, adi->udot));
+    PetscCall(VecZeroEntries(adi->udot));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The local error by the embedded method, else h^2 u'' / 2 by differences of solutions as of TSTHETA, after a start by those of slopes.
 static PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, PetscReal *wlte)
 {
   TS_ADI         *adi = adi_of(ts);
@@ -48,25 +69,24 @@ static PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, 
   PetscScalar     w[max_stages];
   PetscReal       absolute, relative;
   PetscFunctionBegin;
-  *wlte = -1;
-  if (order) *order = m.embeds ? m.order : 2;
+  if (order) *order = PetscMax(m.order, 2);
   PetscCall(VecZeroEntries(adi->work));
-  if (adi->starting) PetscFunctionReturn(PETSC_SUCCESS);
   if (m.embeds) {
     for (int i = 0; i < m.stages; ++i) w[i] = m.b[i] - m.e[i];
     PetscCall(VecMAXPY(adi->work, m.stages, w, adi->increment.data()));
-  } else if (adi->before_is_there) { // h^2 u'' / 2
+  } else if (adi->before_is_there) {
     const Vec       values[3] = {adi->before, adi->start, ts->vec_sol};
     const PetscReal r         = h_before / h;
     w[0] = 1 / (r * (1 + r)), w[1] = -1 / r, w[2] = 1 / (1 + r);
     PetscCall(VecMAXPY(adi->work, 3, w, const_cast<Vec *>(values)));
-  } else PetscFunctionReturn(PETSC_SUCCESS);
+  } else PetscCall(DifferenceOfSlopes(ts, adi->work));
   if (adi->splitting.algebraic()) {
     PetscCall(VecPointwiseMult(adi->rhs, adi->splitting.is_algebraic(), adi->work));
     PetscCall(VecAXPY(adi->work, -1, adi->rhs));
   }
   PetscCall(VecAYPX(adi->work, -1, ts->vec_sol));
   PetscCall(TSErrorWeightedNorm(ts, ts->vec_sol, adi->work, norm, wlte, &absolute, &relative));
+  if (PetscIsInfOrNanReal(*wlte)) *wlte = PETSC_MAX_REAL; // TSAdapt would take NaN for a small error
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,8 +216,7 @@ static PetscErrorCode TSSetUp_ADI(TS ts)
   adi->stages    = adi->value;
   adi->stages[0] = adi->start;
   PetscCall(VecZeroEntries(adi->udot));
-  PetscCall(TSGetSNES(ts, &ts->snes));
-  if (!((PetscObject)ts->snes)->type_name) PetscCall(SNESSetType(ts->snes, SNESKSPONLY));
+  PetscCall(PrepareSNES(ts));
   adi->factors.set_owner((PetscObject)ts);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -207,6 +226,7 @@ static PetscErrorCode TSDestroy_ADI(TS ts)
   TS_ADI *adi = adi_of(ts);
   PetscFunctionBegin;
   PetscCall(TSReset_ADI(ts));
+  if (ts->snes) ts->snes->usesksp = PETSC_TRUE; // for the type that comes after
   for (TS_ADI::DirectionJacobian &direction : adi->given) PetscCall(MatDestroy(&direction.A));
   PetscCall(ComposeADIOptions(ts, false));
   delete adi;
@@ -221,9 +241,8 @@ static PetscErrorCode TSView_ADI(TS ts, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  const bool weighted = adi->type != TS_ADI_PEACEMAN_RACHFORD && adi->type != TS_ADI_RA34PW2;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s\n", TSADITypes[adi->type]));
-  if (weighted) PetscCall(PetscViewerASCIIPrintf(viewer, "  theta: %g\n", (double)theta_of(adi)));
+  if (adi->type == TS_ADI_PEACEMAN_RACHFORD || adi->type == TS_ADI_RA34PW2) PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s\n", TSADITypes[adi->type]));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s, theta = %g\n", TSADITypes[adi->type], (double)theta_of(adi)));
   if (adi->rannacher > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  starts with %" PetscInt_FMT " steps of two half steps of backward Euler\n", adi->rannacher));
   if (adi->lag_jacobian < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  the Jacobian is computed once\n"));
   else if (adi->lag_jacobian > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  a Jacobian serves %" PetscInt_FMT " steps\n", adi->lag_jacobian));

@@ -74,7 +74,10 @@ inline TS_ADI *adi_of(TS ts)
 /// Functions outside their domain make it infinite.
 PetscErrorCode EvaluateG(TS ts, PetscReal t, Vec Y, Vec V, Vec G);
 /// G(t, U) at the point where the Jacobian is computed next, and the Jacobian where it is due: splits it. Collective.
-PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec G);
+/// `ok`: false, with snes->reason set, where G is not finite at a point where the Jacobian is due.
+PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec G, bool *ok);
+/// Whether v is finite; else snes->reason is set, on all ranks. Collective.
+PetscErrorCode CheckFinite(TS ts, Vec v, bool *ok);
 /// Factors P_d = M - a A_d. `ok`: false, with snes->reason set, where that fails.
 PetscErrorCode Factor(TS ts, PetscReal a, bool *ok);
 /// x = P^-1 rhs. rhs has what algebraic equations ask of x in their rows.
@@ -98,6 +101,8 @@ PetscInt order_of(const TS_ADI *adi);
 
 // options (adi_options.cxx)
 PetscErrorCode ComposeADIOptions(TS ts, bool attach);
+/// The SNES carries the Jacobian, and solves nothing: it gets a type without iterations, and no KSP.
+PetscErrorCode PrepareSNES(TS ts);
 PetscErrorCode SetADIFromOptions(TS ts, RibbonOptionItems PetscOptionsObject);
 
 } // namespace ribbon::petsc

@@ -200,7 +200,23 @@ PetscErrorCode EvaluateG(TS ts, PetscReal t, Vec Y, Vec V, Vec G)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec G)
+PetscErrorCode CheckFinite(TS ts, Vec v, bool *ok)
+{
+  PetscReal norm;
+  PetscInt  outside;
+  PetscBool mine;
+  PetscFunctionBegin;
+  PetscCall(VecNorm(v, NORM_2, &norm));
+  *ok = !PetscIsInfOrNanReal(norm);
+  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SNESGetFunctionDomainError(ts->snes, &mine));
+  outside = mine;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outside, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ts)));
+  PetscCall(SNESSetConvergedReason(ts->snes, outside ? SNES_DIVERGED_FUNCTION_DOMAIN : SNES_DIVERGED_FNORM_NAN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec G, bool *ok)
 {
   TS_ADI *adi = adi_of(ts);
   SNES    snes;
@@ -208,6 +224,7 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec G)
   Vec     F;
   bool    changed, another_mass;
   PetscFunctionBegin;
+  *ok = true;
   PetscCall(LookAtProblem(ts));
   PetscCall(TSGetSNES(ts, &snes));
   PetscCall(VecZeroEntries(adi->udot));
@@ -231,6 +248,8 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec G)
     PetscCall(CheckDomain(ts, G));
     PetscCall(VecAXPY(G, -1, F));
   } else PetscCall(VecAXPBY(G, -1, 0, F));
+  PetscCall(CheckFinite(ts, G, ok));
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS); // differences would make couplings of it
   const PetscReal shift = 1 / h;
   if (!adi->mass_known) PetscCall(ComputeMass(ts, t, U, F, &another_mass));
   if (adi->mass_is_diagonal) PetscCall(ComputeJacobian(ts, shift, U, A, B));

@@ -31,18 +31,9 @@ PetscErrorCode Combine(TS_ADI *adi, Vec U, int n, const PetscReal weight[], Vec 
 /// Whether TS takes stage i, whose increment is there. Values that are not finite are a failure, on all ranks.
 PetscErrorCode Accept(const Step &step, PetscReal time, int i, Vec Y, bool *ok)
 {
-  PetscReal norm;
   PetscBool accept;
   PetscFunctionBegin;
-  PetscCall(VecNorm(step.adi->increment[static_cast<std::size_t>(i)], NORM_2, &norm));
-  if (PetscIsInfOrNanReal(norm)) {
-    PetscInt  outside;
-    PetscBool mine;
-    PetscCall(SNESGetFunctionDomainError(step.ts->snes, &mine));
-    outside = mine;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outside, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)step.ts)));
-    PetscCall(SNESSetConvergedReason(step.ts->snes, outside ? SNES_DIVERGED_FUNCTION_DOMAIN : SNES_DIVERGED_FNORM_NAN));
-  }
+  PetscCall(CheckFinite(step.ts, step.adi->increment[static_cast<std::size_t>(i)], ok));
   PetscCall(TSPostStage(step.ts, time, i, step.adi->stages.data()));
   PetscCall(TSAdaptCheckStage(step.ts->adapt, step.ts, time, Y, &accept));
   *ok = accept == PETSC_TRUE;
@@ -122,9 +113,11 @@ PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, bool *ok)
   const PetscReal time = step.t + m.c[0] * step.h;
   PetscFunctionBegin;
   PetscCall(TSPreStage(step.ts, time));
-  PetscCall(Linearise(step.ts, time, step.U, step.h, adi->rhs));
-  PetscCall(ComputeBoundary(step, m, adi->rhs));
-  PetscCall(Factor(step.ts, m.gamma * step.h, ok));
+  PetscCall(Linearise(step.ts, time, step.U, step.h, adi->rhs, ok));
+  if (*ok) {
+    PetscCall(ComputeBoundary(step, m, adi->rhs));
+    PetscCall(Factor(step.ts, m.gamma * step.h, ok));
+  }
   if (!*ok) {
     PetscCall(Refuse(step, time, step.U));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -203,11 +196,13 @@ PetscErrorCode StepPeacemanRachford(const Step &step, bool *ok)
     const Vec increment = adi->increment[static_cast<std::size_t>(d)];
     PetscCall(TSPreStage(step.ts, time));
     if (d == 0) {
-      PetscCall(Linearise(step.ts, time, Y, step.h, adi->rhs));
-      PetscCheck(adi->splitting.directions() == 2, PetscObjectComm((PetscObject)step.ts), PETSC_ERR_SUP, "TS adi: -ts_adi_type peaceman_rachford takes two directions, here are %d; take douglas",
+      PetscCall(Linearise(step.ts, time, Y, step.h, adi->rhs, ok));
+      PetscCheck(!*ok || adi->splitting.directions() == 2, PetscObjectComm((PetscObject)step.ts), PETSC_ERR_SUP, "TS adi: -ts_adi_type peaceman_rachford takes two directions, here are %d; take douglas",
                  adi->splitting.directions());
-      PetscCall(ComputeBoundary(step, m, adi->rhs));
-      PetscCall(Factor(step.ts, step.h / 2, ok));
+      if (*ok) {
+        PetscCall(ComputeBoundary(step, m, adi->rhs));
+        PetscCall(Factor(step.ts, step.h / 2, ok));
+      }
       if (!*ok) {
         PetscCall(Refuse(step, time, Y));
         break;
@@ -287,12 +282,16 @@ PetscErrorCode Advance(TS ts, bool *ok)
   PetscFunctionBegin;
   *ok = true;
   if (adi->splitting.directions() == 0) { // the first step of all: how many there are decides about theta
-    PetscCall(Linearise(ts, step.t, step.U, step.h, adi->rhs));
+    PetscCall(Linearise(ts, step.t, step.U, step.h, adi->rhs, ok));
+    if (!*ok) {
+      PetscCall(Refuse(step, step.t, step.U));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     if (adi->type == TS_ADI_DOUGLAS || adi->type == TS_ADI_PEACEMAN_RACHFORD || adi->starting) adi->age = -1; // they want the Jacobian of another time
   }
   const PetscReal theta = theta_of(adi);
   if (adi->starting) {
-    adi->method = two_increments(1, false, 1, 1, 0);
+    adi->method = two_increments(1, true, 1, 1, 2); // the difference of the halves is h^2 u'' / 4: the error of both
     PetscCall(StepRannacher(step, ok));
   } else {
     switch (adi->type) {

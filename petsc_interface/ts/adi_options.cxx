@@ -75,6 +75,15 @@ PetscErrorCode ComposeADIOptions(TS ts, bool attach)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PrepareSNES(TS ts)
+{
+  PetscFunctionBegin;
+  PetscCall(TSGetSNES(ts, &ts->snes));
+  if (!((PetscObject)ts->snes)->type_name) PetscCall(SNESSetType(ts->snes, SNESKSPONLY));
+  ts->snes->usesksp = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SetADIFromOptions(TS ts, RibbonOptionItems PetscOptionsObject)
 {
   TS_ADI   *adi = adi_of(ts);
@@ -93,8 +102,7 @@ PetscErrorCode SetADIFromOptions(TS ts, RibbonOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsInt("-ts_adi_rannacher", "Steps after a start that are two half steps of backward Euler each", "TSADISetRannacher", rannacher, &rannacher, &set));
   if (set) PetscCall(TSADISetRannacher(ts, rannacher));
   PetscOptionsHeadEnd();
-  PetscCall(TSGetSNES(ts, &ts->snes));
-  if (!((PetscObject)ts->snes)->type_name) PetscCall(SNESSetType(ts->snes, SNESKSPONLY));
+  PetscCall(PrepareSNES(ts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
