@@ -10,6 +10,7 @@
 #include <ribbon/multifrontal/qr_tile_up.hpp>
 
 #include "algorithms.hpp"
+#include "chain_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,15 +19,6 @@
 namespace ribbon {
 
 namespace multifrontal {
-
-/// Cuts the joining levels of a tree into launches: one for trees that a team works off, else two.
-inline std::vector<Levels> plan_of(const Tree &tree)
-{
-  const int top = tree.top(), middle = (top + 1) / 2;
-  if (top == 0) return {};
-  if (tree.leaves <= 256) return {{0, top}};
-  return {{0, middle}, {middle, top}};
-}
 
 inline int power_of_two_from(int n)
 {
@@ -103,16 +95,6 @@ struct BandLuSolveKernel {
     lu.solve(c, static_cast<int>(std::min<std::int64_t>(lu.together, columns - column)), b + column * ldb, ldb, x + column * ldx, ldx, transposed);
   }
 };
-
-template <class Record>
-inline constexpr std::size_t words = sizeof(Record) / sizeof(double);
-/// Records in a view of their words.
-template <class Record, class View>
-Record *as_records(const View &view)
-{
-  static_assert(sizeof(Record) % sizeof(double) == 0 && alignof(Record) <= alignof(double), "records are whole words");
-  return reinterpret_cast<Record *>(view.data());
-}
 
 /// Puts the unknowns of the cuts at the ends of a piece that belong to it into x.
 template <class Scalar>
@@ -243,28 +225,15 @@ template <class Scalar, class Exec>
 void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
 {
   using namespace multifrontal;
-  using Unmanaged    = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  int          level = tree_.top();
-  std::int64_t node  = 0;
-  tree_.resolve(level, node);
-  const Chain      &chain = tree_.chain;
-  const std::size_t tops  = static_cast<std::size_t>(chain.chains);
-  Statistics        all;
-  const auto       &watched = level == 0 ? leaf_statistics_ : join_statistics_; // those of the chains lie equally far from each other
-  const auto        first = static_cast<std::size_t>(level == 0 ? 0 : tree_.join_number(0, level, node)), stride = static_cast<std::size_t>(level == 0 ? 1 : tree_.joins);
-  if (tops > 0) {
-    const auto needed = Kokkos::subview(watched, std::make_pair(first * words<Statistics>, (first + (tops - 1) * stride + 1) * words<Statistics>));
-    const auto host   = Kokkos::create_mirror_view(needed);
-    Kokkos::deep_copy(exec, host, needed);
-    exec.fence();
-    for (std::size_t c = 0; c < tops; ++c) all.join(as_records<Statistics>(host)[c * stride]);
-  }
-  const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
-  const auto   bytes     = report_.bytes;
-  report_                = {};
-  report_.bytes          = bytes;
-  report_.algorithm      = method();
-  report_.log_abs_det    = all.log_det + std::log(all.product) + std::log(2.0) * static_cast<double>(all.exponents);
+  using Unmanaged            = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  const auto [level, node]   = top_node(tree_);
+  const Statistics all       = top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_);
+  const double     tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
+  const auto       bytes     = report_.bytes;
+  report_                    = {};
+  report_.bytes              = bytes;
+  report_.algorithm          = method();
+  report_.log_abs_det        = all.log_det + std::log(all.product) + std::log(2.0) * static_cast<double>(all.exponents);
   report_.line = report_.row = all.column;
   report_.smallest_pivot     = all.column < 0 ? 1 : static_cast<double>(all.smallest);
   if (all.not_finite) report_.status = FactorStatus::not_finite;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "chain_factor.hpp"
 
+#include "chain_inertia.hpp"
+
 #include "../csr.hpp"
 #include "../session.hpp"
+
+#include <ribbon/schur_solver.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -49,7 +53,9 @@ public:
       piece.rows = rows, piece.ring = false;
       if (piece.width() > 0) piece.open_left = whole_.ring || rank_ > 0, piece.open_right = whole_.ring || rank_ + 1 < size_;
     }
-    PetscCallCXX(solver_ = ChainSolver<Scalar, Exec>(exec, piece, options));
+    if (pivots) PetscCallCXX(solver_ = ChainSolver<Scalar, Exec>(exec, piece, options));
+    else PetscCallCXX(schur_ = SchurSolver<Scalar, Exec>(exec, piece, options));
+    shape_ = piece;
     if (is_cut()) {
       ChainSolverOptions cuts = options;
       Chain              root = whole_;
@@ -85,7 +91,8 @@ public:
       ChainMatrix<Scalar, std::remove_const_t<Index>> A{csr};
       if (row_of_.extent(0) > 0) A.row_of = row_of_.data(), A.place_of = place_of_.data();
       if (!is_cut()) {
-        solver_.factor(exec, A);
+        with_solver([&](auto &solver) { solver.factor(exec, A); });
+        KeepBand(exec, A);
         return;
       }
       A.outside_column           = outside_column_.data();
@@ -94,6 +101,7 @@ public:
           A.outside      = far;
           A.outside.rows = 1;
           solver_.factor(exec, A);
+          KeepBand(exec, A);
         } else throw std::runtime_error("ribbon: the columns of other ranks are stored in another way than those of this rank");
       });
       if (error != PETSC_SUCCESS) throw std::runtime_error("the columns of other ranks cannot be read");
@@ -119,7 +127,7 @@ public:
     PetscFunctionBegin;
     if constexpr (!is_device_space<Exec>) {
       PetscCall(solve_here(exec, db, ldb, dx, ldx, columns, transposed));
-      PetscCall(PetscLogFlops((std::is_floating_point_v<Scalar> ? 2.0 : 8.0) * static_cast<double>(solver_.report().bytes / sizeof(Scalar)) * static_cast<double>(columns)));
+      PetscCall(PetscLogFlops((std::is_floating_point_v<Scalar> ? 2.0 : 8.0) * static_cast<double>(with_solver([](const auto &solver) { return solver.report().bytes; }) / sizeof(Scalar)) * static_cast<double>(columns)));
     } else {
       const std::size_t numbers = n * static_cast<std::size_t>(columns);
       const bool        host_b = PetscMemTypeHost(where_b), host_x = PetscMemTypeHost(where_x);
@@ -138,14 +146,51 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PetscErrorCode inertia(Inertia *inertia, std::string *refusal) override
+  {
+    const auto band = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), band_);
+    PetscFunctionBegin;
+    if (is_cut()) {
+      PetscCall(InertiaOfPieces(comm_, whole_, rows_, band.data(), inertia, refusal));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(InertiaOfChains(shape_, band.data(), inertia, refusal));
+    std::int64_t counts[] = {inertia->negative, inertia->zero, inertia->positive}; // diagonal matrices have rows on all ranks
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 3, MPI_INT64_T, MPI_SUM, comm_));
+    *inertia = {counts[0], counts[1], counts[2]};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
 private:
+  template <class F>
+  auto with_solver(const F &f)
+  {
+    return pivots ? f(solver_) : f(schur_);
+  }
+  template <class F>
+  auto with_solver(const F &f) const
+  {
+    return pivots ? f(solver_) : f(schur_);
+  }
+
+  template <class Index>
+  void KeepBand(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
+  {
+    const auto rows = shape_.chains * shape_.rows;
+    const auto size = static_cast<std::size_t>(rows * (shape_.width() + 1));
+    if (!keeps_band) return;
+    if (band_.extent(0) != size) band_ = allocate<Buffer>(exec, "ribbon::band", size);
+    Kokkos::parallel_for("ribbon::copy_band", indices(exec, rows), CopyBand<Index>{shape_, A, band_.data()});
+    exec.fence();
+  }
+
   /// Whether the chain lies on several ranks that couple.
   bool is_cut() const { return size_ > 1 && whole_.width() > 0; }
 
   void Combine(ChainReport *report) const
   {
-    FactorReport r = solver_.report();
-    report->bytes  = static_cast<double>(r.bytes);
+    FactorReport r = with_solver([](const auto &solver) { return solver.report(); });
+    report->bytes  = static_cast<double>(r.bytes + band_.span() * sizeof(Scalar));
     report->column = r.row < 0 ? -1 : static_cast<PetscInt>(order_.empty() ? first_ + r.row : order_[static_cast<std::size_t>(r.row)]);
     if (is_cut()) {
       const FactorReport &top = root_.report();
@@ -159,15 +204,15 @@ private:
       }
     }
     report->status = r.status, report->smallest_pivot = static_cast<PetscReal>(r.smallest_pivot), report->log_abs_det = static_cast<PetscReal>(r.log_abs_det);
-    report->leaves = static_cast<PetscInt>(solver_.tree().leaves), report->levels = solver_.tree().top(), report->launches = solver_.launches();
-    report->method = solver_.method(), report->space = is_device_space<Exec> ? "device" : "host";
+    with_solver([&](const auto &solver) { report->leaves = static_cast<PetscInt>(solver.tree().leaves), report->levels = solver.tree().top(), report->launches = solver.launches(); });
+    report->method = pivots ? solver_.method() : "Schur complements without pivots", report->space = is_device_space<Exec> ? "device" : "host";
   }
 
   PetscErrorCode solve_here(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, PetscInt columns, bool transposed)
   {
     PetscFunctionBegin;
     if (!is_cut()) {
-      PetscCallCXX(solver_.solve(exec, b, ldb, x, ldx, columns, transposed));
+      PetscCallCXX(with_solver([&](const auto &solver) { solver.solve(exec, b, ldb, x, ldx, columns, transposed); }));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     for (PetscInt c = 0; c < columns; c += most_columns) PetscCall(solve_piece(exec, b + c * ldb, ldb, x + c * ldx, ldx, std::min(most_columns, columns - c), transposed));
@@ -211,10 +256,12 @@ private:
   PetscInt                      first_ = 0, rows_ = 0;
   std::vector<PetscInt>         starts_; ///< first rows of the ranks
   std::vector<std::int64_t>     order_;
+  Chain                         shape_; ///< of the rows of this rank
   ChainSolver<Scalar, Exec>     solver_;
+  SchurSolver<Scalar, Exec>     schur_; ///< where nothing is pivoted
   ChainSolver<Scalar, HostExec> root_;
   Indices                       row_of_, place_of_, outside_column_;
-  Buffer                        ends_, b_, x_;
+  Buffer                        ends_, b_, x_, band_;
   std::vector<Scalar>           mine_, all_, passed_, cut_b_, cut_x_;
 };
 

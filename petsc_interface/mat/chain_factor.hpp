@@ -5,8 +5,10 @@
 #include "chain_pattern.hpp"
 
 #include <ribbon/chain_solver.hpp>
+#include <ribbon/multifrontal/inertia.hpp>
 
 #include <memory>
+#include <string>
 
 namespace ribbon::petsc {
 
@@ -27,12 +29,18 @@ public:
   virtual ~ChainFactor() = default;
   static std::unique_ptr<ChainFactor> create(bool on_device);
 
+  /// Whether elimination is pivoted; without, all rows are those of one rank. Before symbolic().
+  bool pivots = true;
+  /// Has numeric() keep the band for inertia(). Before symbolic().
+  bool keeps_band = false;
   /// Makes the tree. @param pattern  gathered: the rows are those of this rank alone @param first  first row of this rank @param rows  rows of this rank
   virtual PetscErrorCode symbolic(MPI_Comm active, const ChainPattern &pattern, PetscInt first, PetscInt rows, const ChainSolverOptions &options) = 0;
   /// @param local  sequential AIJ @param outside  columns of other ranks, or null @param columns  their global numbers
   virtual PetscErrorCode numeric(Mat local, Mat outside, const PetscInt *columns, ChainReport *report) = 0;
   /// Arrays in host or device memory, by columns.
   virtual PetscErrorCode solve(const PetscScalar *b, PetscMemType where_b, PetscInt ldb, PetscScalar *x, PetscMemType where_x, PetscInt ldx, PetscInt columns, bool transposed) = 0;
+  /// Signs of the eigenvalues of what was factored last, the same on all ranks. @param refusal  why they cannot be told
+  virtual PetscErrorCode inertia(Inertia *inertia, std::string *refusal) = 0;
 };
 
 } // namespace ribbon::petsc

@@ -4,6 +4,8 @@
 
 using namespace ribbon::petsc;
 
+const char *const MatMultifrontalPivots[] = {"qr", "none", "MatMultifrontalPivot", "MAT_MULTIFRONTAL_PIVOT_", nullptr};
+
 namespace {
 
 PetscErrorCode MatGetInfo_Multifrontal(Mat F, MatInfoType which, MatInfo *info)
@@ -75,6 +77,20 @@ PetscErrorCode GetRefine(Mat F, PetscInt *steps)
   return PETSC_SUCCESS;
 }
 
+PetscErrorCode SetPivot(Mat F, MatMultifrontalPivot pivot)
+{
+  PetscFunctionBegin;
+  PetscCheck(pivot == MAT_MULTIFRONTAL_PIVOT_QR || pivot == MAT_MULTIFRONTAL_PIVOT_NONE, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "MatMultifrontalSetPivot: %d is no MatMultifrontalPivot",
+             static_cast<int>(pivot));
+  Data(F)->pivot = pivot;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode GetPivot(Mat F, MatMultifrontalPivot *pivot)
+{
+  *pivot = Data(F)->pivot;
+  return PETSC_SUCCESS;
+}
+
 PetscErrorCode Compose(Mat F, bool set)
 {
   const PetscObject o = (PetscObject)F;
@@ -82,6 +98,8 @@ PetscErrorCode Compose(Mat F, bool set)
   PetscCall(PetscObjectComposeFunction(o, "MatFactorGetSolverType_C", set ? MatFactorGetSolverType_Multifrontal : nullptr));
   PetscCall(PetscObjectComposeFunction(o, "MatMultifrontalSetLeafSize_C", set ? SetLeafSize : nullptr));
   PetscCall(PetscObjectComposeFunction(o, "MatMultifrontalGetLeafSize_C", set ? GetLeafSize : nullptr));
+  PetscCall(PetscObjectComposeFunction(o, "MatMultifrontalSetPivot_C", set ? SetPivot : nullptr));
+  PetscCall(PetscObjectComposeFunction(o, "MatMultifrontalGetPivot_C", set ? GetPivot : nullptr));
   PetscCall(PetscObjectComposeFunction(o, "MatMultifrontalSetRefine_C", set ? SetRefine : nullptr));
   PetscCall(PetscObjectComposeFunction(o, "MatMultifrontalGetRefine_C", set ? GetRefine : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -132,12 +150,15 @@ PetscErrorCode ribbon::petsc::SetMultifrontalFromOptions(Mat F)
   MultifrontalFactor *f = Data(F);
   PetscBool           set;
   PetscInt            value;
+  PetscEnum           choice;
   PetscViewer         viewer;
   PetscViewerFormat   format;
   PetscFunctionBegin;
   PetscOptionsBegin(PetscObjectComm((PetscObject)F), ((PetscObject)F)->prefix, "Multifrontal factorization of chains", "Mat");
   PetscCall(PetscOptionsInt("-mat_multifrontal_leaf_size", "Rows of a leaf of the tree; 0: as many as suit the processor", "MatMultifrontalSetLeafSize", f->leaf_size, &value, &set));
   if (set) PetscCall(MatMultifrontalSetLeafSize(F, value));
+  PetscCall(PetscOptionsEnum("-mat_multifrontal_pivot", "Orthogonal elimination, or Schur complements without pivoting", "MatMultifrontalSetPivot", MatMultifrontalPivots, (PetscEnum)f->pivot, &choice, &set));
+  if (set) PetscCall(MatMultifrontalSetPivot(F, (MatMultifrontalPivot)choice));
   PetscCall(PetscOptionsInt("-mat_multifrontal_refine", "Steps of iterative refinement in a solve", "MatMultifrontalSetRefine", f->refine, &value, &set));
   if (set) PetscCall(MatMultifrontalSetRefine(F, value));
   PetscCall(PetscOptionsViewer("-mat_multifrontal_view", "Every factorization says what it found", "MatView", &viewer, &format, &set));
@@ -162,6 +183,21 @@ PetscErrorCode MatMultifrontalGetLeafSize(Mat F, PetscInt *rows)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
   PetscUseMethod(F, "MatMultifrontalGetLeafSize_C", (Mat, PetscInt *), (F, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode MatMultifrontalSetPivot(Mat F, MatMultifrontalPivot pivot)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(F, pivot, 2);
+  PetscTryMethod(F, "MatMultifrontalSetPivot_C", (Mat, MatMultifrontalPivot), (F, pivot));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode MatMultifrontalGetPivot(Mat F, MatMultifrontalPivot *pivot)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
+  PetscUseMethod(F, "MatMultifrontalGetPivot_C", (Mat, MatMultifrontalPivot *), (F, pivot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode MatMultifrontalSetRefine(Mat F, PetscInt steps)

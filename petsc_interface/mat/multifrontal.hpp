@@ -10,6 +10,7 @@ namespace ribbon::petsc {
 
 struct MultifrontalFactor {
   PetscInt                     leaf_size = 0, refine = 0;
+  MatMultifrontalPivot         pivot      = MAT_MULTIFRONTAL_PIVOT_QR;
   PetscReal                    zero_pivot = 0;
   PetscViewer                  viewer     = nullptr;
   PetscViewerFormat            format     = PETSC_VIEWER_DEFAULT;
@@ -24,7 +25,8 @@ struct MultifrontalFactor {
   Mat                          gathered = nullptr;       ///< all rows, on rank 0
   VecScatter                   to_first = nullptr;       ///< vectors to rank 0
   Vec                          all_b = nullptr, all_x = nullptr;
-  Vec                          residual = nullptr, correction = nullptr; ///< where solutions are refined
+  Vec                          residual = nullptr, correction = nullptr;                ///< where solutions are refined
+  Vec                          probe_b = nullptr, probe_x = nullptr, probe_r = nullptr; ///< where nothing is pivoted
   bool                         is_factored = false;
 };
 
@@ -40,6 +42,8 @@ PetscErrorCode SetMultifrontalFromOptions(Mat F);
 /// Sets the operations that factor and solve.
 void SetFactorOperations(Mat F);
 void SetSolveOperations(Mat F);
+/// Backward error of the vector that is kept for it, with a lower bound of ||A|| that takes one product.
+PetscErrorCode QuickProbe(Mat F, PetscReal *backward_error);
 /// Backward error ||b - A x|| / (||A|| ||x|| + ||b||) of a random right-hand side, and 1 / (||A|| ||A^-1||) by Hager's estimate, both in the norms that PETSc has: infinity and 1.
 PetscErrorCode Probe(Mat F, PetscReal *backward_error, PetscReal *rcond);
 

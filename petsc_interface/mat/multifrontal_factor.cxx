@@ -52,6 +52,7 @@ PetscErrorCode MakeTree(Mat F)
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(FindChain(aij, &f->pattern));
   PetscCall(CollectiveError(comm, PETSC_ERR_SUP, f->pattern.refusal));
+  if (size > 1 && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) f->pattern.gathered = true;
   if (f->pattern.gathered) PetscCall(GatherOnFirstRank(aij, MAT_INITIAL_MATRIX, &f->gathered));
   if (f->pattern.gathered) local = f->gathered;
   else PetscCall(LocalBlocks(aij, &local, &outside, &columns));
@@ -70,7 +71,9 @@ PetscErrorCode MakeTree(Mat F)
     ribbon::ChainSolverOptions options;
     options.leaf_size = f->leaf_size, options.zero_pivot = static_cast<double>(f->zero_pivot);
     PetscCall(BlockIsOnDevice(local, &f->on_device));
-    f->factor = ChainFactor::create(f->on_device);
+    f->factor             = ChainFactor::create(f->on_device);
+    f->factor->pivots     = f->pivot != MAT_MULTIFRONTAL_PIVOT_NONE;
+    f->factor->keeps_band = F->factortype == MAT_FACTOR_CHOLESKY;
     PetscCall(f->factor->symbolic(f->active, f->pattern, first, rows, options));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -121,6 +124,23 @@ PetscErrorCode Analyse(Mat F, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Where nothing is pivoted: whether the factors solve.
+PetscErrorCode CheckFactors(Mat F)
+{
+  MultifrontalFactor *f     = Data(F);
+  PetscReal           error = 0;
+  PetscFunctionBegin;
+  PetscCall(QuickProbe(F, &error));
+  if (error <= 1e4 * PETSC_MACHINE_EPSILON) PetscFunctionReturn(PETSC_SUCCESS); // not so NaN
+  f->is_factored     = false;
+  f->report.status   = ribbon::FactorStatus::unsound;
+  F->factorerrortype = MAT_FACTOR_OTHER;
+  PetscCheck(!f->aij->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_CONV_FAILED,
+             "multifrontal: elimination without pivots loses the digits of this matrix (backward error %g of a random right-hand side): -mat_multifrontal_pivot qr", static_cast<double>(error));
+  PetscCall(PetscInfo(F, "backward error %g without pivots\n", static_cast<double>(error)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Writes what -mat_multifrontal_view asks for.
 PetscErrorCode ViewFactorization(Mat F)
 {
@@ -168,12 +188,14 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   F->assembled    = PETSC_TRUE;
   F->preallocated = PETSC_TRUE;
   if (!f->is_factored) {
-    PetscCheck(!A->erroriffailure || r.status != ribbon::FactorStatus::zero_pivot, PetscObjectComm((PetscObject)F), PETSC_ERR_MAT_LU_ZRPVT, "multifrontal: zero pivot in column %" PetscInt_FMT ": %g of its largest entry",
-               r.column, static_cast<double>(r.smallest_pivot));
+    PetscCheck(!A->erroriffailure || r.status != ribbon::FactorStatus::zero_pivot, PetscObjectComm((PetscObject)F), PETSC_ERR_MAT_LU_ZRPVT,
+               "multifrontal: zero pivot in column %" PetscInt_FMT ": %g of its largest entry%s", r.column, static_cast<double>(r.smallest_pivot),
+               f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE ? "; -mat_multifrontal_pivot qr exchanges rows" : "");
     PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_FP, "multifrontal: NaN or Inf at column %" PetscInt_FMT, r.column);
     PetscCall(PetscInfo(F, "smallest pivot %g in column %" PetscInt_FMT "\n", static_cast<double>(r.smallest_pivot), r.column));
   }
   if (f->refine > 0 && !f->residual) PetscCall(MatCreateVecs(f->aij, &f->correction, &f->residual));
+  if (f->is_factored && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) PetscCall(CheckFactors(F));
   if (f->viewer) PetscCall(ViewFactorization(F));
   if (f->refine == 0) PetscCall(MatDestroy(&f->aij));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -199,12 +221,31 @@ PetscErrorCode MatCholeskyFactorSymbolic_Multifrontal(Mat F, Mat A, IS, const Ma
   return MatFactorSymbolic_Multifrontal(F, A, info);
 }
 
+PetscErrorCode MatGetInertia_Multifrontal(Mat F, PetscInt *negative, PetscInt *zero, PetscInt *positive)
+{
+  MultifrontalFactor *f    = Data(F);
+  const MPI_Comm      comm = PetscObjectComm((PetscObject)F);
+  ribbon::Inertia     found;
+  std::string         refusal;
+  PetscFunctionBegin;
+  PetscCheck(f->report.status != ribbon::FactorStatus::not_finite, comm, PETSC_ERR_FP, "multifrontal: MatGetInertia() of a matrix with NaN or Inf at column %" PetscInt_FMT, f->report.column);
+  if (f->factor) PetscCall(f->factor->inertia(&found, &refusal));
+  PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONG, refusal));
+  PetscInt counts[] = {static_cast<PetscInt>(found.negative), static_cast<PetscInt>(found.zero), static_cast<PetscInt>(found.positive)};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 3, MPIU_INT, MPI_MAX, comm)); // ranks without rows know nothing
+  if (negative) *negative = counts[0];
+  if (zero) *zero = counts[1];
+  if (positive) *positive = counts[2];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 void ribbon::petsc::SetFactorOperations(Mat F)
 {
   F->ops->lufactorsymbolic       = MatLUFactorSymbolic_Multifrontal;
   F->ops->choleskyfactorsymbolic = MatCholeskyFactorSymbolic_Multifrontal;
+  if (F->factortype == MAT_FACTOR_CHOLESKY) F->ops->getinertia = MatGetInertia_Multifrontal;
 }
 
 PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
@@ -223,7 +264,7 @@ PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
   PetscCall(VecScatterDestroy(&f->to_first));
   PetscCall(VecDestroy(&f->all_b));
   PetscCall(VecDestroy(&f->all_x));
-  PetscCall(VecDestroy(&f->residual));
+  for (Vec *v : {&f->residual, &f->probe_b, &f->probe_x, &f->probe_r}) PetscCall(VecDestroy(v));
   PetscCall(VecDestroy(&f->correction));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

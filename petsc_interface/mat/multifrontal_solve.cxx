@@ -128,6 +128,28 @@ void ribbon::petsc::SetSolveOperations(Mat F)
   F->ops->mattransposesolve = MatMatTransposeSolve_Multifrontal;
 }
 
+PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscReal           as, bs, xs, rs;
+  PetscFunctionBegin;
+  if (!f->probe_b) {
+    PetscCall(MatCreateVecs(f->aij, &f->probe_x, &f->probe_b));
+    PetscCall(VecDuplicate(f->probe_b, &f->probe_r));
+    PetscCall(VecSetRandom(f->probe_b, nullptr));
+  }
+  PetscCall(MatMult(f->aij, f->probe_b, f->probe_r));
+  PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &as));
+  PetscCall(VecNorm(f->probe_b, NORM_INFINITY, &bs));
+  PetscCall(Solve(F, f->probe_b, f->probe_x, false));
+  PetscCall(VecNorm(f->probe_x, NORM_INFINITY, &xs));
+  PetscCall(MatMult(f->aij, f->probe_x, f->probe_r));
+  PetscCall(VecAXPY(f->probe_r, -1, f->probe_b));
+  PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &rs));
+  *backward_error = rs == 0 ? 0 : rs / (as / bs * xs + bs);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ribbon::petsc::Probe(Mat F, PetscReal *backward_error, PetscReal *rcond)
 {
   const Mat A = Data(F)->aij;

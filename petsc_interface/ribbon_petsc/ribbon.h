@@ -264,6 +264,7 @@ PETSC_EXTERN PetscErrorCode PCLineGetInfo(PC, const char **direction, PetscInt *
    Options Database Keys:
 +  -pc_type lu -pc_factor_mat_solver_type multifrontal - use it (-pc_type cholesky takes it, too)
 .  -mat_multifrontal_leaf_size <rows> - rows of a leaf of the tree (default 0: as many as suit the processor)
+.  -mat_multifrontal_pivot <qr,none> - orthogonal elimination, or Schur complements without pivoting, which a probe checks
 .  -mat_multifrontal_refine <steps> - steps of iterative refinement in a solve (default 0)
 -  -mat_multifrontal_view <viewer> - every factorization says what it found, solves a random right-hand side and estimates the condition
 
@@ -271,16 +272,21 @@ PETSC_EXTERN PetscErrorCode PCLineGetInfo(PC, const char **direction, PetscInt *
    Takes AIJ, BAIJ and SBAIJ matrices, sequential or MPI, on the host or in the device types of AIJ, with up to 32 entries on either side of the diagonal in their own order, around a ring, or after
    reverse Cuthill-McKee. Elimination is orthogonal (QR) wherever a chain is cut, so that nothing grows; on a host with one thread per rank and one rank the chain is not cut, and eliminated by band LU
    with partial pivoting. A pivot below -pc_factor_zeropivot times the largest entry of its column is zero: MatFactorGetError() says so, MatFactorGetErrorZeroPivot() which column.
-   Cholesky factors are the same, without MatGetInertia().
+   Factors of MAT_FACTOR_CHOLESKY are the same, and know MatGetInertia(): eigenvalues within some roundings of zero are counted as zeros, all other signs are certain.
 
    References:
 .  * - S. J. Wright, Stable parallel algorithms for two-point boundary value problems, SIAM J. Sci. Stat. Comput. 13 (1992)
 M*/
 #define MATSOLVERMULTIFRONTAL "multifrontal"
 
-/* Of a factored matrix, before its symbolic factorization, which reads the options; other solver types ignore a Set. Logically collective. Errors: PETSC_ERR_ARG_OUTOFRANGE for negative numbers. */
+typedef enum { MAT_MULTIFRONTAL_PIVOT_QR, MAT_MULTIFRONTAL_PIVOT_NONE } MatMultifrontalPivot;
+PETSC_EXTERN const char *const MatMultifrontalPivots[];
+
+/* Of a factored matrix, before its symbolic factorization, which reads the options; other solver types ignore a Set. Logically collective. Errors: PETSC_ERR_ARG_OUTOFRANGE for negative numbers, and what is no MatMultifrontalPivot. */
 PETSC_EXTERN PetscErrorCode MatMultifrontalSetLeafSize(Mat F, PetscInt rows);
 PETSC_EXTERN PetscErrorCode MatMultifrontalGetLeafSize(Mat F, PetscInt *rows);
+PETSC_EXTERN PetscErrorCode MatMultifrontalSetPivot(Mat F, MatMultifrontalPivot pivot);
+PETSC_EXTERN PetscErrorCode MatMultifrontalGetPivot(Mat F, MatMultifrontalPivot *pivot);
 PETSC_EXTERN PetscErrorCode MatMultifrontalSetRefine(Mat F, PetscInt steps);
 PETSC_EXTERN PetscErrorCode MatMultifrontalGetRefine(Mat F, PetscInt *steps);
 

@@ -55,6 +55,20 @@ inline PetscErrorCode keep_error(MPI_Comm, int, const char *, const char *, Pets
   return code;
 }
 
+/// Options of the command line, types of matrices and vectors among them: every test has them.
+inline std::string &command_line()
+{
+  static std::string text;
+  return text;
+}
+/// Forgets what tests have set, and sets `more`.
+inline void reset_options(const char *more = "")
+{
+  PetscOptionsClear(nullptr);
+  PetscOptionsInsertString(nullptr, command_line().c_str());
+  PetscOptionsInsertString(nullptr, more);
+}
+
 /// Collects errors instead of printing them.
 class Petsc : public testing::Test {
 protected:

@@ -10,7 +10,7 @@ class KSPLine : public Petsc {
 protected:
   void TearDown() override
   {
-    PetscOptionsClear(nullptr);
+    reset_options();
     Petsc::TearDown();
   }
 };

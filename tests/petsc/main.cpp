@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <ribbon_petsc/ribbon.h>
-
-#include <gtest/gtest.h>
+#include "fixture.hpp"
 
 int main(int argc, char **argv)
 {
   testing::InitGoogleTest(&argc, argv);
   if (PetscInitialize(&argc, &argv, nullptr, nullptr) != 0) return 1;
   if (RibbonInitialize() != 0) return 1;
+  char *options;
+  if (PetscOptionsGetAll(nullptr, &options) != 0) return 1;
+  test::command_line() = options;
+  PetscFree(options);
   PetscMPIInt rank;
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   if (rank != 0) delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());

@@ -148,8 +148,7 @@ TEST_F(KSPLine, ChoosesItsPC)
   const auto made = [&](const char *options, PCType before, bool read_before, const char *program, PCType after, bool read) {
     KSP ksp;
     PC  pc;
-    PetscOptionsClear(nullptr);
-    PetscOptionsInsertString(nullptr, options);
+    reset_options(options);
     KSPCreate(PETSC_COMM_WORLD, &ksp);
     KSPSetOperators(ksp, grid.A, grid.A);
     KSPGetPC(ksp, &pc);
@@ -166,7 +165,7 @@ TEST_F(KSPLine, ChoosesItsPC)
       if (ordering == PC_LINE_ORDERING_ZEBRA) type += " zebra";
     }
     KSPDestroy(&ksp);
-    PetscOptionsClear(nullptr);
+    reset_options();
     return type;
   };
   const char *zebra = "-pc_line_ordering zebra";
@@ -238,8 +237,7 @@ TEST_F(KSPLine, StandsInOtherSolvers)
   Grid grid({17, 17}, {1, 0.1}, 0.5, false, {1, ranks});
   for (const char *options : {"-o_pc_type bjacobi -o_sub_ksp_type line", "-o_pc_type asm -o_sub_ksp_type line -o_sub_ksp_max_it 3", "-o_pc_type ksp -o_ksp_ksp_type line -o_ksp_ksp_max_it 4 -o_ksp_type fgmres",
                               "-o_pc_type mg -o_pc_mg_levels 3 -o_pc_mg_galerkin -o_mg_levels_ksp_type line -o_mg_coarse_ksp_type line -o_mg_coarse_ksp_max_it 30", "-o_pc_type redundant -o_redundant_ksp_type line"}) {
-    PetscOptionsClear(nullptr);
-    OK(PetscOptionsInsertString(nullptr, options));
+    reset_options(options);
     Solver s(grid.A, nullptr, nullptr, "o_");
     OK(KSPSetType(s.ksp, KSPFGMRES));
     OK(KSPSetDM(s.ksp, grid.da));

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file chain_plan.hpp  What solvers on a tree share: launches, and what was watched.
+#pragma once
+
+#include <ribbon/multifrontal/chain.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace ribbon::multifrontal {
+
+/// Cuts the joining levels of a tree into launches: one for trees that a team works off, else two.
+inline std::vector<Levels> plan_of(const Tree &tree)
+{
+  const int top = tree.top(), middle = (top + 1) / 2;
+  if (top == 0) return {};
+  if (tree.leaves <= 256) return {{0, top}};
+  return {{0, middle}, {middle, top}};
+}
+
+/// The node at the top of every chain, where it is no node that is passed on.
+inline std::pair<int, std::int64_t> top_node(const Tree &tree)
+{
+  int          level = tree.top();
+  std::int64_t node  = 0;
+  tree.resolve(level, node);
+  return {level, node};
+}
+
+template <class Record>
+inline constexpr std::size_t words = sizeof(Record) / sizeof(double);
+/// Records in a view of their words.
+template <class Record, class View>
+Record *as_records(const View &view)
+{
+  static_assert(sizeof(Record) % sizeof(double) == 0 && alignof(Record) <= alignof(double), "records are whole words");
+  return reinterpret_cast<Record *>(view.data());
+}
+
+/// What the nodes at the top watched, of all chains together; waits for exec. Statistics are in views of their words.
+template <class Statistics, class Exec, class View>
+Statistics top_statistics(const Exec &exec, const Tree &tree, const View &leaves, const View &joins)
+{
+  Statistics all;
+  const auto [level, node] = top_node(tree);
+  const auto &watched      = level == 0 ? leaves : joins; // those of the chains lie equally far from each other
+  const auto  first = static_cast<std::size_t>(level == 0 ? 0 : tree.join_number(0, level, node)), stride = static_cast<std::size_t>(level == 0 ? 1 : tree.joins);
+  const auto  tops = static_cast<std::size_t>(tree.chain.chains);
+  if (tops == 0) return all;
+  const auto needed = Kokkos::subview(watched, std::make_pair(first * words<Statistics>, (first + (tops - 1) * stride + 1) * words<Statistics>));
+  const auto host   = Kokkos::create_mirror_view(needed);
+  Kokkos::deep_copy(exec, host, needed);
+  exec.fence();
+  for (std::size_t c = 0; c < tops; ++c) all.join(as_records<Statistics>(host)[c * stride]);
+  return all;
+}
+
+} // namespace ribbon::multifrontal

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file schur_solver_impl.hpp  SchurSolver: tree, launches, report.
+#pragma once
+
+#include <ribbon/multifrontal/schur_kernels.hpp>
+#include <ribbon/schur_solver.hpp>
+
+#include "chain_plan.hpp"
+#include "instantiate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ribbon {
+
+namespace multifrontal {
+
+/// Calls f(integral_constant K) with the half-bandwidth where it has kernels of its own, else with 0.
+template <class Scalar, class F>
+void with_half_bandwidth(int w, const F &f)
+{
+  if constexpr (std::is_same_v<Scalar, double>) {
+    switch (w) {
+    case 1:
+      return f(std::integral_constant<int, 1>());
+    case 2:
+      return f(std::integral_constant<int, 2>());
+    case 3:
+      return f(std::integral_constant<int, 3>());
+    case 4:
+      return f(std::integral_constant<int, 4>());
+    case 5:
+      return f(std::integral_constant<int, 5>());
+    default:
+      break;
+    }
+  }
+  f(std::integral_constant<int, 0>());
+}
+
+/// Threads of a team, whose scratch fits. On a host one thread works off so many items.
+template <class Exec>
+int threads_for(const Exec &exec, std::int64_t items, int most, std::size_t bytes)
+{
+  if (!is_device_space<Exec>) return static_cast<int>(std::clamp<std::int64_t>(items / (4 * exec.concurrency()), 1, 64));
+  while (most > 1 && static_cast<std::size_t>(most) * bytes > device::scratch_limit(exec)) most /= 2;
+  return most;
+}
+
+} // namespace multifrontal
+
+template <class Scalar, class Exec>
+SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, const ChainSolverOptions &options) : zero_pivot_(options.zero_pivot)
+{
+  using namespace multifrontal;
+  const int  w      = cut_width(chain);
+  const auto refuse = [](const std::string &what) { throw std::invalid_argument("ribbon::SchurSolver: " + what); };
+  if (chain.kl < 0 || chain.ku < 0 || chain.rows < 0 || chain.chains < 0) refuse("negative kl, ku, rows or number of chains");
+  if (chain.ring && chain.rows < chain.width() + 1) refuse("a ring of " + std::to_string(chain.rows) + " rows, fewer than kl + ku + 1");
+  if (chain.open_left || chain.open_right) refuse("a piece of a chain");
+  if (options.leaf_size < 0) refuse("leaf_size " + std::to_string(options.leaf_size));
+  std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, w + 1);
+  if (options.leaf_size == 0) leaf = std::max<std::int64_t>({leaf, 64, 8 * w, is_device_space<Exec> ? chain.rows / 65536 : chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
+  tree_                      = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
+  plan_                      = plan_of(tree_);
+  const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
+  const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
+  const std::int64_t leaves = chain.chains * tree_.leaves, joins = chain.chains * tree_.joins;
+  factors_.numbers         = tree_.leaves > 1 || chain.ring ? 2 * w : w;
+  factors_.together        = is_device_space<Exec> ? 32 : 1;
+  const std::int64_t steps = factors_.padded(leaves, factors_.together) * tree_.most_rows();
+  pivot_                   = numbers("ribbon::pivots", steps);
+  lower_                   = numbers("ribbon::lower", steps * factors_.numbers);
+  upper_                   = numbers("ribbon::upper", steps * factors_.numbers);
+  front_                   = numbers("ribbon::leaves_pass", leaves * factors_.front_size(w));
+  join_                    = numbers("ribbon::joins", joins * factors_.join_size(w));
+  leaf_statistics_         = watched("ribbon::watched_pivots", leaves);
+  join_statistics_         = watched("ribbon::watched_pivots", joins);
+  factors_.pivot = pivot_.data(), factors_.lower = lower_.data(), factors_.upper = upper_.data(), factors_.front = front_.data(), factors_.join = join_.data();
+  factors_.leaf_statistics = as_records<Statistics>(leaf_statistics_), factors_.join_statistics = as_records<Statistics>(join_statistics_);
+  report_.bytes = (pivot_.span() + lower_.span() + upper_.span() + front_.span() + join_.span()) * sizeof(Scalar) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
+  exec.fence();
+}
+
+template <class Scalar, class Exec>
+template <class Index>
+void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
+{
+  using namespace multifrontal;
+  const int          w      = cut_width(tree_.chain);
+  const std::int64_t leaves = tree_.chain.chains * tree_.leaves;
+  row_of_                   = A.row_of;
+  with_half_bandwidth<Scalar>(w, [&](auto K) {
+    using Leaf         = SchurLeafKernel<Scalar, Index, K()>;
+    const auto bytes   = Leaf::bytes(w);
+    const int  threads = threads_for(exec, leaves, Leaf::max_threads, bytes);
+    device::launch(exec, "ribbon::schur_leaves", {(leaves + threads - 1) / threads, threads, static_cast<std::size_t>(is_device_space<Exec> ? threads : 1) * bytes}, Leaf{tree_, A, factors_});
+    using Join      = SchurJoinKernel<Scalar, K()>;
+    const int lanes = std::max(1, 3 * w), most = is_device_space<Exec> ? Join::max_threads / lanes : 1, fit = static_cast<int>(device::scratch_limit(exec) / Join::scratch(w, {lanes, 1}, false));
+    for (const Levels &levels : plan_) {
+      const Groups shape{lanes, std::max(1, std::min(most, fit))};
+      device::launch(exec, "ribbon::schur_joins", {tree_.chain.chains * tree_.count[levels.top], shape.lanes * shape.groups, Join::scratch(w, shape, !is_device_space<Exec>)}, Join{tree_, levels, shape, factors_});
+    }
+  });
+  finish_report(exec);
+}
+
+template <class Scalar, class Exec>
+void SchurSolver<Scalar, Exec>::finish_report(const Exec &exec)
+{
+  const auto   all       = multifrontal::top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_);
+  const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
+  const auto   bytes     = report_.bytes;
+  report_                = {};
+  report_.bytes          = bytes;
+  report_.algorithm      = "Schur complements";
+  report_.log_abs_det    = all.log_det + std::log(all.product);
+  report_.line = report_.row = all.column;
+  report_.smallest_pivot     = all.column < 0 ? 1 : static_cast<double>(all.smallest);
+  if (all.not_finite) report_.status = FactorStatus::not_finite;
+  else if (report_.smallest_pivot <= tolerance) report_.status = FactorStatus::zero_pivot;
+}
+
+template <class Scalar, class Exec>
+void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
+{
+  using namespace multifrontal;
+  const int          w = cut_width(tree_.chain), passed = 2 * w;
+  const std::int64_t leaves = tree_.chain.chains * tree_.leaves, most = 64; // columns at once, so that what nodes pass stays smaller than a few right-hand sides
+  if (tree_.chain.rows == 0 || tree_.chain.chains == 0) return;
+  for (std::int64_t first = 0; first < columns; first += most) {
+    const std::int64_t n    = std::min(most, columns - first);
+    const auto         need = static_cast<std::size_t>((leaves + tree_.chain.chains * tree_.joins) * passed * n);
+    if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::schur_workspace", need);
+    const SchurSolve<Scalar> part{{tree_, {}, {b + first * ldb, x + first * ldx, ldb, ldx, n, row_of_, workspace_.data(), passed}}, transposed ? factors_.transposed() : factors_, transposed};
+    const auto               at_leaves = [&](bool up) {
+      with_half_bandwidth<Scalar>(w, [&](auto K) {
+        const auto start = [&](auto C) {
+          using Kernel               = SchurLeafSolveKernel<Scalar, K(), C()>;
+          const std::int64_t items   = leaves * ((n + C() - 1) / C());
+          const int          threads = threads_for(exec, items, Kernel::max_threads, Kernel::bytes(w, 1));
+          device::launch(exec, "ribbon::schur_solve_leaves", {(items + threads - 1) / threads, threads, Kernel::bytes(w, is_device_space<Exec> ? threads : 1)}, Kernel{part, up});
+        };
+        if constexpr (K() > 0) {
+          if (n > 1) return start(std::integral_constant<int, 4>());
+        }
+        start(std::integral_constant<int, 1>());
+      });
+    };
+    const auto at_joins = [&](bool up) {
+      for (std::size_t k = 0; k < plan_.size() && w > 0; ++k) {
+        const Levels &levels = plan_[up ? k : plan_.size() - 1 - k];
+        const int     block  = static_cast<int>(std::min<std::int64_t>(n, 16));
+        device::launch(exec, "ribbon::schur_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((n + block - 1) / block), is_device_space<Exec> ? 256 : 1, 0},
+                       SchurJoinSolveKernel<Scalar>{part, levels, up, block});
+      }
+    };
+    at_leaves(true);
+    at_joins(true);
+    at_joins(false);
+    at_leaves(false);
+  }
+}
+
+} // namespace ribbon

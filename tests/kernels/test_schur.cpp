@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The tree of Schur complements: every shape of tree against the residual, where nothing has to be exchanged, and what the report says where it has.
+#include "chains.hpp"
+
+#include <ribbon/schur_solver.hpp>
+
+#include <gtest/gtest.h>
+
+using namespace test;
+
+namespace {
+
+template <class Scalar>
+std::vector<Scalar> solved(const ribbon::SchurSolver<Scalar, Exec> &solver, const std::vector<Scalar> &b, std::int64_t columns, bool transposed, bool in_place)
+{
+  const auto rows = static_cast<std::int64_t>(b.size()) / columns;
+  auto       db = ribbon::upload(Exec(), "test::b", b), dx = in_place ? db : decltype(db)("test::x", b.size());
+  solver.solve(Exec(), db.data(), rows, dx.data(), rows, columns, transposed);
+  Kokkos::fence();
+  const auto result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, dx);
+  return std::vector<Scalar>(result.data(), result.data() + b.size());
+}
+
+template <class Scalar>
+void check(const ribbon::Chain &chain, std::int64_t leaf_size, std::int64_t columns, bool permuted, std::uint64_t seed)
+{
+  using Real = ribbon::real_t<Scalar>;
+  SCOPED_TRACE(testing::Message() << "n " << chain.rows << " chains " << chain.chains << " kl " << chain.kl << " ku " << chain.ku << " ring " << chain.ring << " leaf " << leaf_size << " columns " << columns);
+  std::mt19937_64     g(seed);
+  ChainSystem<Scalar> s{chain};
+  if (permuted) s.shuffle(g);
+  s.fill([&](std::int64_t, int d) { return random_scalar<Scalar>(g) + (d == 0 ? Scalar(static_cast<Real>(chain.width() + 1)) : Scalar(0)); });
+  const ChainOnDevice<Scalar>       device(s);
+  ribbon::SchurSolver<Scalar, Exec> solver(Exec(), chain, {leaf_size, 0});
+  std::vector<Scalar>               b(static_cast<std::size_t>(s.rows() * columns));
+  for (auto &a : b) a = random_scalar<Scalar>(g);
+  for (int again = 0; again < 2; ++again) { // factors are made anew in the same memory
+    solver.factor(Exec(), device.matrix());
+    ASSERT_TRUE(solver.report().ok()) << solver.report().smallest_pivot;
+    for (bool transposed : {false, true}) {
+      const auto x = solved(solver, b, columns, transposed, false);
+      EXPECT_LE(backward_error(s, x, b, columns, transposed), (std::is_same_v<Real, float> ? 5e-6 : 1e-14)) << (transposed ? "transposed" : "");
+      if (!permuted) {
+        EXPECT_EQ(x, solved(solver, b, columns, transposed, true)) << "in place";
+      }
+    }
+  }
+}
+
+template <class Scalar>
+class Schur : public testing::Test {
+};
+using Scalars = testing::Types<double, float, Kokkos::complex<double>>;
+TYPED_TEST_SUITE(Schur, Scalars, );
+
+TYPED_TEST(Schur, BandsOfAllWidths)
+{
+  for (int kl = 0; kl <= 6; ++kl)
+    for (int ku = 0; ku <= 6; ++ku)
+      for (std::int64_t leaf : {0, 1, 17}) {
+        check<TypeParam>({131, 1, kl, ku}, leaf, 1, false, 1);
+        if (kl + ku > 0) check<TypeParam>({131, 1, kl, ku, true}, leaf, 1, false, 2);
+      }
+  for (std::int64_t leaf : {0, 100}) check<TypeParam>({700, 1, 32, 32}, leaf, 2, false, 3);
+  check<TypeParam>({300, 1, 7, 12, true}, 20, 2, false, 3);
+}
+
+TYPED_TEST(Schur, SizesThatDegenerate)
+{
+  for (int kl = 0; kl <= 3; ++kl)
+    for (int ku = 0; ku <= 3; ++ku)
+      for (std::int64_t n = 0; n <= 18; ++n)
+        for (std::int64_t leaf : {0, 1, 5}) {
+          check<TypeParam>({n, 1, kl, ku}, leaf, 1, false, 1);
+          if (n > kl + ku && kl + ku > 0) check<TypeParam>({n, 1, kl, ku, true}, leaf, 1, false, 2);
+        }
+}
+
+TYPED_TEST(Schur, ManyRightHandSidesAndChains)
+{
+  for (std::int64_t columns : {2, 4, 7, 150}) check<TypeParam>({900, 1, 2, 2}, 1, columns, false, 1); // more levels than one launch
+  for (bool ring : {false, true})
+    for (std::int64_t leaf : {0, 9}) {
+      check<TypeParam>({90, 5, 1, 2, ring}, leaf, 3, false, 2);
+      check<TypeParam>({90, 2, 3, 3, ring}, leaf, 3, true, 2);
+    }
+}
+
+// One unknown per leaf, after p + 1 elements: the thesis' tree.
+TEST(SchurTree, OfTheThesis)
+{
+  for (int p = 1; p <= 5; ++p) {
+    const std::int64_t                elements = 64 * (p + 1);
+    ribbon::SchurSolver<double, Exec> solver(Exec(), {elements, 1, p, p}, {1, 0});
+    EXPECT_EQ(solver.tree().leaves, 64);
+    EXPECT_EQ(solver.tree().shortest, p + 1);
+    EXPECT_EQ(solver.tree().top(), 6);
+  }
+}
+
+TEST(SchurReport, PivotsOfZeroAndDeterminants)
+{
+  for (std::int64_t leaf : {0, 1, 16}) {
+    ChainSystem<double> s{{4000, 1, 1, 1}};
+    s.fill([](std::int64_t, int d) { return d == 0 ? 2.0 : -1.0; });
+    ribbon::SchurSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
+    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+    EXPECT_NEAR(solver.report().log_abs_det, std::log(4001.0), 1e-8);
+    s.fill([](std::int64_t, int d) { return d == 0 ? 0.0 : 1.0; }); // regular, with no pivot
+    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+    EXPECT_FALSE(solver.report().ok());
+    s.value[77] = std::nan("");
+    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+    EXPECT_EQ(solver.report().status, ribbon::FactorStatus::not_finite);
+  }
+}
+
+TEST(SchurErrors, ShapesThatAreNone)
+{
+  using Solver = ribbon::SchurSolver<double, Exec>;
+  EXPECT_THROW(Solver(Exec(), {-1, 1, 1, 1}), std::invalid_argument);
+  EXPECT_THROW(Solver(Exec(), {4, 1, 2, 2, true}), std::invalid_argument);
+  EXPECT_THROW(Solver(Exec(), {10, 1, 1, 1, false, true}), std::invalid_argument);
+  EXPECT_THROW(Solver(Exec(), {10, 1, 1, 1}, {-1}), std::invalid_argument);
+}
+
+} // namespace
