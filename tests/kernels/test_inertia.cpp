@@ -89,7 +89,7 @@ class InertiaOf : public testing::Test {
 using Scalars = testing::Types<double, float, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(InertiaOf, Scalars, );
 
-enum class Kind { random, no_diagonal, mostly_zero, definite, low_rank };
+enum class Entries { random, no_diagonal, mostly_zero, definite, low_rank };
 
 TYPED_TEST(InertiaOf, ChainsAndRingsAgainstJacobi)
 {
@@ -98,7 +98,7 @@ TYPED_TEST(InertiaOf, ChainsAndRingsAgainstJacobi)
   const double near = std::is_same_v<Real, float> ? 2e-5 : 1e-13;
   std::int64_t told = 0, cases = 0;
   for (std::uint64_t seed = 1; seed <= 2; ++seed)
-    for (Kind kind : {Kind::random, Kind::no_diagonal, Kind::mostly_zero, Kind::definite, Kind::low_rank})
+    for (Entries kind : {Entries::random, Entries::no_diagonal, Entries::mostly_zero, Entries::definite, Entries::low_rank})
       for (int b : {0, 1, 2, 3, 5, 9})
         for (std::int64_t n : {0, 1, 2, 3, 5, 11, 20})
           for (bool ring : {false, true}) {
@@ -108,12 +108,12 @@ TYPED_TEST(InertiaOf, ChainsAndRingsAgainstJacobi)
             std::mt19937_64     g(seed);
             const auto          band = band_of<Scalar>(c, [&](std::int64_t, int d) {
               Scalar a = random_scalar<Scalar>(g);
-              if (kind == Kind::mostly_zero && g() % 3 != 0) a = Scalar(0);
-              if (kind == Kind::no_diagonal && d == 0) a = Scalar(0);
-              if (kind == Kind::low_rank) a = Scalar(1);
+              if (kind == Entries::mostly_zero && g() % 3 != 0) a = Scalar(0);
+              if (kind == Entries::no_diagonal && d == 0) a = Scalar(0);
+              if (kind == Entries::low_rank) a = Scalar(1);
               if (d > 0) return a;
               if constexpr (!std::is_floating_point_v<Scalar>) a = Scalar(a.real());
-              return kind == Kind::definite ? a + Scalar(static_cast<Real>(2 * b + 2)) : a;
+              return kind == Entries::definite ? a + Scalar(static_cast<Real>(2 * b + 2)) : a;
             });
             ribbon::Inertia     found;
             ASSERT_TRUE(ribbon::inertia_of_chains(c, band.data(), &found));
