@@ -5,72 +5,21 @@
 #include "../session.hpp"
 #include "cut_solver.hpp"
 #include "format.hpp"
+#include "line_reader.hpp"
 #include "outside_bands.hpp"
 #include "whole_lines.hpp"
 
-#include <ribbon/packing.hpp>
 #include <ribbon/precision.hpp>
 #include <ribbon/scale.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <stdexcept>
 
 namespace ribbon::petsc {
 
 namespace {
-
-/// What does not depend on the numbers that lines are factored in.
-template <class Exec>
-class LineReaderOn : public LineOperator {
-public:
-  bool on_device() const override { return is_device_space<Exec>; }
-
-  PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
-  {
-    return WithCsr<Exec>(block, [&](const auto &A) {
-      const auto h = strength_histogram(current_space<Exec>(), A, places_of(direction, A.rows));
-      votes->assign(h.begin(), h.end());
-    });
-  }
-
-  PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *found) override
-  {
-    return WithCsr<Exec>(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, places_of(direction, A.rows)); });
-  }
-
-  PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) override
-  {
-    return WithCsr<Exec>(block, [&](const auto &A) {
-      std::vector<LinePlaces> places;
-      for (const LineDirection &direction : directions) places.push_back(places_of(direction, A.rows));
-      *found = line_preference(current_space<Exec>(), A, places, places_of(other, A.rows), factor);
-    });
-  }
-
-protected:
-  /// The tables of packed lines in the memory of Exec.
-  struct Tables {
-    Packing<typename Exec::memory_space>                      packing;
-    Kokkos::View<std::int64_t *, typename Exec::memory_space> part;
-  };
-
-  /// Where the rows of a block are on lines. Tables are uploaded once, however often their direction is looked at.
-  LinePlaces places_of(const LineDirection &direction, std::int64_t rows)
-  {
-    LinePlaces places{direction.lines, direction.wrap, direction.components, direction.widest};
-    if (!direction.element) return places;
-    const Exec exec  = current_space<Exec>();
-    auto       found = tables_.find(direction.element);
-    if (found == tables_.end()) found = tables_.emplace(direction.element, Tables{make_packing(exec, *direction.element, rows / direction.components), upload(exec, "ribbon::part", *direction.part)}).first;
-    places.place = found->second.packing.place.data(), places.element = found->second.packing.element.data(), places.part = found->second.part.data();
-    return places;
-  }
-
-  std::map<Table, Tables> tables_; ///< of directions that were looked at
-};
 
 /// @tparam Number  what lines are factored and solved in: PetscScalar's own, or float beside double
 template <class Exec, class Number>
@@ -266,15 +215,6 @@ private:
     return true;
   }
 
-  /// Lines as the vectors hold them: of blocks where components couple, else as many as there are components, next to each other.
-  static LineSet solved_lines(const LineSource &source, const LineRequest &request)
-  {
-    const LineSet &lines = request.direction.lines;
-    if (request.direction.components > 1) return lines.with_components(request.direction.components);
-    if (source.factors.coupled) return lines.with_components(source.factors.p);
-    return split_components(lines, source.factors.p)[0];
-  }
-
   /// Lines that the partition cuts: solved where their pieces are, or brought together where that would not be sound. Collective on their chain.
   PetscErrorCode Join(const Exec &exec, const LineRequest &request, LineFacts *facts)
   {
@@ -372,13 +312,6 @@ private:
   {
     if (!rounds) return lines;
     return (lines.is_contiguous() ? LineSet::contiguous(lines.rows, lines.lines()) : LineSet::interleaved(lines.rows, lines.lines())).with_components(lines.components);
-  }
-
-  static LineSet with_columns(LineSet s, std::int64_t columns, std::int64_t lda)
-  {
-    if (s.count0 == 1) s.count0 = columns, s.stride0 = lda;
-    else s.count1 = columns, s.stride1 = lda;
-    return s;
   }
 
   /// Solves where the arrays are; arrays in host memory pass through buffers on the device.

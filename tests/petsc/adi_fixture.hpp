@@ -21,8 +21,6 @@ protected:
     phases() = true;
     Petsc::TearDown();
   }
-  /// Whether lines cannot be solved: ranks cut them.
-  bool cut() const { return ranks > 1 && !joins_cut_lines(); }
 };
 
 /// Sum of sizes of the worst row of A - factor B.

@@ -285,13 +285,4 @@ inline bool contains(const std::string &text, const std::string &part)
   return text.find(part) != std::string::npos;
 }
 
-/// Whether PC line solves lines that ranks cut.
-inline bool joins_cut_lines()
-{
-  PetscEnum choice;
-  PetscBool found = PETSC_FALSE;
-  PetscEnumFind(PCLineCuts, "exact", &choice, &found);
-  return found == PETSC_TRUE;
-}
-
 } // namespace test

@@ -74,11 +74,6 @@ TEST_F(AdiKSP, IterationsAreThoseOfTheory)
   for (const Case &c : {Case{{31, 31}, {1, 1, 0}, 1.15}, {{63, 63}, {1, 1, 0}, 1.15}, {{127, 127}, {1, 1, 0}, 1.15}, {{40, 80}, {50, 1, 0}, 1.15}, {{15, 15, 15}, {1, 1, 1}, 1.05}, {{24, 16, 31}, {1, 1, 3}, 1.05}}) {
     const Grid grid(c.n, c.strength, 0);
     Solver     s(grid.A, grid.da);
-    if (cut()) {
-      EXPECT_NE(static_cast<int>(KSPSolve(s.ksp, s.b, s.x)), 0);
-      EXPECT_TRUE(contains(last_error(), "use -da_processors_")) << last_error();
-      return;
-    }
     EXPECT_LT(s.solve(), 1e-8);
     EXPECT_EQ(s.reason, KSP_CONVERGED_RTOL);
     EXPECT_EQ(s.separable, PETSC_TRUE);
@@ -89,7 +84,6 @@ TEST_F(AdiKSP, IterationsAreThoseOfTheory)
 
 TEST_F(AdiKSP, BoundariesOfEveryKind)
 {
-  if (cut()) GTEST_SKIP() << "ranks cut lines";
   { // rows with a diagonal entry alone
     const Grid grid({33, 33}, {1, 1, 0}, 0, false, {}, true);
     Solver     s(grid.A, grid.da);
@@ -128,7 +122,6 @@ TEST_F(AdiKSP, BoundariesOfEveryKind)
 
 TEST_F(AdiKSP, TakesOtherTypesOfMatrices)
 {
-  if (cut()) GTEST_SKIP() << "ranks cut lines";
   const Grid grid({16, 16}, {1, 1, 0}, 0);
   OK(MatSetOption(grid.A, MAT_SYMMETRIC, PETSC_TRUE));
   for (const char *type : {MATBAIJ, MATSBAIJ}) {
@@ -151,7 +144,6 @@ TEST_F(AdiKSP, OneDirectionIsSolvedAtOnce)
 
 TEST_F(AdiKSP, WhatIsNotSeparableIsFoundAndConverges)
 {
-  if (cut()) GTEST_SKIP() << "ranks cut lines";
   const PetscInt n    = 20;
   const auto     rho  = [](PetscInt i, PetscInt j) { return 1. + (i > 9 && j > 9 ? 9. : 0.); };
   const auto     at   = [](PetscInt r) { return std::pair<PetscInt, PetscInt>{r % 20, r / 20}; };
@@ -175,7 +167,6 @@ TEST_F(AdiKSP, WhatIsNotSeparableIsFoundAndConverges)
 
 TEST_F(AdiKSP, BehavesAsOtherSolvers)
 {
-  if (cut()) GTEST_SKIP() << "ranks cut lines";
   Grid      grid({31, 24}, {1, 2, 0}, 0, false, {}, true); // not symmetric: rows of the boundary
   Solver    s(grid.A, grid.da);
   PetscReal history[200];
@@ -205,7 +196,6 @@ TEST_F(AdiKSP, BehavesAsOtherSolvers)
 
 TEST_F(AdiKSP, IndefiniteDirectionsAreAReason)
 {
-  if (cut()) GTEST_SKIP() << "ranks cut lines";
   const Grid grid({16, 16}, {-1, 4, 0}, 0);
   Solver     s(grid.A, grid.da);
   s.solve();
@@ -230,7 +220,6 @@ TEST_F(AdiKSP, ChecksItsOptions)
   EXPECT_EQ(largest, 4);
   OK(KSPADIGetShifts(s.ksp, &n));
   EXPECT_EQ(n, 5);
-  if (cut()) return;
   EXPECT_LT(s.solve(), 1e-8);
   OK(KSPADIGetInfo(s.ksp, &n, nullptr, nullptr));
   EXPECT_EQ(n, 5);
@@ -238,7 +227,6 @@ TEST_F(AdiKSP, ChecksItsOptions)
 
 TEST_F(AdiKSP, SmoothsOnTheLevelsOfMultigrid)
 {
-  if (cut()) GTEST_SKIP() << "ranks cut lines";
   const Grid     fine({65, 65}, {1, 1, 0}, 0, false, {}, true);
   const PetscInt levels = 4;
   KSP            ksp;
