@@ -114,7 +114,7 @@ TEST_F(TSADIBounds, LargeSteps) // one rank
       DiffusionTS     run(problem, method);
       const PetscReal dt = 1e4 * problem.step() * problem.step() / (2 * static_cast<PetscReal>(problem.dim) * problem.a);
       run.fixed(dt, 40 * dt);
-      run.walk([&](const PetscInt *at, const PetscReal *, PetscScalar *value) { value[0] += (at[0] * 7 + at[1] * 5 + at[2] * 3) % 11 - 5; }, run.u);
+      run.walk([&](const PetscInt *at, const PetscReal *, PetscScalar *value) { value[0] += static_cast<PetscReal>((at[0] * 7 + at[1] * 5 + at[2] * 3) % 11 - 5); }, run.u);
       TSSetTime(run.ts, 0);
       const PetscReal before = [&] {
         PetscReal norm;
