@@ -68,8 +68,9 @@ struct ChainOnDevice {
   }
 };
 
-template <class Scalar>
-std::vector<Scalar> solve(const ribbon::ChainSolver<Scalar, Exec> &solver, const std::vector<Scalar> &b, std::int64_t columns, bool transposed, bool in_place = false)
+/// @tparam Solver  ChainSolver or SchurSolver
+template <class Solver, class Scalar>
+std::vector<Scalar> solve(const Solver &solver, const std::vector<Scalar> &b, std::int64_t columns, bool transposed, bool in_place = false)
 {
   const auto rows = static_cast<std::int64_t>(b.size()) / columns;
   auto       db = ribbon::upload(Exec(), "test::b", b), dx = in_place ? db : decltype(db)("test::x", b.size());

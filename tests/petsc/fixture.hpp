@@ -32,6 +32,14 @@ inline bool &phases()
   return on;
 }
 
+/// While it lives, Grid is real.
+struct WithoutPhases {
+  WithoutPhases() { phases() = false; }
+  ~WithoutPhases() { phases() = true; }
+  WithoutPhases(const WithoutPhases &)            = delete;
+  WithoutPhases &operator=(const WithoutPhases &) = delete;
+};
+
 /// exp(2 pi i step / n), 1 where PETSc is real.
 inline PetscScalar phase([[maybe_unused]] PetscInt step, [[maybe_unused]] PetscInt n)
 {
