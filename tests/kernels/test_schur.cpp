@@ -21,19 +21,7 @@ void check(const ribbon::Chain &chain, std::int64_t leaf_size, std::int64_t colu
   s.fill([&](std::int64_t, int d) { return random_scalar<Scalar>(g) + (d == 0 ? Scalar(static_cast<Real>(chain.width() + 1)) : Scalar(0)); });
   const ChainOnDevice<Scalar>       device(s);
   ribbon::SchurSolver<Scalar, Exec> solver(Exec(), chain, {leaf_size, 0});
-  std::vector<Scalar>               b(static_cast<std::size_t>(s.rows() * columns));
-  for (auto &a : b) a = random_scalar<Scalar>(g);
-  for (int again = 0; again < 2; ++again) { // factors are made anew in the same memory
-    solver.factor(Exec(), device.matrix());
-    ASSERT_TRUE(solver.report().ok()) << solver.report().smallest_pivot;
-    for (bool transposed : {false, true}) {
-      const auto x = solve(solver, b, columns, transposed, false);
-      EXPECT_LE(backward_error(s, x, b, columns, transposed), (std::is_same_v<Real, float> ? 5e-6 : 1e-14)) << (transposed ? "transposed" : "");
-      if (!permuted) {
-        EXPECT_EQ(x, solve(solver, b, columns, transposed, true)) << "in place";
-      }
-    }
-  }
+  check_solves(solver, s, device, columns, !permuted, g);
 }
 
 template <class Scalar>

@@ -143,6 +143,18 @@ struct ByOptions {
     VecDestroy(&x);
     return e;
   }
+  /// How a solve of random numbers ends.
+  KSPConvergedReason reason(Mat A) const
+  {
+    KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+    Vec                b      = random_vector(A), x;
+    VecDuplicate(b, &x);
+    EXPECT_EQ(KSPSolve(ksp, b, x), 0) << last_error();
+    KSPGetConvergedReason(ksp, &reason);
+    VecDestroy(&b);
+    VecDestroy(&x);
+    return reason;
+  }
   Mat factor() const
   {
     PC  pc_of;
