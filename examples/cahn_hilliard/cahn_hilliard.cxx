@@ -18,8 +18,6 @@ A plain PETSc program: it knows no plugin. -pc_type line solves the lines; PETSc
 
 #include "report.hpp"
 
-#include <petsctime.h>
-
 static const char *const Schemes[] = {"bdf2", "euler", "Scheme", "", NULL};
 static const char *const Starts[]  = {"noise", "mode", "Start", "", NULL};
 
@@ -85,20 +83,19 @@ static PetscErrorCode Run(const Model &model, const Report &report, PetscReal en
   Simulation             simulation(model, PETSC_COMM_WORLD);
   std::vector<Row>       rows;
   std::vector<Integrals> each;
-  PetscReal              next = 0;
+  PetscReal              next     = 0;
   PetscInt               snapshot = 0, first = 0, timed = 0; // steps before this row; steps in `seconds`
-  PetscLogDouble         begin = 0, now, seconds = 0, copy;
+  PetscLogDouble         begin = 0, now = 0, seconds = 0, copy;
 
   PetscFunctionBeginUser;
   PetscCall(simulation.create());
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%10s %10s %16s %10s %10s\n", "time", "mass drift", "energy density", "length", "<s>"));
   for (PetscInt n = 0;; n++) {
-    const PetscReal time        = simulation.time(), now_or_never = time + model.dt / 2;
+    const PetscReal time = simulation.time(), now_or_never = time + model.dt / 2;
     const bool      is_snapshot = snapshot < report.snapshots && now_or_never >= report.snapshot[snapshot];
     if (now_or_never >= next || is_snapshot || n == 2 || n == steps) {
       Row row;
-      PetscCall(simulation.finish());
-      PetscCall(PetscTime(&now));
+      PetscCall(Now(PETSC_COMM_WORLD, &now));
       if (first >= 2) seconds += now - begin, timed += n - first; // the first two steps set up
       PetscCall(simulation.integrals(&row.integrals, n == steps ? &each : nullptr));
       row.time = time, row.length = TypicalLength(model, row.integrals);
@@ -116,12 +113,12 @@ static PetscErrorCode Run(const Model &model, const Report &report, PetscReal en
   PetscCall(WriteRows(report, rows));
   if (model.dim == 1) PetscCall(WriteProblems(report, model, each));
   if (model.mode) PetscCall(PrintGrowthRate(model, rows.front(), rows.back()));
-  else PetscCall(PrintGrowthLaw(report, model, rows));
+  else if (!model.has_forcing()) PetscCall(PrintGrowthLaw(report, model, rows));
   if (timed > 0) {
     const PetscLogDouble rate = static_cast<PetscLogDouble>(timed) * static_cast<PetscLogDouble>(model.n[0]) * static_cast<PetscLogDouble>(model.n[1]) / seconds;
     PetscCall(simulation.copy_speed(&copy));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " steps of %" PetscInt_FMT " x %" PetscInt_FMT " points in %.4g s: %.4g point-steps/s, at %d bytes each %.4g GB/s, %.0f %% of a copy (%.4g GB/s)\n", timed, model.n[0],
-                          model.n[1], seconds, rate, model.bytes(), rate * model.bytes() / 1e9, 100 * rate * model.bytes() / copy, copy / 1e9));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " steps of %" PetscInt_FMT " x %" PetscInt_FMT " points in %.4g s: %.4g point-steps/s, at %d bytes each %.4g GB/s, %.0f %% of a copy (%.4g GB/s)\n", timed,
+                          model.n[0], model.n[1], seconds, rate, model.bytes(), rate * model.bytes() / 1e9, 100 * rate * model.bytes() / copy, copy / 1e9));
   }
   PetscCall(simulation.destroy());
   PetscFunctionReturn(PETSC_SUCCESS);

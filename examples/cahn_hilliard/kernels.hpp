@@ -17,7 +17,7 @@ using Index = std::int64_t;
 /// A state with its rows beyond the rank's: two before, two after.
 template <class Real>
 struct Field {
-  const Real *rows = nullptr, *before = nullptr, *after = nullptr;
+  const Real                 *rows = nullptr, *before = nullptr, *after = nullptr;
   KOKKOS_FUNCTION const Real *row(Index j, Index nx, Index ny) const { return j < 0 ? before + (j + 2) * nx : j < ny ? rows + j * nx : after + (j - ny) * nx; }
 };
 
@@ -27,7 +27,7 @@ template <class Real>
 struct Scheme {
   Index nx = 0, ny = 0;
   Real  gamma = 1, stabilization = 0;
-  Real  c  = 0;        ///< step times mobility times the coefficient of the method
+  Real  c  = 0;         ///< step times mobility times the coefficient of the method
   Real  hx = 1, hy = 1; ///< spacings
   Real  alpha(Real h) const { return c * gamma / (h * h * h * h); }
   Real  beta(Real h) const { return c * stabilization / (h * h); }
@@ -56,7 +56,7 @@ struct PlaneKernel {
     Real g, g_xx, e_xx, a, history;
   };
   KOKKOS_FUNCTION Real nonlinear(Real e) const { return e * (e * e - shift); }
-  KOKKOS_FUNCTION Row row(Index j, const Index (&i)[5]) const
+  KOKKOS_FUNCTION Row  row(Index j, const Index (&i)[5]) const
   {
     const Real *u = now.row(j, nx, ny), *v = last.row(j, nx, ny);
     Real        e[5];
@@ -77,8 +77,8 @@ struct PlaneKernel {
     const Index at[5] = {i < 2 ? i - 2 + nx : i - 2, i < 1 ? nx - 1 : i - 1, i, i + 1 < nx ? i + 1 : 0, i + 2 < nx ? i + 2 : i + 2 - nx};
     Row         r0 = row(begin - 2, at), r1 = row(begin - 1, at), r2 = row(begin, at), r3 = row(begin + 1, at);
     for (Index j = begin; j < end; ++j) {
-      const Row  r4    = row(j + 2, at);
-      const Real a_yy  = r1.a + r3.a - 2 * r2.a, a_4y = r0.a + r4.a + 6 * r2.a - 4 * (r1.a + r3.a);
+      const Row  r4   = row(j + 2, at);
+      const Real a_yy = r1.a + r3.a - 2 * r2.a, a_4y = r0.a + r4.a + 6 * r2.a - 4 * (r1.a + r3.a);
       right[i + nx * j] = r2.history + gx * r2.g_xx + gy * (r1.g + r3.g - 2 * r2.g) - mixed * (r1.e_xx + r3.e_xx - 2 * r2.e_xx) + ay * a_4y - by * a_yy;
       r0 = r1, r1 = r2, r2 = r3, r3 = r4;
     }

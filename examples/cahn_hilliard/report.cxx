@@ -8,7 +8,7 @@ PetscReal TypicalLength(const Model &model, const Integrals &integrals)
 
 LineFit Fit(const std::vector<PetscReal> &x, const std::vector<PetscReal> &y)
 {
-  const PetscReal n = static_cast<PetscReal>(x.size());
+  const PetscReal n  = static_cast<PetscReal>(x.size());
   PetscReal       mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
   LineFit         fit;
 

@@ -6,8 +6,8 @@
 
 struct Report {
   PetscReal ratio = 1.1, fit[2] = {0, 0}; ///< of the times of rows; window of the fit
-  PetscInt  snapshots   = 0;
-  PetscReal snapshot[64] = {}; ///< times
+  PetscInt  snapshots               = 0;
+  PetscReal snapshot[64]            = {}; ///< times
   char      csv[PETSC_MAX_PATH_LEN] = "", problems[PETSC_MAX_PATH_LEN] = "", prefix[PETSC_MAX_PATH_LEN] = "state";
 };
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simulation.hpp"
 
-#include <petsctime.h>
-#if defined(PETSC_HAVE_KOKKOS) && PETSC_VERSION_GE(3, 20, 0)
-  #include <petsc_kokkos.hpp>
-#endif
-
 #include <type_traits>
 
 using Device = Kokkos::DefaultExecutionSpace;
@@ -13,27 +8,12 @@ using Host   = Kokkos::DefaultHostExecutionSpace;
 
 static_assert(std::is_same_v<PetscScalar, PetscReal>, "concentrations are real");
 
-/// Where PETSc queues its own work.
-template <class Exec>
-static PetscErrorCode GetSpace(Exec *exec)
-{
-  PetscFunctionBeginUser;
-  *exec = Exec();
-#if defined(PETSC_HAVE_KOKKOS) && PETSC_VERSION_GE(3, 20, 0)
-  if constexpr (std::is_same_v<Exec, Device>) {
-    PetscCall(PetscKokkosInitializeCheck());
-    PetscCallCXX(*exec = PetscGetKokkosExecutionSpace());
-  }
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Between get() and restore().
 struct Simulation::Access {
-  const Buffer         &buffer;
-  ch::Field<PetscReal>  field  = {};
-  const PetscScalar    *ghosts = nullptr;
-  PetscInt              nx, ny;
+  const Buffer        &buffer;
+  ch::Field<PetscReal> field  = {};
+  const PetscScalar   *ghosts = nullptr;
+  PetscInt             nx, ny;
 
   PetscErrorCode get()
   {
@@ -158,8 +138,8 @@ PetscErrorCode Simulation::start()
   PetscCall(VecGetArrayWrite(state(), &c));
   for (PetscInt j = 0; j < scheme_.ny; j++) {
     for (PetscInt i = 0; i < scheme_.nx; i++) {
-      const auto      key   = (static_cast<std::uint64_t>(model_.seed) << 48) + static_cast<std::uint64_t>(first_ + j) * static_cast<std::uint64_t>(model_.n[0]) + static_cast<std::uint64_t>(i);
-      const PetscReal shape = model_.mode ? PetscCosReal(turn_x * static_cast<PetscReal>(i)) * PetscCosReal(turn_y * static_cast<PetscReal>(first_ + j)) : static_cast<PetscReal>(ch::hash_uniform(key));
+      const auto      key    = (static_cast<std::uint64_t>(model_.seed) << 48) + static_cast<std::uint64_t>(first_ + j) * static_cast<std::uint64_t>(model_.n[0]) + static_cast<std::uint64_t>(i);
+      const PetscReal shape  = model_.mode ? PetscCosReal(turn_x * static_cast<PetscReal>(i)) * PetscCosReal(turn_y * static_cast<PetscReal>(first_ + j)) : static_cast<PetscReal>(ch::hash_uniform(key));
       c[i + model_.n[0] * j] = (model_.dim == 1 ? model_.mean_of(i) : model_.mean[0]) + model_.amplitude * shape;
     }
   }
@@ -316,14 +296,6 @@ PetscErrorCode Simulation::step()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Simulation::finish() const
-{
-  PetscFunctionBeginUser;
-  PetscCallCXX(Kokkos::fence());
-  PetscCallMPI(MPI_Barrier(comm_));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Of all ranks: mass, square and energy, each for all problems of a batch.
 template <class Exec>
 PetscErrorCode Simulation::sum(std::vector<PetscReal> *sums)
@@ -373,22 +345,10 @@ PetscErrorCode Simulation::integrals(Integrals *total, std::vector<Integrals> *e
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Simulation::copy_speed(PetscLogDouble *bytes_per_second)
+PetscErrorCode Simulation::copy_speed(PetscLogDouble *bytes_per_second) const
 {
-  const int      copies = 20;
-  PetscLogDouble begin  = 0, end;
-
   PetscFunctionBeginUser;
-  for (int k = -1; k < copies; k++) { // the first is a warm-up
-    if (k == 0) {
-      PetscCall(finish());
-      PetscCall(PetscTime(&begin));
-    }
-    PetscCall(VecCopy(state(), buffers_[right_].state));
-  }
-  PetscCall(finish());
-  PetscCall(PetscTime(&end));
-  *bytes_per_second = 2. * sizeof(PetscScalar) * copies * static_cast<PetscLogDouble>(model_.n[0]) * static_cast<PetscLogDouble>(model_.n[1]) / (end - begin);
+  PetscCall(CopySpeed(state(), buffers_[right_].state, bytes_per_second));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

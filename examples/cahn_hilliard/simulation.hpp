@@ -4,13 +4,11 @@
 
 #include "kernels.hpp"
 
+#include "petsc_space.hpp"
+
 #include <petscksp.h>
 
 #include <vector>
-
-#if !defined(PETSC_SUCCESS) && PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
-#endif
 
 /// C_t = D lap(C^3 - C - gamma lap C), in a periodic rectangle; or in many periodic lines at once, with f cos(k (y - v t)) on the right.
 struct Model {
@@ -48,17 +46,16 @@ struct Integrals {
 /// States are vectors in natural order; ranks own consecutive rows of points. -vec_type says where they are, -mat_type where the lines are solved.
 class Simulation {
 public:
-  Simulation(const Model &model, MPI_Comm comm) : model_(model), comm_(comm) {}
+  Simulation(const Model &model, MPI_Comm comm) : model_(model), comm_(comm) { }
   Simulation(const Simulation &)            = delete;
   Simulation &operator=(const Simulation &) = delete;
 
   PetscErrorCode create();
   PetscErrorCode destroy();
-  PetscErrorCode step();         ///< one dt further
-  PetscErrorCode finish() const; ///< waits for all that is queued, on all ranks
+  PetscErrorCode step(); ///< one dt further
   /// @param each  (mean, variance, energy) of the problems of a batch, or null
   PetscErrorCode integrals(Integrals *total, std::vector<Integrals> *each);
-  PetscErrorCode copy_speed(PetscLogDouble *bytes_per_second); ///< of copies of a state, all ranks together
+  PetscErrorCode copy_speed(PetscLogDouble *bytes_per_second) const; ///< of a state
   Vec            state() const { return buffers_[now_].state; }
   PetscReal      time() const { return static_cast<PetscReal>(steps_) * model_.dt; }
 
@@ -71,7 +68,7 @@ private:
   /// Of a batch, for each problem and for each point; in the memory of the states.
   template <class Exec>
   struct Tables {
-    Kokkos::View<PetscReal *, typename Exec::memory_space>                       forcing, profile, mean;
+    Kokkos::View<PetscReal *, typename Exec::memory_space>                        forcing, profile, mean;
     Kokkos::View<PetscReal *[3], Kokkos::LayoutLeft, typename Exec::memory_space> sums;
   };
   template <class Exec>
@@ -91,17 +88,17 @@ private:
   PetscErrorCode exchange();
   PetscErrorCode solve();
 
-  const Model                          model_;
-  const MPI_Comm                       comm_;
-  ch::Scheme<PetscReal>                scheme_;
-  PetscInt                             first_ = 0; ///< row of this rank
-  PetscInt                             steps_ = 0;
-  int                                  now_ = 0, last_ = 1, right_ = 2;
-  Buffer                               buffers_[3];
-  bool                                 on_device_ = false;
-  VecScatter                           scatter_   = NULL;
-  PC                                   x_ = NULL, y_ = NULL;
-  std::vector<PetscReal>               mass_; ///< at the start, less the mean that was asked for; for each problem
-  Tables<Kokkos::DefaultExecutionSpace> device_;
+  const Model                               model_;
+  const MPI_Comm                            comm_;
+  ch::Scheme<PetscReal>                     scheme_;
+  PetscInt                                  first_ = 0; ///< row of this rank
+  PetscInt                                  steps_ = 0;
+  int                                       now_ = 0, last_ = 1, right_ = 2;
+  Buffer                                    buffers_[3];
+  bool                                      on_device_ = false;
+  VecScatter                                scatter_   = NULL;
+  PC                                        x_ = NULL, y_ = NULL;
+  std::vector<PetscReal>                    mass_; ///< at the start, less the mean that was asked for; for each problem
+  Tables<Kokkos::DefaultExecutionSpace>     device_;
   Tables<Kokkos::DefaultHostExecutionSpace> host_;
 };
