@@ -46,7 +46,7 @@ inline PetscErrorCode CopySpeed(Vec x, Vec y, PetscLogDouble *bytes_per_second)
 {
   const int      copies = 20;
   const MPI_Comm comm   = PetscObjectComm((PetscObject)x);
-  PetscLogDouble begin  = 0, end;
+  PetscLogDouble begin = 0, end = 0;
   PetscInt       n;
 
   PetscFunctionBeginUser;

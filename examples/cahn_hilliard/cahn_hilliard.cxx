@@ -79,7 +79,8 @@ static PetscErrorCode ReadOptions(Model *model, Report *report, PetscReal *end)
 
 static PetscErrorCode Run(const Model &model, const Report &report, PetscReal end)
 {
-  const PetscInt         steps = static_cast<PetscInt>(PetscCeilReal(end / model.dt * (1 - PETSC_SQRT_MACHINE_EPSILON)));
+  const PetscInt         steps   = static_cast<PetscInt>(PetscCeilReal(end / model.dt * (1 - PETSC_SQRT_MACHINE_EPSILON)));
+  const PetscInt         settled = model.one_steps() + 1; // steps, after which nothing is set up any more
   Simulation             simulation(model, PETSC_COMM_WORLD);
   std::vector<Row>       rows;
   std::vector<Integrals> each;
@@ -93,10 +94,10 @@ static PetscErrorCode Run(const Model &model, const Report &report, PetscReal en
   for (PetscInt n = 0;; n++) {
     const PetscReal time = simulation.time(), now_or_never = time + model.dt / 2;
     const bool      is_snapshot = snapshot < report.snapshots && now_or_never >= report.snapshot[snapshot];
-    if (now_or_never >= next || is_snapshot || n == 2 || n == steps) {
+    if (now_or_never >= next || is_snapshot || n == settled || n == steps) {
       Row row;
       PetscCall(Now(PETSC_COMM_WORLD, &now));
-      if (first >= 2) seconds += now - begin, timed += n - first; // the first two steps set up
+      if (first >= settled) seconds += now - begin, timed += n - first;
       PetscCall(simulation.integrals(&row.integrals, n == steps ? &each : nullptr));
       row.time = time, row.length = TypicalLength(model, row.integrals);
       rows.push_back(row);

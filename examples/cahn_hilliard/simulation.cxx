@@ -285,7 +285,7 @@ PetscErrorCode Simulation::solve()
 
 PetscErrorCode Simulation::step()
 {
-  const bool one_step = model_.one_step || steps_ == 0;
+  const bool one_step = model_.one_step || steps_ < model_.one_steps();
 
   PetscFunctionBeginUser;
   PetscCall(set_up((one_step ? 1 : PetscReal(2) / 3) * model_.dt * model_.mobility));

@@ -25,6 +25,8 @@ struct Model {
   PetscBool assembled = PETSC_FALSE; ///< lines along y as one AIJ matrix
 
   PetscReal spacing() const { return length > 0 ? length / static_cast<PetscReal>(n[1]) : 1; }
+  /// Steps of the one-step method at the start. BDF2 extrapolates, which would take noise that has just been damped for a trend.
+  PetscInt  one_steps() const { return mode ? 1 : 4; }
   bool      has_forcing() const { return forcing[0] != 0 || forcing[1] != 0; }
   PetscReal mean_of(PetscInt problem) const { return of(mean, problem % study[0], study[0]); }
   PetscReal forcing_of(PetscInt problem) const { return of(forcing, problem / study[0] % study[1], study[1]); }
