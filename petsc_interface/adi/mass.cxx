@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "mass.hpp"
 
+#include "split_kernels.hpp"
+
 #include <petscsnes.h>
 
 #include <algorithm>
@@ -68,29 +70,15 @@ PetscErrorCode GetMassOfTS(TS ts, Vec mass)
 
 PetscErrorCode MarkDiagonalRows(Mat J, Vec mass)
 {
-  PetscInt           begin, end, count;
-  const PetscInt    *columns;
-  const PetscScalar *values;
-  PetscScalar       *m;
-  PetscBool          is_symmetric_type;
-  Mat                P = J;
+  PetscBool                     is_aij;
+  Mat                           P = J;
+  std::unique_ptr<SplitKernels> kernels;
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)J, &is_symmetric_type, MATSEQSBAIJ, MATMPISBAIJ, ""));
-  if (is_symmetric_type) PetscCall(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &P)); // it hands out no whole rows
-  PetscCall(MatGetOwnershipRange(P, &begin, &end));
-  PetscCall(VecGetArray(mass, &m));
-  for (PetscInt r = begin; r < end; ++r) {
-    bool alone = true, diagonal = false;
-    PetscCall(MatGetRow(P, r, &count, &columns, &values));
-    for (PetscInt k = 0; k < count; ++k) {
-      if (columns[k] == r) diagonal = values[k] != PetscScalar(0);
-      else alone = alone && values[k] == PetscScalar(0);
-    }
-    PetscCall(MatRestoreRow(P, r, &count, &columns, &values));
-    if (alone && diagonal) m[r - begin] = 0;
-  }
-  PetscCall(VecRestoreArray(mass, &m));
-  if (is_symmetric_type) PetscCall(MatDestroy(&P));
+  PetscCall(IsAIJ(J, &is_aij));
+  if (!is_aij) PetscCall(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &P));
+  PetscCall(SplitKernels::create(P, &kernels));
+  PetscCall(kernels->mark_diagonal_rows(P, mass));
+  if (!is_aij) PetscCall(MatDestroy(&P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
