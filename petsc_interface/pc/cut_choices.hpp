@@ -31,28 +31,27 @@ struct CutCost {
   double neighbours(double lines) const { return 2 * message + number_bytes * lines * byte; }
   double every_rank(double P, double lines) const { return std::ceil(std::log2(P)) * message + (P - 1) * (number_bytes * lines * byte + solve(lines)); }
   double dealt_out(double P, double lines) const { return 2 * dealt(P, lines) + (P - 1) * solve(std::max(1.0, lines / P)); }
-  /// In `groups` of ranks, the reduced systems of the groups in the best way.
-  double groups(double P, double lines, double groups) const
+  /// The cheapest way to solve exactly. Groups, where these are, have as many ranks as powers of two.
+  struct Way {
+    double            seconds;
+    PCLineCutExchange exchange;
+    std::int64_t      groups = 0;
+  };
+  Way best(double P, double lines) const
   {
-    const double size = P / groups, own = std::max(1.0, lines / size);
-    return level + 2 * dealt(size, lines) + neighbours(own) + 2 * size * solve(own) + best(groups, own);
-  }
-  double best(double P, double lines) const
-  {
-    const double flat = std::min(every_rank(P, lines), dealt_out(P, lines));
-    return P < 4 ? flat : std::min(flat, groups(P, lines, static_cast<double>(best_groups(P, lines))));
-  }
-  /// How many groups are best for P >= 4 ranks: of as many ranks as powers of two.
-  std::int64_t best_groups(double P, double lines) const
-  {
-    std::int64_t found = 2;
-    double       least = -1;
+    const double every = every_rank(P, lines), one = dealt_out(P, lines);
+    Way          way = every <= one ? Way{every, PC_LINE_CUT_EXCHANGE_EVERY_RANK} : Way{one, PC_LINE_CUT_EXCHANGE_DEALT_OUT};
     for (double size = 2; 2 * size <= P; size *= 2)
-      if (const double seconds = groups(P, lines, std::floor(P / size)); least < 0 || seconds < least) least = seconds, found = static_cast<std::int64_t>(P / size);
-    return found;
+      if (const double seconds = groups(P, lines, std::floor(P / size)); seconds < way.seconds) way = {seconds, PC_LINE_CUT_EXCHANGE_GROUPS, static_cast<std::int64_t>(P / size)};
+    return way;
   }
 
 private:
+  double groups(double P, double lines, double groups) const
+  {
+    const double size = P / groups, own = std::max(1.0, lines / size);
+    return level + 2 * dealt(size, lines) + neighbours(own) + 2 * size * solve(own) + best(groups, own).seconds;
+  }
   /// There or back.
   double dealt(double P, double lines) const { return (P - 1) * (message + number_bytes * lines / P * byte); }
 };

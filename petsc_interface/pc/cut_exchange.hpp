@@ -13,6 +13,7 @@
 #include <ribbon/algorithm/cut_reduced.hpp>
 #include <ribbon/line_pieces.hpp>
 #include <ribbon/line_solver.hpp>
+#include <ribbon/lines_from_csr.hpp>
 
 #include <numeric>
 #include <stdexcept>

@@ -6,7 +6,6 @@
 #include "cut_groups.hpp"
 
 #include <ribbon/cut_lines.hpp>
-#include <ribbon/lines_from_csr.hpp>
 
 #include <stdexcept>
 #include <utility>
@@ -176,26 +175,25 @@ private:
   /// Chooses who solves the reduced systems, and factors these. Where groups of ranks cannot, their ranks deal them out.
   PetscErrorCode Connect(const Exec &exec, const ReducedMatrix &R, const CutChoices &how, std::string *why_not)
   {
-    const bool    decayed = R.decay() <= static_cast<double>(unit_roundoff<Scalar>()) / 4, is_auto = how.exchange == PC_LINE_CUT_EXCHANGE_AUTO;
-    const CutCost cost(place_.S, sizeof(Scalar));
-    const double  P = place_.size(), lines = static_cast<double>(place_.lines);
+    const bool   decayed = R.decay() <= static_cast<double>(unit_roundoff<Scalar>()) / 4, is_auto = how.exchange == PC_LINE_CUT_EXCHANGE_AUTO;
+    const double P = place_.size();
     PetscFunctionBegin;
-    asks_neighbours_         = how.cut == PC_LINE_CUT_DROP || (is_auto && ((decayed && how.cut != PC_LINE_CUT_EXACT) || R.separators == 1));
-    exact_                   = !asks_neighbours_ || decayed || R.separators == 1;
-    std::int64_t      groups = P < 4 ? 0 : !is_auto ? static_cast<std::int64_t>(std::min(std::ceil(std::sqrt(P)), std::floor(P / 2))) : cost.best_groups(P, lines);
-    PCLineCutExchange who    = how.exchange;
-    if (is_auto) who = cost.every_rank(P, lines) <= cost.best(P, lines) ? PC_LINE_CUT_EXCHANGE_EVERY_RANK : cost.dealt_out(P, lines) <= cost.best(P, lines) ? PC_LINE_CUT_EXCHANGE_DEALT_OUT : PC_LINE_CUT_EXCHANGE_GROUPS;
+    asks_neighbours_ = how.cut == PC_LINE_CUT_DROP || (is_auto && ((decayed && how.cut != PC_LINE_CUT_EXACT) || R.separators == 1));
+    exact_           = !asks_neighbours_ || decayed || R.separators == 1;
+    CutCost::Way way{0, how.exchange, static_cast<std::int64_t>(std::min(std::ceil(std::sqrt(P)), std::floor(P / 2)))};
+    if (is_auto) way = CutCost(place_.S, sizeof(Scalar)).best(P, static_cast<double>(place_.lines));
+    if (way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS && way.groups < 2) way.exchange = PC_LINE_CUT_EXCHANGE_DEALT_OUT;
     for (bool again = true; again;) {
       int number = 0;
       again      = false;
       why_not->clear();
       if (asks_neighbours_) exchange_ = std::make_shared<NeighbourExchange<Exec>>(place_);
-      else if (who == PC_LINE_CUT_EXCHANGE_EVERY_RANK) exchange_ = std::make_shared<EveryRankExchange<Exec>>(place_);
-      else if (who == PC_LINE_CUT_EXCHANGE_GROUPS && groups > 1) exchange_ = std::make_shared<GroupedExchange<Exec>>(place_, groups, how);
+      else if (way.exchange == PC_LINE_CUT_EXCHANGE_EVERY_RANK) exchange_ = std::make_shared<EveryRankExchange<Exec>>(place_);
+      else if (way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS) exchange_ = std::make_shared<GroupedExchange<Exec>>(place_, way.groups, how);
       else exchange_ = std::make_shared<DealtExchange<Exec>>(place_);
       PetscCall(exchange_->factor(exec, R, why_not));
       PetscCall(AgreeOnSentence(comm(), why_not, &number));
-      if (!why_not->empty() && !asks_neighbours_ && groups > 1 && who == PC_LINE_CUT_EXCHANGE_GROUPS) again = true, who = PC_LINE_CUT_EXCHANGE_DEALT_OUT;
+      if (!why_not->empty() && !asks_neighbours_ && way.exchange == PC_LINE_CUT_EXCHANGE_GROUPS) again = true, way.exchange = PC_LINE_CUT_EXCHANGE_DEALT_OUT;
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -100,7 +100,7 @@ private:
     has_stride_to_spare_ = row == 0;
     if (parts == 0) {
       const double numbers = static_cast<double>(lines.lines()) * lines.components, bytes = 24 * numbers * static_cast<double>(longest);
-      const double messages = CutCost(lines.components, sizeof(Scalar)).best(chain.size(), static_cast<double>(lines.lines()));
+      const double messages = CutCost(lines.components, sizeof(Scalar)).best(chain.size(), static_cast<double>(lines.lines())).seconds;
       parts                 = is_device_space<Exec> && messages >= least_hidden && bytes / device_memory >= messages ? 2 : 1;
     }
     const LineShares units{row > 0 ? lines.lines() / row : lines.lines(), std::max<std::int64_t>(1, std::min(parts, row > 0 ? lines.lines() / row : lines.lines()))};
