@@ -15,7 +15,7 @@ static PetscErrorCode Correct(KSP ksp, std::size_t k, Vec r, Vec z, Vec other)
 {
   KSP_ADI  *adi  = context(ksp);
   const int D    = adi->splitting.directions();
-  const int slot = static_cast<int>(k);
+  const int slot = D == 1 ? 0 : static_cast<int>(k) + 1;
   Vec       from = r, to = D % 2 == 1 ? z : other;
   PetscFunctionBegin;
   for (int step = 0; step < D; ++step) {
