@@ -3,6 +3,7 @@
 
 #include "../open_arrays.hpp"
 #include "../session.hpp"
+#include "column_solver.hpp"
 #include "cut_solver.hpp"
 #include "format.hpp"
 #include "line_reader.hpp"
@@ -308,7 +309,7 @@ private:
     PetscFunctionBegin;
     if (!cut.empty()) PetscCall(cut.solve(exec, b, in, x, out));
     else if (!whole_.empty()) PetscCall(whole_.solve(exec, transposed ? whole_transposed_ : whole_solver_, b, in, x, out));
-    else if (!is_packed()) PetscCallCXX(solve_numbers(exec, solver, b, in, x, out));
+    else if (!is_packed()) PetscCallCXX(solve_numbers(exec, transposed ? solver : columns_.choose(exec, solver, factored_, request_, inner(in)), b, in, x, out));
     else {
       const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
       PetscCallCXX(pack(exec, packing_, components, b, packed_.data()));
@@ -387,6 +388,8 @@ private:
   WholeLines<Exec>      whole_;                ///< of those that are brought together, else empty
   CutChoices            how_;
   bool                  periodic_ = false;
+
+  ColumnSolver<Number, Exec> columns_;
 
   std::shared_ptr<const LineChain> chain_;
   LineSolver<Scalar, Exec>         whole_solver_, whole_transposed_;
