@@ -35,21 +35,7 @@ struct BandLu {
   template <class F>
   decltype(auto) with_width(const F &f) const
   {
-    if (chain.kl != chain.ku) return f(std::integral_constant<int, 0>());
-    switch (chain.kl) {
-    case 1:
-      return f(std::integral_constant<int, 1>());
-    case 2:
-      return f(std::integral_constant<int, 2>());
-    case 3:
-      return f(std::integral_constant<int, 3>());
-    case 4:
-      return f(std::integral_constant<int, 4>());
-    case 5:
-      return f(std::integral_constant<int, 5>());
-    default:
-      return f(std::integral_constant<int, 0>());
-    }
+    return with_half_bandwidth(chain.kl == chain.ku ? chain.kl : 0, f);
   }
 
   template <class Index>
