@@ -11,7 +11,6 @@ PetscErrorCode DirectionFactors::reset()
     PetscCall(MatDestroy(&direction.P));
     PetscCall(MatDestroy(&direction.of));
   }
-  PetscCall(VecDestroy(&scale_));
   directions_.clear(), sentence_.clear();
   failure_ = PC_NOERROR;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -38,36 +37,18 @@ PetscErrorCode DirectionFactors::create(const DirectionSplitting &splitting, int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// P = s M - a A_d, -A_d in algebraic rows.
-PetscErrorCode DirectionFactors::combine(const DirectionSplitting &splitting, int d, PetscReal s, PetscReal a)
+/// The matrix that the slots of direction d are factored from, with the pattern of A_d.
+PetscErrorCode DirectionFactors::make_matrix(const DirectionSplitting &splitting, int d)
 {
   Direction &direction = directions_[static_cast<std::size_t>(d)];
   const Mat  A         = splitting.A(d);
   PetscFunctionBegin;
-  if (direction.of != A) {
-    PetscCall(MatDestroy(&direction.P));
-    PetscCall(MatDestroy(&direction.of));
-    PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &direction.P));
-    PetscCall(PetscObjectReference((PetscObject)A));
-    direction.of = A;
-  }
-  const Mat P = direction.P;
-  PetscCall(MatCopy(A, P, SAME_NONZERO_PATTERN));
-  if (!splitting.algebraic()) PetscCall(MatScale(P, -a));
-  else {
-    if (!scale_) PetscCall(VecDuplicate(splitting.mass(), &scale_));
-    PetscCall(VecSet(scale_, -a));
-    PetscCall(VecAXPY(scale_, a - 1, splitting.is_algebraic()));
-    PetscCall(MatDiagonalScale(P, scale_, nullptr));
-  }
-  if (splitting.mass_matrix()) PetscCall(MatAXPY(P, s, splitting.mass_matrix(), SUBSET_NONZERO_PATTERN));
-  else if (s == 1) PetscCall(MatDiagonalSet(P, splitting.mass(), ADD_VALUES));
-  else {
-    if (!scale_) PetscCall(VecDuplicate(splitting.mass(), &scale_));
-    PetscCall(VecCopy(splitting.mass(), scale_));
-    PetscCall(VecScale(scale_, s));
-    PetscCall(MatDiagonalSet(P, scale_, ADD_VALUES));
-  }
+  if (direction.of == A) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&direction.P));
+  PetscCall(MatDestroy(&direction.of));
+  PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &direction.P));
+  PetscCall(PetscObjectReference((PetscObject)A));
+  direction.of = A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +74,8 @@ PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, int
   if (factor.pc && factor.generation == splitting.generation() && factor.s == s && factor.a == a) PetscFunctionReturn(PETSC_SUCCESS);
   if (!factor.pc) PetscCall(create(splitting, d, &factor));
   factor.generation = -1; // not there, should the set-up raise an error
-  PetscCall(combine(splitting, d, s, a));
+  PetscCall(make_matrix(splitting, d));
+  PetscCall(splitting.shifted(d, s, a, direction.P));
   PetscCall(PCSetReusePreconditioner(factor.pc, PETSC_FALSE));
   PetscCall(PCSetOperators(factor.pc, direction.P, direction.P));
   PetscCall(PCSetUp(factor.pc));

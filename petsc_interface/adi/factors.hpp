@@ -50,12 +50,11 @@ private:
     std::vector<Factor> slots;
   };
   PetscErrorCode create(const DirectionSplitting &splitting, int d, Factor *factor) const;
-  PetscErrorCode combine(const DirectionSplitting &splitting, int d, PetscReal s, PetscReal a);
+  PetscErrorCode make_matrix(const DirectionSplitting &splitting, int d);
   void           look_for_failures();
 
   PetscObject            owner_ = nullptr;
   std::vector<Direction> directions_;
-  Vec                    scale_   = nullptr;
   PCFailedReason         failure_ = PC_NOERROR;
   std::string            sentence_;
 };

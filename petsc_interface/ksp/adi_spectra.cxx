@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "adi.hpp"
 
-#include "../csr.hpp"
-
 #include <algorithm>
 
 namespace ribbon::petsc {
@@ -42,29 +40,6 @@ PetscErrorCode MultInverse(Mat S, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Largest sum of the sizes of a row, over rows of differential equations of all ranks.
-PetscErrorCode GershgorinBound(const DirectionSplitting &splitting, int d, double *bound)
-{
-  const Mat          A = splitting.A(d);
-  PetscInt           begin, end, count;
-  const PetscScalar *values, *m;
-  PetscFunctionBegin;
-  *bound = 0;
-  PetscCall(MatGetOwnershipRange(A, &begin, &end));
-  PetscCall(VecGetArrayRead(splitting.mass(), &m));
-  for (PetscInt r = begin; r < end; ++r) {
-    double sum = 0;
-    if (m[r - begin] == PetscScalar(0)) continue;
-    PetscCall(MatGetRow(A, r, &count, nullptr, &values));
-    for (PetscInt k = 0; k < count; ++k) sum += static_cast<double>(PetscAbsScalar(values[k]));
-    PetscCall(MatRestoreRow(A, r, &count, nullptr, &values));
-    *bound = !(sum <= *bound) ? sum : *bound; // NaN stays
-  }
-  PetscCall(VecRestoreArrayRead(splitting.mass(), &m));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bound, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)A)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 } // namespace
 
 PetscErrorCode EstimateSpectrum(KSP_ADI *adi, int d, bool least, Spectrum *spectrum, bool *null)
@@ -80,7 +55,7 @@ PetscErrorCode EstimateSpectrum(KSP_ADI *adi, int d, bool least, Spectrum *spect
   PetscReal                 real[steps], imaginary[steps];
   PetscFunctionBegin;
   *null = false;
-  PetscCall(GershgorinBound(splitting, d, &spectrum->largest));
+  PetscCall(splitting.largest_row_sum(d, &spectrum->largest)); // Gershgorin's discs
   if (!least || !(spectrum->largest > 0)) PetscFunctionReturn(PETSC_SUCCESS);
   const double delta = static_cast<double>(nothing) * spectrum->largest;
   PetscCall(adi->factors.factor(adi->splitting, d, 0, static_cast<PetscReal>(delta), 1, nullptr));

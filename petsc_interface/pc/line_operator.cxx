@@ -153,7 +153,7 @@ public:
     // Every column is as many lines as the matrix has. One call takes them all where the line set has a stride to spare and nothing is
     // staged (staging whole arrays would touch what lies between the columns).
     const bool     staged   = is_device_space<Exec> && (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x));
-    const bool     one_call = lines_.count1 == 1 && !staged && !is_packed() && whole_.empty() && (cut.empty() || cut.takes_columns());
+    const bool     one_call = !staged && !is_packed() && whole_.empty() && (cut.empty() ? lines_.count1 == 1 : cut.takes_columns());
     const PetscInt calls    = one_call ? 1 : columns;
     for (PetscInt c = 0; c < calls && rows > 0 && columns > 0; ++c) {
       const LineSet      in = one_call ? with_columns(lines_, columns, ldb) : lines_, out = one_call ? with_columns(lines_, columns, ldx) : lines_;
@@ -358,7 +358,7 @@ private:
   Solver                solver_, transposed_;
   CutSolver<Exec>       cut_, cut_transposed_; ///< of lines that the partition cuts and that are solved where their pieces lie, else empty
   WholeLines<Exec>      whole_;                ///< of those that are brought together, else empty
-  PCLineCut             how_      = PC_LINE_CUT_AUTO;
+  CutChoices            how_;
   bool                  periodic_ = false;
 
   std::shared_ptr<const LineChain> chain_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../lines/line_map.hpp"
+#include "cut_choices.hpp"
 
 #include <ribbon/lines_from_csr.hpp>
 #include <ribbon/line_solver.hpp>
@@ -22,9 +23,9 @@ struct LineRequest {
   bool              zero_sums      = true;  ///< lines may have rows that sum to zero
   PetscReal         omega          = 1;     ///< what is solved is omega A^-1
   PCLineLhs         lhs            = PC_LINE_LHS_AUTO;
-  PCLineCut         cut            = PC_LINE_CUT_AUTO;
-  double            lhs_tol        = 0; ///< lines that agree to this share their matrix
-  double            shift          = 0; ///< first shift of diagonals where a pivot is zero; 0: none
+  CutChoices        cut;
+  double            lhs_tol = 0; ///< lines that agree to this share their matrix
+  double            shift   = 0; ///< first shift of diagonals where a pivot is zero; 0: none
   LineSolverOptions solver;
 
   std::shared_ptr<const std::vector<OutsideEntry>> outside; ///< of all rows, where the direction has a chain

@@ -10,17 +10,7 @@ namespace test {
 
 /// Grids whose rows sum to what was eliminated from them: without phases.
 class Adi : public Petsc {
-protected:
-  void SetUp() override
-  {
-    Petsc::SetUp();
-    phases() = false;
-  }
-  void TearDown() override
-  {
-    phases() = true;
-    Petsc::TearDown();
-  }
+  const WithoutPhases real;
 };
 
 /// Sum of sizes of the worst row of A - factor B.

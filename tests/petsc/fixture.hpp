@@ -32,6 +32,14 @@ inline bool &phases()
   return on;
 }
 
+/// While it lives, Grid is real.
+struct WithoutPhases {
+  WithoutPhases() { phases() = false; }
+  ~WithoutPhases() { phases() = true; }
+  WithoutPhases(const WithoutPhases &)            = delete;
+  WithoutPhases &operator=(const WithoutPhases &) = delete;
+};
+
 /// exp(2 pi i step / n), 1 where PETSc is real.
 inline PetscScalar phase([[maybe_unused]] PetscInt step, [[maybe_unused]] PetscInt n)
 {
@@ -195,6 +203,21 @@ inline std::string printed(const std::function<void(PetscViewer)> &print)
   return text;
 }
 
+/// ||b - A x|| / ||b||, or with the transpose of A.
+inline PetscReal relative_residual(Mat A, Vec b, Vec x, bool transposed = false)
+{
+  Vec       r;
+  PetscReal norm = -1, size = 1;
+  VecDuplicate(b, &r);
+  if (transposed) MatMultTranspose(A, x, r);
+  else MatMult(A, x, r);
+  VecAXPY(r, -1, b);
+  VecNorm(r, NORM_2, &norm);
+  VecNorm(b, NORM_2, &size);
+  VecDestroy(&r);
+  return norm / size;
+}
+
 /// A PC line for a matrix, and a random right-hand side.
 struct Line {
   PC  pc = nullptr;
@@ -229,14 +252,8 @@ struct Line {
   /// ||b - A x|| / ||b|| after one application (transposed or not).
   PetscReal residual(Mat A, bool transposed = false)
   {
-    PetscReal norm = -1, size = 1;
     if ((transposed ? PCApplyTranspose(pc, b, x) : PCApply(pc, b, x)) != 0) return PETSC_INFINITY;
-    if (transposed) MatMultTranspose(A, x, r);
-    else MatMult(A, x, r);
-    VecAXPY(r, -1, b);
-    VecNorm(r, NORM_2, &norm);
-    VecNorm(b, NORM_2, &size);
-    return norm / size;
+    return relative_residual(A, b, x, transposed);
   }
   PetscInt matrices() const
   {

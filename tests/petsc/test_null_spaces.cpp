@@ -9,17 +9,7 @@ using namespace test;
 namespace {
 
 class PCLineNullSpaces : public Petsc {
-protected:
-  void SetUp() override
-  {
-    Petsc::SetUp();
-    phases() = false;
-  }
-  void TearDown() override
-  {
-    phases() = true;
-    Petsc::TearDown();
-  }
+  const WithoutPhases real;
 };
 
 constexpr PetscReal small = 1000 * PETSC_MACHINE_EPSILON;
