@@ -40,25 +40,7 @@ struct BandLu {
   template <class F>
   decltype(auto) with_width(const F &f) const
   {
-    if (chain.kl != chain.ku) return f(std::integral_constant<int, 0>());
-    switch (chain.kl) {
-    case 1:
-      return f(std::integral_constant<int, 1>());
-    case 2:
-      return f(std::integral_constant<int, 2>());
-    case 3:
-      return f(std::integral_constant<int, 3>());
-    case 4:
-      return f(std::integral_constant<int, 4>());
-    case 5:
-      return f(std::integral_constant<int, 5>());
-    case 6:
-      return f(std::integral_constant<int, 6>());
-    case 8:
-      return f(std::integral_constant<int, 8>());
-    default:
-      return f(std::integral_constant<int, 0>());
-    }
+    return with_half_bandwidth<1, 2, 3, 4, 5, 6, 8>(chain.kl == chain.ku ? chain.kl : 0, f);
   }
 
   template <class Index>
