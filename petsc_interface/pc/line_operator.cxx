@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "line_operator.hpp"
 
-#include "../csr.hpp"
+#include "../open_arrays.hpp"
 #include "../session.hpp"
 #include "cut_solver.hpp"
 #include "format.hpp"
@@ -11,6 +11,7 @@
 
 #include <ribbon/precision.hpp>
 #include <ribbon/scale.hpp>
+#include <ribbon/shifted_classes.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -75,6 +76,32 @@ public:
                    (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
     const int reach = chain_ ? bands_.half_bandwidth() : factored_.half_bandwidth();
     flops_          = (6.0 * reach + 1) * lines_.components * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode build_shifted(const LineOperator &other, Vec diagonal, PetscReal s, const LineRequest &request, LineFacts *facts, bool *made) override
+  {
+    const auto   *of   = dynamic_cast<const LineOperatorOn *>(&other);
+    const Exec    exec = current_space<Exec>();
+    const Events *events;
+    OpenVec<Exec> open;
+    PetscFunctionBegin;
+    *made = !rounds && of && !of->chain_ && !of->is_packed() && of->factored_.values.extent(0) > 0 && (of->factored_.lhs == Lhs::shared || of->factored_.lhs == Lhs::classes);
+    if (!*made) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(GetEvents(&events));
+    PetscCall(PetscLogEventBegin(events->factor, 0, 0, 0, 0));
+    PetscCall(open.open(diagonal, Access::read));
+    if constexpr (!rounds) PetscCallCXX(*made = add_diagonal<Scalar>(exec, of->factored_, of->lines_, open.data(), Scalar(s), &bands_));
+    PetscCallCXX(exec.fence());
+    PetscCall(open.close());
+    if (*made) {
+      request_ = of->request_, rows_ = of->rows_, places_ = of->places_, lines_ = of->lines_, all_rows_ = of->all_rows_, flops_ = of->flops_, periodic_ = of->periodic_, how_ = of->how_;
+      PetscCall(Factor(exec, request, facts));
+      facts->report = solver_.report();
+      facts->bytes  = facts->report.bytes + factored_.values.size() * sizeof(Number);
+      *made         = facts->refusal.empty();
+    }
+    PetscCall(PetscLogEventEnd(events->factor, 0, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
