@@ -14,6 +14,7 @@ A plain PETSc program: it knows no plugin and runs with any TS. Options:\n\
   -reference_steps N     steps of the run that errors in time are measured against, on the same grid (default 400; 0: none);\n\
                          its options have the prefix reference_, its default is rosw ra34pw2 with one LU factorization\n\
   -reference_file F      read that solution from F, or write it there where there is no such file\n\
+  -price s,v             print the semi-analytic price there, and do nothing else\n\
   -csv F -surface F      write the rows of the table, and s,v,price,exact where errors are measured\n\
 Errors are the largest ones for s in (K/2, 3K/2) and v in [0, 1).\n\n";
 
@@ -120,7 +121,7 @@ static PetscErrorCode CreateTS(Problem *p, const char *prefix, TSType type, Pets
   PetscCall(TSSetTime(*ts, begin));
   PetscCall(TSSetTimeStep(*ts, dt));
   PetscCall(TSSetMaxTime(*ts, end));
-  PetscCall(TSSetMaxSteps(*ts, PETSC_MAX_INT));
+  PetscCall(TSSetMaxSteps(*ts, 1000000000));
   PetscCall(TSSetExactFinalTime(*ts, TS_EXACTFINALTIME_MATCHSTEP));
   PetscFunctionReturn(0);
 }
@@ -310,6 +311,9 @@ int main(int argc, char **argv)
   Vec       payoff, u, w = NULL;
   FILE     *csv;
   char      reference[PETSC_MAX_PATH_LEN] = "", rows[PETSC_MAX_PATH_LEN] = "", surface[PETSC_MAX_PATH_LEN] = "";
+  PetscReal point[2], price;
+  PetscInt  coordinates = 2;
+  PetscBool asked;
   PetscInt  m1 = 100, m2 = 50, steps[32] = {25, 50, 100}, runs = 32, damping = 0, reference_steps = 400, k;
   PetscReal S, V, in_time, in_price, last = 0;
   PetscBool average = PETSC_TRUE, listed;
@@ -329,7 +333,15 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsString("-reference_file", "File of the reference", NULL, reference, reference, sizeof(reference), NULL));
   PetscCall(PetscOptionsString("-csv", "File for the rows of the table", NULL, rows, rows, sizeof(rows), NULL));
   PetscCall(PetscOptionsString("-surface", "File for the prices of the last run", NULL, surface, surface, sizeof(surface), NULL));
+  PetscCall(PetscOptionsRealArray("-price", "Print the semi-analytic price at s,v alone", NULL, point, &coordinates, &asked));
   PetscOptionsEnd();
+  if (asked) {
+    PetscCheck(coordinates == 2 && point[0] > 0 && point[1] >= 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-price takes a price and a variance, as in -price 100,0.04");
+    PetscCall(ExactPrices(&p.model, 1, &point[0], 1, &point[1], 1e-12 * p.model.K, &price));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.10f\n", (double)price));
+    PetscCall(PetscFinalize());
+    return 0;
+  }
   PetscCall(CreateProblem(m1, m2, S, V, &p));
   PetscCall(CreateRegion(&p, &r));
   PetscCall(VecDuplicate(p.g, &payoff));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "factors.hpp"
 
+#include "../pc/line.hpp"
+
 namespace ribbon::petsc {
 
 PetscErrorCode DirectionFactors::reset()
@@ -60,6 +62,17 @@ void DirectionFactors::look_for_failures()
       if (factor.failed != PC_NOERROR && failure_ == PC_NOERROR) failure_ = factor.failed, sentence_ = "the lines along " + direction.name + " cannot be solved; -adi_" + direction.name + "_pc_line_view says why";
 }
 
+/// A slot of the same numbers with a smaller shift, to which the difference can be added without a loss of digits; null: there is none.
+const DirectionFactors::Factor *DirectionFactors::smaller_shift(const DirectionSplitting &splitting, const Direction &direction, PetscReal s, PetscReal a)
+{
+  const Factor *found = nullptr;
+  for (const Factor &factor : direction.slots) {
+    const bool is_like = factor.pc && factor.generation == splitting.generation() && factor.a == a && factor.failed == PC_NOERROR && !splitting.mass_matrix();
+    if (is_like && PetscAbsReal(factor.s) < PetscAbsReal(s) && (!found || PetscAbsReal(factor.s) < PetscAbsReal(found->s))) found = &factor;
+  }
+  return found;
+}
+
 PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, int d, int slot, PetscReal s, PetscReal a, bool *refactored)
 {
   PetscFunctionBegin;
@@ -75,10 +88,15 @@ PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, int
   if (!factor.pc) PetscCall(create(splitting, d, &factor));
   factor.generation = -1; // not there, should the set-up raise an error
   PetscCall(make_matrix(splitting, d));
-  PetscCall(splitting.shifted(d, s, a, direction.P));
-  PetscCall(PCSetReusePreconditioner(factor.pc, PETSC_FALSE));
   PetscCall(PCSetOperators(factor.pc, direction.P, direction.P));
-  PetscCall(PCSetUp(factor.pc));
+  bool          done = false;
+  const Factor *near = smaller_shift(splitting, direction, s, a);
+  if (near) PetscCall(SetUpShiftedLine(factor.pc, near->pc, splitting.mass(), s - near->s, &done));
+  if (!done) {
+    PetscCall(splitting.shifted(d, s, a, direction.P));
+    PetscCall(PCSetReusePreconditioner(factor.pc, PETSC_FALSE));
+    PetscCall(PCSetUp(factor.pc));
+  }
   PetscCall(PCSetReusePreconditioner(factor.pc, PETSC_TRUE)); // other slots will overwrite P
   PetscCall(PCGetFailedReason(factor.pc, &factor.failed));
   factor.s = s, factor.a = a, factor.generation = splitting.generation();
@@ -92,6 +110,16 @@ PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, Pet
   PetscFunctionBegin;
   if (refactored) *refactored = false;
   for (int d = 0; d < splitting.directions(); ++d) PetscCall(factor(splitting, d, 0, 1, a, refactored));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionFactors::drop(int d, int slot)
+{
+  Factor &factor = directions_[static_cast<std::size_t>(d)].slots[static_cast<std::size_t>(slot)];
+  PetscFunctionBegin;
+  PetscCall(PCDestroy(&factor.pc));
+  factor = Factor();
+  look_for_failures();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,7 +141,11 @@ PetscErrorCode DirectionFactors::view(PetscViewer viewer) const
 {
   PetscFunctionBegin;
   for (const Direction &direction : directions_)
-    if (!direction.slots.empty() && direction.slots[0].pc) PetscCall(PCView(direction.slots[0].pc, viewer));
+    for (const Factor &factor : direction.slots)
+      if (factor.pc) {
+        PetscCall(PCView(factor.pc, viewer));
+        break; // the others are like it
+      }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -73,6 +73,9 @@ inline bool JoinsPieces(const PC_Line *line)
 }
 /// Whether the PC line that was set up solves every line exactly, those that the partition cuts among them: what it makes does not depend on the partition then. Collective.
 PetscErrorCode LinesAreWhole(PC pc, bool *whole);
+/// Sets up a PC line with the lines of another one, of the same pattern, whose matrix gets s diag(diagonal) added: where lines share matrices these alone are looked at. `done`: false where they do not,
+/// or where the diagonal differs among lines that share; a set-up as any other is needed then. What Pmat holds is not read; PCSetReusePreconditioner() keeps PETSc from setting up anew. Collective.
+PetscErrorCode SetUpShiftedLine(PC pc, PC of, Vec diagonal, PetscReal s, bool *done);
 /// Nothing is there after a set-up that raised an error. PETSc does not see that the matrix A of a Kronecker product changed: it is set up with anew.
 PetscErrorCode CheckIsSetUp(PC pc);
 /// Whether Pmat is what it was at set-up.

@@ -58,6 +58,9 @@ public:
   virtual PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) = 0;
   /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.
   virtual PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) = 0;
+  /// In place of build(): the lines of another operator, whose matrices get s diag(diagonal) added. `facts` comes in as those of the other one. `made`: false where lines do not share matrices, or
+  /// share one and have different diagonals. Not collective.
+  virtual PetscErrorCode build_shifted(const LineOperator &other, Vec diagonal, PetscReal s, const LineRequest &request, LineFacts *facts, bool *made) = 0;
   /// Factors the transposed lines, once, for transposed solves. Where they cannot be, `failure` is the sentence that says so.
   virtual PetscErrorCode transpose(std::string *failure) = 0;
   /// Where the lines lie in vectors; where the direction has tables, which places of these they have, with `components` unknowns of each element.
