@@ -27,6 +27,10 @@ using RibbonOptionItems          = PetscOptionItems;
   #define RIBBON_PETSC_HAS_STREAMS 1 /* PetscDeviceContextGetStreamHandle() */
 #endif
 
+#if PETSC_VERSION_GE(3, 21, 0)
+  #define RIBBON_PETSC_HAS_RESIZE 1 /* ts->ops->resizeregister, TSSetResize() with a choice of rolling back */
+#endif
+
 #if PETSC_VERSION_GE(3, 24, 0)
   #define RIBBON_PETSC_HAS_MATAPPLYTRANSPOSE 1 /* pc->ops->matapplytranspose */
 #endif

@@ -1,114 +1,161 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// ribbon-bench-chain: time of the multifrontal solver for long banded matrices, factorization and solves, beside a copy of the band and beside LAPACK's gbtrf and gbtrs on one core.
-#include "bench.hpp"
+/// ribbon-bench-chain: time of the multifrontal solver for long banded matrices, factorization and solves, beside a copy of the band, LAPACK's gbtrf and gbtrs on one core, and NVIDIA's libraries.
+#include "chain_bench.hpp"
 
-#include <ribbon/chain_solver.hpp>
+#include <ribbon/schur_solver.hpp>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <fstream>
-#include <random>
-
-extern "C" {
-void dgbtrf_(const int *m, const int *n, const int *kl, const int *ku, double *ab, const int *ldab, int *ipiv, int *info);
-void dgbtrs_(const char *trans, const int *n, const int *kl, const int *ku, const int *nrhs, const double *ab, const int *ldab, const int *ipiv, double *b, const int *ldb, int *info, std::size_t);
-}
 
 namespace bench {
 
 struct ChainSettings {
-  std::vector<double> rows{1e3, 1e4, 1e5, 1e6};
-  std::vector<int>    half_bandwidths{1, 2, 3, 4, 5}, columns{1, 32};
-  std::int64_t        leaf_size = 0;
-  int                 repeat    = 10;
-  bool                peers     = true;
-  std::string         json;
+  std::vector<double>      rows{1e3, 1e4, 1e5, 1e6};
+  std::vector<int>         half_bandwidths{1, 2, 3, 4, 5}, columns{1, 32};
+  std::vector<std::string> pivots{"qr"};
+  std::int64_t             leaf_size = 0;
+  int                      repeat    = 10;
+  bool                     peers = true, lapack = true, levels = false;
+  std::string              json;
 };
 
-/// A matrix with p entries on either side of the diagonal, compressed rows on the host: random, the diagonal as large as a row.
-struct Band {
-  std::vector<std::int32_t> row_begin{0}, column;
-  std::vector<double>       value;
-  Band(std::int64_t n, int p)
+/// Where rows of the table go.
+struct Report {
+  nlohmann::json table = nlohmann::json::array();
+
+  Report() { std::printf("%10s %3s %-34s %-14s %5s %10s %12s %8s %10s %9s\n", "rows", "p", "solver", "phase", "rhs", "ms", "values/s", "% copy", "MB", "error"); }
+  void add(const Band &A, const ChainTiming &t, double copy)
   {
-    std::mt19937_64                        g(1);
-    std::uniform_real_distribution<double> u(-1, 1);
-    for (std::int64_t i = 0; i < n; ++i) {
-      for (std::int64_t j = std::max<std::int64_t>(0, i - p); j <= std::min(n - 1, i + p); ++j) column.push_back(static_cast<std::int32_t>(j)), value.push_back(i == j ? p + 1.0 + u(g) : u(g));
-      row_begin.push_back(static_cast<std::int32_t>(column.size()));
-    }
+    std::printf("%10lld %3d %-34s %-14s %5d %10.4f %12.3e %8.1f %10.3f %9.1e\n", static_cast<long long>(A.rows()), A.p, t.solver.c_str(), t.phase.c_str(), t.columns, t.ms,
+                static_cast<double>(A.rows()) * t.columns / t.ms * 1e3, 100 * copy / t.ms, t.megabytes, t.error);
+    std::fflush(stdout);
+    table.push_back(
+      {{"rows", A.rows()}, {"half_bandwidth", A.p}, {"solver", t.solver}, {"phase", t.phase}, {"columns", t.columns}, {"ms", t.ms}, {"copy_ms", copy}, {"megabytes", t.megabytes}, {"backward_error", t.error}});
   }
 };
 
-/// max |b - A x| / (max row sum of |A| max |x| + max |b|) of the first column.
-double residual(const Band &A, const std::vector<double> &x, const std::vector<double> &b)
+/// Times Ribbon's solver and puts it beside copies of what it reads.
+template <class Solver>
+void measure(const Band &A, const ribbon::ChainMatrix<double, std::int32_t> &matrix, double copy, const ChainSettings &s, const char *name, Report &report)
 {
-  double r = 0, a = 0, xs = 0, bs = 0;
-  for (std::size_t i = 0; i + 1 < A.row_begin.size(); ++i) {
-    double sum = b[i], row = 0;
-    for (auto e = static_cast<std::size_t>(A.row_begin[i]); e < static_cast<std::size_t>(A.row_begin[i + 1]); ++e) sum -= A.value[e] * x[static_cast<std::size_t>(A.column[e])], row += std::abs(A.value[e]);
-    r = std::max(r, std::abs(sum)), a = std::max(a, row), xs = std::max(xs, std::abs(x[i])), bs = std::max(bs, std::abs(b[i]));
+  const Exec exec;
+  const auto n       = A.rows();
+  const auto nothing = [] {};
+  Solver     solver(exec, {n, 1, A.p, A.p}, {s.leaf_size, 0});
+  const auto factor = median_ms(s.repeat, 1, nothing, [&] { solver.factor(exec, matrix); });
+  const auto label  = std::string("ribbon ") + (name ? name : solver.report().algorithm);
+  const auto held   = 1e-6 * static_cast<double>(solver.report().bytes);
+  report.add(A, {label, "factor", 1, factor, 0, held}, copy);
+  for (int columns : s.columns) {
+    const auto   numbers = static_cast<std::size_t>(n) * static_cast<std::size_t>(columns);
+    const Vector b("bench::b", numbers), x("bench::x", numbers);
+    fill(b);
+    const double copy_b = median_ms(s.repeat, 4, nothing, [&] { Kokkos::deep_copy(exec, x, b); });
+    const double solve  = median_ms(s.repeat, columns > 1 ? 1 : 4, nothing, [&] { solver.solve(exec, b.data(), n, x.data(), n, columns); });
+    const auto   last   = std::make_pair(numbers - static_cast<std::size_t>(n), numbers);
+    const auto   host_b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(b, last)), host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(x, last));
+    report.add(A, {label, "solve", columns, solve, A.residual(host_x.data(), host_b.data()), held}, copy_b);
   }
-  return r / (a * xs + bs);
 }
 
-void report(nlohmann::json &table, std::int64_t n, int p, const std::string &solver, const std::string &phase, int columns, double ms, double copy, double error)
+/// Seconds of kernels by label, which Kokkos tells between its begin and its end.
+struct KernelTimes {
+  static inline std::map<std::string, double> seconds;
+  static inline std::string                   label;
+  static inline Kokkos::Timer                 timer;
+
+  static void begin(const char *name, const std::uint32_t, std::uint64_t *)
+  {
+    label = name;
+    timer.reset();
+  }
+  static void end(const std::uint64_t)
+  {
+    Kokkos::DefaultExecutionSpace().fence();
+    seconds[label] += timer.seconds();
+  }
+  KernelTimes()
+  {
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(begin);
+    Kokkos::Tools::Experimental::set_end_parallel_for_callback(end);
+  }
+  ~KernelTimes() { Kokkos::Tools::Experimental::pause_tools(); }
+};
+
+/// What a level of the tree costs: a chain of twice as many leaves of the same size has one level more, at the bottom, whose joins are half its leaves. Kernels are told apart by their labels.
+template <class Solver>
+void measure_levels(int p, const ChainSettings &s, const char *name, Report &report)
 {
-  std::printf("%10lld %3d %-28s %-14s %5d %10.4f %12.3e %8.1f %9.1e\n", static_cast<long long>(n), p, solver.c_str(), phase.c_str(), columns, ms, static_cast<double>(n) * columns / ms * 1e3, 100 * copy / ms, error);
-  std::fflush(stdout);
-  table.push_back({{"rows", n}, {"half_bandwidth", p}, {"solver", solver}, {"phase", phase}, {"columns", columns}, {"ms", ms}, {"copy_ms", copy}, {"backward_error", error}});
+  const Exec   exec;
+  const double most     = *std::max_element(s.rows.begin(), s.rows.end());
+  double       joins[2] = {0, 0};
+  for (std::int64_t leaves = 1;; leaves *= 2) {
+    const std::int64_t leaf = std::max<std::int64_t>(s.leaf_size, p + 1), n = leaves * leaf;
+    if (static_cast<double>(n) > most) break;
+    const Band                                      A(n, p);
+    const auto                                      row_begin = ribbon::upload(exec, "bench::row_begin", A.row_begin), column = ribbon::upload(exec, "bench::column", A.column);
+    const auto                                      value = ribbon::upload(exec, "bench::value", A.value);
+    const ribbon::ChainMatrix<double, std::int32_t> matrix{{n, row_begin.data(), column.data(), value.data()}};
+    const Vector                                    b("bench::b", static_cast<std::size_t>(n)), x("bench::x", static_cast<std::size_t>(n));
+    Solver                                          solver(exec, {n, 1, p, p}, {leaf, 0});
+    fill(b);
+    for (int phase = 0; phase < 2; ++phase) {
+      std::vector<double> at_leaves, at_joins;
+      for (int k = 0; k < s.repeat + 2; ++k) {
+        KernelTimes::seconds.clear();
+        if (phase == 0) solver.factor(exec, matrix);
+        else solver.solve(exec, b.data(), n, x.data(), n, 1);
+        exec.fence();
+        double sums[2] = {0, 0};
+        for (const auto &[label, seconds] : KernelTimes::seconds) sums[label.find("joins") != std::string::npos ? 1 : 0] += 1e3 * seconds;
+        if (k >= 2) at_leaves.push_back(sums[0]), at_joins.push_back(sums[1]);
+      }
+      const auto   fastest = [](const std::vector<double> &t) { return *std::min_element(t.begin(), t.end()); };
+      const double all     = fastest(at_joins);
+      const char  *what    = phase == 0 ? "factor" : "solve";
+      report.add(A, {std::string("ribbon ") + name, std::string(what) + " leaves", 1, fastest(at_leaves), 0, 0}, 0);
+      if (leaves > 1) report.add(A, {std::string("ribbon ") + name, std::string(what) + " level", static_cast<int>(leaves / 2), all - joins[phase], 0, 0}, 0);
+      joins[phase] = all;
+    }
+  }
 }
 
 nlohmann::json run(const ChainSettings &s)
 {
-  nlohmann::json table = nlohmann::json::array();
-  const Exec     exec;
-  std::printf("%10s %3s %-28s %-14s %5s %10s %12s %8s %9s\n", "rows", "p", "solver", "phase", "rhs", "ms", "values/s", "% copy", "error");
+  Report     report;
+  const Exec exec;
+  if (s.levels) {
+    const KernelTimes times;
+    for (int p : s.half_bandwidths)
+      for (const auto &pivot : s.pivots) {
+        if (pivot == "qr") measure_levels<ribbon::ChainSolver<double, Exec>>(p, s, "QR", report);
+        else measure_levels<ribbon::SchurSolver<double, Exec>>(p, s, "Schur", report);
+      }
+    return report.table;
+  }
   for (double rows : s.rows)
     for (int p : s.half_bandwidths) {
-      const auto                                      n = static_cast<std::int64_t>(rows);
-      const Band                                      A(n, p);
-      const auto                                      row_begin = ribbon::upload(exec, "bench::row_begin", A.row_begin), column = ribbon::upload(exec, "bench::column", A.column);
-      const auto                                      value   = ribbon::upload(exec, "bench::value", A.value);
-      const auto                                      copied  = Vector("bench::copy", A.value.size());
-      const auto                                      nothing = [] {};
-      const double                                    copy    = median_ms(s.repeat, 4, nothing, [&] { Kokkos::deep_copy(exec, copied, value); });
-      ribbon::ChainSolver<double, Exec>               solver(exec, {n, 1, p, p}, {s.leaf_size, 0});
+      const auto   n = static_cast<std::int64_t>(rows);
+      const Band   A(n, p);
+      const auto   row_begin = ribbon::upload(exec, "bench::row_begin", A.row_begin), column = ribbon::upload(exec, "bench::column", A.column);
+      const auto   value  = ribbon::upload(exec, "bench::value", A.value);
+      const auto   copied = Vector("bench::copy", A.value.size());
+      const double copy   = median_ms(
+          s.repeat, 4, [] {}, [&] { Kokkos::deep_copy(exec, copied, value); });
       const ribbon::ChainMatrix<double, std::int32_t> matrix{{n, row_begin.data(), column.data(), value.data()}};
-      const double                                    factor = median_ms(s.repeat, 1, nothing, [&] { solver.factor(exec, matrix); });
-      report(table, n, p, std::string("ribbon ") + solver.method(), "factor", 1, factor, copy, 0);
-      for (int columns : s.columns) {
-        const auto   numbers = static_cast<std::size_t>(n) * static_cast<std::size_t>(columns);
-        const Vector b("bench::b", numbers), x("bench::x", numbers);
-        fill(b);
-        const double copy_b = median_ms(s.repeat, 4, nothing, [&] { Kokkos::deep_copy(exec, x, b); });
-        const double solve  = median_ms(s.repeat, columns > 1 ? 1 : 4, nothing, [&] { solver.solve(exec, b.data(), n, x.data(), n, columns); });
-        const auto   host_b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), b), host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
-        report(table, n, p, std::string("ribbon ") + solver.method(), "solve", columns, solve, copy_b,
-               residual(A, std::vector<double>(host_x.data(), host_x.data() + n), std::vector<double>(host_b.data(), host_b.data() + n)));
+      for (const auto &pivot : s.pivots) {
+        if (pivot == "qr") measure<ribbon::ChainSolver<double, Exec>>(A, matrix, copy, s, nullptr, report);
+        else measure<ribbon::SchurSolver<double, Exec>>(A, matrix, copy, s, "Schur, no pivots", report);
       }
       if (!s.peers || n > 100000000) continue;
-      const int           rows32 = static_cast<int>(n), ld = 3 * p + 1;
-      int                 info = 0;
-      std::vector<double> ab(static_cast<std::size_t>(ld) * static_cast<std::size_t>(n));
-      std::vector<int>    pivots(static_cast<std::size_t>(n));
-      const auto          load = [&] {
-        std::fill(ab.begin(), ab.end(), 0.0);
-        for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
-          for (auto e = static_cast<std::size_t>(A.row_begin[i]); e < static_cast<std::size_t>(A.row_begin[i + 1]); ++e) {
-            const auto j                                                                   = static_cast<std::size_t>(A.column[e]);
-            ab[static_cast<std::size_t>(2 * p) + i - j + j * static_cast<std::size_t>(ld)] = A.value[e];
-          }
-      };
-      report(table, n, p, "LAPACK (one core)", "factor", 1, median_ms(3, 1, load, [&] { dgbtrf_(&rows32, &rows32, &p, &p, ab.data(), &ld, pivots.data(), &info); }), copy, 0);
-      for (int columns : s.columns) {
-        std::vector<double> b(static_cast<std::size_t>(n) * static_cast<std::size_t>(columns), 1.0);
-        report(table, n, p, "LAPACK (one core)", "solve", columns, median_ms(3, 1, nothing, [&] { dgbtrs_("N", &rows32, &p, &p, &columns, ab.data(), &ld, pivots.data(), b.data(), &rows32, &info, 1); }), copy, 0);
-      }
+      if (s.lapack)
+        for (const auto &t : chain_lapack(A, s.columns, std::min(s.repeat, 3))) report.add(A, t, 0);
+      for (const auto &t : chain_cuda(A, s.columns, s.repeat)) report.add(A, t, 0);
     }
-  return table;
+  return report.table;
 }
 
 } // namespace bench
@@ -116,13 +163,16 @@ nlohmann::json run(const ChainSettings &s)
 int main(int argc, char **argv)
 {
   bench::ChainSettings s;
-  CLI::App             app{"Times factorization and solves of long banded matrices against a copy and LAPACK."};
+  CLI::App             app{"Times factorization and solves of long banded matrices against a copy, LAPACK, and on a device NVIDIA's libraries."};
   app.add_option("--rows", s.rows, "rows")->delimiter(',')->check(CLI::PositiveNumber);
   app.add_option("--half-bandwidth", s.half_bandwidths, "entries on either side of the diagonal")->delimiter(',')->check(CLI::Range(0, 32));
   app.add_option("--columns", s.columns, "right-hand sides")->delimiter(',')->check(CLI::PositiveNumber);
+  app.add_option("--pivot", s.pivots, "qr, none")->delimiter(',')->check(CLI::IsMember({"qr", "none"}));
   app.add_option("--leaf-size", s.leaf_size, "rows of a leaf, 0 for the solver's choice")->check(CLI::NonNegativeNumber);
   app.add_option("--repeat", s.repeat, "samples; the median counts")->check(CLI::PositiveNumber);
-  app.add_flag("!--no-peers", s.peers, "leave LAPACK out");
+  app.add_flag("--levels", s.levels, "what each level of the tree costs instead, for trees of up to as many rows; rhs is the number of joins on the level");
+  app.add_flag("!--no-lapack", s.lapack, "leave LAPACK out");
+  app.add_flag("!--no-peers", s.peers, "leave the other libraries out, too");
   app.add_option("--json", s.json, "also write the table to this file");
   CLI11_PARSE(app, argc, argv);
   Kokkos::initialize(argc, argv);

@@ -4,8 +4,10 @@ static char help[] = "Lines along y that the ranks cut: seconds of an applicatio
   -rows <n>     rows of a line, all ranks together (default 512)\n\
   -sigma <s>    the matrix is 1 + s (2, -1 on either side) along the lines (default 0.4)\n\
   -repeat <n>   applications that are timed, the median counts (default 21)\n\
+  -try <list>   options of the PC, timed one after another, after a blank: \" -pc_line_cut exact; -pc_line_cut local\"\n\
   -ping         seconds and bandwidth of messages between the first two ranks\n";
 
+#include <petscdevice.h>
 #include <petscdmda.h>
 #include <petscksp.h>
 
@@ -33,6 +35,16 @@ static PetscErrorCode Assemble(DM da, PetscReal sigma, Mat *A)
   PetscFunctionReturn(0);
 }
 
+/* Waits for what a device does. */
+static PetscErrorCode Finish(void)
+{
+  PetscDeviceContext context;
+  PetscFunctionBeginUser;
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextSynchronize(context));
+  PetscFunctionReturn(0);
+}
+
 /* Seconds of an application, or without a PC of a copy: the median of the slowest rank's. */
 static PetscErrorCode Time(PC pc, Vec b, Vec x, PetscInt repeat, PetscReal *median)
 {
@@ -40,10 +52,12 @@ static PetscErrorCode Time(PC pc, Vec b, Vec x, PetscInt repeat, PetscReal *medi
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(repeat, &seconds));
   for (PetscInt k = -2; k < repeat; ++k) {
+    PetscCall(Finish());
     PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
     double began = MPI_Wtime(), took;
     if (pc) PetscCall(PCApply(pc, b, x));
     else PetscCall(VecCopy(b, x));
+    PetscCall(Finish());
     took = MPI_Wtime() - began;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
     if (k >= 0) seconds[k] = (PetscReal)took;
@@ -75,12 +89,35 @@ static PetscErrorCode Ping(PetscMPIInt rank)
   PetscFunctionReturn(0);
 }
 
+/* One line about the PC as the options have it now, with these `more`. */
+static PetscErrorCode Try(PC pc, Mat A, Vec b, Vec x, Vec r, PetscInt lines, PetscInt rows, PetscInt repeat, const char *more)
+{
+  PetscReal   applied, copied, left, norm;
+  PetscMPIInt ranks;
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  PetscCall(PetscOptionsInsertString(NULL, more));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PCSetUp(pc));
+  PetscCall(Time(pc, b, x, repeat, &applied));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(VecNorm(r, NORM_2, &left));
+  PetscCall(VecNorm(b, NORM_2, &norm));
+  PetscCall(Time(NULL, b, x, repeat, &copied));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d ranks, %" PetscInt_FMT " lines of %" PetscInt_FMT " rows%s%s: %.3e s, %.3e unknowns/s, a copy %.3e s (%.0f%%), residual %.1e\n", ranks, lines, rows, more[0] ? ", " : "",
+                        more, (double)applied, (double)lines * (double)rows / (double)applied, (double)copied, 100 * (double)copied / (double)applied, (double)(left / norm)));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscInt    lines = 2048, rows = 512, repeat = 21;
-  PetscReal   sigma = 0.4, applied, copied, left, norm;
+  PetscReal   sigma = 0.4;
   PetscBool   ping  = PETSC_FALSE;
   PetscMPIInt ranks, rank;
+  char        list[2048] = "", **tries;
+  int         count;
   DM          da;
   Mat         A;
   Vec         b, x, r;
@@ -91,6 +128,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &repeat, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-sigma", &sigma, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-ping", &ping, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-try", list, sizeof list, NULL));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (ping && ranks > 1) PetscCall(Ping(rank));
@@ -103,16 +141,9 @@ int main(int argc, char **argv)
   PetscCall(VecSetRandom(b, NULL));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCSetFromOptions(pc));
-  PetscCall(PCSetUp(pc));
-  PetscCall(Time(pc, b, x, repeat, &applied));
-  PetscCall(MatMult(A, x, r));
-  PetscCall(VecAYPX(r, -1, b));
-  PetscCall(VecNorm(r, NORM_2, &left));
-  PetscCall(VecNorm(b, NORM_2, &norm));
-  PetscCall(Time(NULL, b, x, repeat, &copied));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d ranks, %" PetscInt_FMT " lines of %" PetscInt_FMT " rows: %.3e s, %.3e unknowns/s, a copy %.3e s (%.0f%%), residual %.1e\n", ranks, lines, rows, (double)applied,
-                        (double)lines * (double)rows / (double)applied, (double)copied, 100 * (double)copied / (double)applied, (double)(left / norm)));
+  PetscCall(PetscStrToArray(list, ';', &count, &tries));
+  for (int k = 0; k < PetscMax(count, 1); ++k) PetscCall(Try(pc, A, b, x, r, lines, rows, repeat, count ? tries[k] : ""));
+  PetscCall(PetscStrToArrayDestroy(count, tries));
   PetscCall(PCDestroy(&pc));
   for (Vec *v[] = {&b, &x, &r}, **p = v; p < v + 3; ++p) PetscCall(VecDestroy(*p));
   PetscCall(MatDestroy(&A));

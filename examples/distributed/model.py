@@ -2,25 +2,55 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Cost model of docs/distributed.md: seconds of the exchange of a solve of lines over P ranks, for each way, from latency and bandwidth. Standard library.
 
-    model.py [--latency S] [--bandwidth BYTES/S] [--lines L] [--rows M] [--memory BYTES/S]
+    model.py [--latency S] [--bandwidth BYTES/S] [--lines L] [--rows M] [--memory BYTES/S] [--level S]
 
-L lines of P M rows, M to a rank, tridiagonal; `local` is what a rank does with its pieces at the speed of its memory, 24 bytes an unknown.
+L lines of P M rows, M to a rank, tridiagonal; `local` is what a rank does with its pieces at the speed of its memory, 24 bytes an unknown. The set-up of PC line has the same model, with the
+numbers that are the defaults here (petsc_interface/pc/cut_choices.hpp).
 """
 import argparse
+import functools
 import math
 
 
-def seconds(ranks, lines, rows, latency, bandwidth, memory):
-    """Of each way; S = 1, double precision."""
-    words = 2 * 8 * lines  # of the ends of a rank
-    solve = 5 * 8 * lines / memory  # reading and writing a reduced system, for each separator
-    return {
-        "neighbours": 2 * latency + words / bandwidth,
-        "every rank": math.ceil(math.log2(ranks)) * latency + (ranks - 1) * words / bandwidth + (ranks - 1) * solve,
-        "dealt out": 2 * ((ranks - 1) * latency + words * (ranks - 1) / ranks / bandwidth) + (ranks - 1) * solve / ranks,
-        "whole lines": 2 * ((ranks - 1) * latency + 8 * lines * rows * (ranks - 1) / ranks / bandwidth),
-        "local": 24 * lines * rows / memory,
-    }
+class Model:
+    """Seconds of each way; S = 1, double precision."""
+
+    def __init__(self, a):
+        self.latency, self.byte, self.memory, self.level = a.latency, 1 / a.bandwidth, a.memory, a.level
+
+    def solve(self, lines):
+        """To solve for one cut of these lines."""
+        return max(1e-8, 40 * lines / self.memory)
+
+    def dealt(self, ranks, lines):
+        """There or back."""
+        return (ranks - 1) * (self.latency + 16 * lines / ranks * self.byte)
+
+    def neighbours(self, lines):
+        return 2 * self.latency + 16 * lines * self.byte
+
+    def every_rank(self, ranks, lines):
+        return math.ceil(math.log2(ranks)) * self.latency + (ranks - 1) * (16 * lines * self.byte + self.solve(lines))
+
+    def dealt_out(self, ranks, lines):
+        return 2 * self.dealt(ranks, lines) + (ranks - 1) * self.solve(max(1, lines / ranks))
+
+    @functools.lru_cache(maxsize=None)
+    def groups(self, ranks, lines):
+        """In groups of as many ranks as powers of two, the best: seconds, ranks of a group. Their reduced systems in the best way."""
+        found = (math.inf, 0)
+        size = 2
+        while 2 * size <= ranks:
+            number = ranks // size
+            of = ranks / number
+            own = max(1, lines / of)
+            seconds = self.level + 2 * self.dealt(of, lines) + self.neighbours(own) + 2 * of * self.solve(own) + self.best(number, own)
+            found = min(found, (seconds, size))
+            size *= 2
+        return found
+
+    def best(self, ranks, lines):
+        return min(self.every_rank(ranks, lines), self.dealt_out(ranks, lines), self.groups(ranks, lines)[0])
 
 
 def main():
@@ -28,16 +58,20 @@ def main():
     p.add_argument("--latency", type=float, default=2e-6, help="seconds of an empty message")
     p.add_argument("--bandwidth", type=float, default=1e10, help="bytes a second")
     p.add_argument("--memory", type=float, default=2e11, help="bytes a second of a rank's memory")
+    p.add_argument("--level", type=float, default=2e-5, help="seconds of the kernels of groups")
     p.add_argument("--lines", type=int, default=4096)
     p.add_argument("--rows", type=int, default=256, help="of a line, on a rank")
     a = p.parse_args()
-    names = list(seconds(2, a.lines, a.rows, a.latency, a.bandwidth, a.memory))
-    print("| ranks of a line | " + " | ".join(names) + " | taken |\n" + "|---" * (len(names) + 2) + "|")
+    model = Model(a)
+    print("| ranks of a line | neighbours | every rank | dealt out | groups (ranks of one) | whole lines | local | taken |\n" + "|---" * 8 + "|")
     for exponent in range(1, 18):
         ranks = 2**exponent
-        cost = seconds(ranks, a.lines, a.rows, a.latency, a.bandwidth, a.memory)
-        taken = min(("every rank", "dealt out"), key=cost.get)
-        print(f"| {ranks} | " + " | ".join(f"{cost[n]:.1e}" for n in names) + f" | {'neighbours' if ranks == 2 else taken} |")
+        grouped, size = model.groups(ranks, a.lines)
+        ways = {"every rank": model.every_rank(ranks, a.lines), "dealt out": model.dealt_out(ranks, a.lines), "groups": grouped}
+        taken = "neighbours" if ranks == 2 else min(ways, key=ways.get)
+        whole = 2 * ((ranks - 1) * a.latency + 8 * a.lines * a.rows * (ranks - 1) / ranks / a.bandwidth)
+        of = f"{grouped:.1e} ({size})" if size else ""
+        print(f"| {ranks} | {model.neighbours(a.lines):.1e} | {ways['every rank']:.1e} | {ways['dealt out']:.1e} | {of} | {whole:.1e} | {24 * a.lines * a.rows / a.memory:.1e} | {taken} |")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ ranks a redundant one. Prints relative errors, their rates and times. Options:\n
   -beta beta                           of the boundary condition\n\
   -rhs n                               right-hand sides, solved together by KSPMatSolve()\n\
   -repeat n                            times are the shortest of n runs; all but the first keep what depends on the pattern alone\n\
+  -lapack                              one rank: LAPACK's band LU (gbtrf, gbtrs) instead of the KSP; filling the band is not timed\n\
+  -cpu_time                            times of the processor instead of the clock, for machines with other work\n\
   -csv file                            also writes the rows there\n\n";
 
 #include "run.hpp"
@@ -56,6 +58,8 @@ static PetscErrorCode ReadOptions(Options *options, Run *run)
   PetscCall(PetscOptionsReal("-beta", "beta of the condition at 1", NULL, d.problem.beta, &d.problem.beta, NULL));
   PetscCall(PetscOptionsBoundedInt("-rhs", "Right-hand sides", NULL, run->rhs, &run->rhs, NULL, 1));
   PetscCall(PetscOptionsBoundedInt("-repeat", "Runs, the shortest times of which are printed", NULL, run->repeat, &run->repeat, NULL, 1));
+  PetscCall(PetscOptionsBool("-lapack", "LAPACK's band LU instead of the KSP", NULL, run->lapack, &run->lapack, NULL));
+  PetscCall(PetscOptionsBool("-cpu_time", "Times of the processor instead of the clock", NULL, run->cpu_time, &run->cpu_time, NULL));
   PetscCall(PetscOptionsString("-csv", "File for the rows", NULL, options->file, options->file, sizeof(options->file), &options->csv));
   PetscOptionsEnd();
   if (!has_degree) options->degrees = 1;
@@ -110,8 +114,9 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(ReadOptions(&options, &run));
   if (options.csv) PetscCall(PetscFOpen(PETSC_COMM_WORLD, options.file, "w", &file));
-  if (file) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "degree,elements,unknowns,rhs,assembly,setup,solve,backward,l2,h1\n"));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%6s %9s %9s %11s %11s %11s %9s %10s %6s %10s %6s\n", "degree", "elements", "unknowns", "assembly s", "set-up s", "solve s", "backward", "L2 error", "rate", "H1 error", "rate"));
+  if (file) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "degree,elements,unknowns,rhs,assembly,setup,solve,backward,l2,h1,memory\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%6s %9s %9s %11s %11s %11s %9s %9s %10s %6s %10s %6s\n", "degree", "elements", "unknowns", "assembly s", "set-up s", "solve s", "memory MB", "backward", "L2 error", "rate",
+                        "H1 error", "rate"));
   for (PetscInt p = 0; p < options.degrees; p++) {
     Result    last;
     PetscReal last_elements = 0;
@@ -123,11 +128,11 @@ int main(int argc, char **argv)
       const PetscReal finer        = (PetscReal)options.elements[n] / last_elements;
       if (n > 0) PetscCall(PetscSNPrintf(rates[0], sizeof(rates[0]), "%.2f", (double)(PetscLogReal(last.l2 / result.l2) / PetscLogReal(finer))));
       if (n > 0) PetscCall(PetscSNPrintf(rates[1], sizeof(rates[1]), "%.2f", (double)(PetscLogReal(last.h1 / result.h1) / PetscLogReal(finer))));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%6" PetscInt_FMT " %9" PetscInt_FMT " %9" PetscInt_FMT " %11.3e %11.3e %11.3e %9.1e %10.3e %6s %10.3e %6s\n", options.degree[p], options.elements[n], run.unknowns(),
-                            result.assembly, result.setup, result.solve, (double)result.backward, (double)result.l2, rates[0], (double)result.h1, rates[1]));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%6" PetscInt_FMT " %9" PetscInt_FMT " %9" PetscInt_FMT " %11.3e %11.3e %11.3e %9.3f %9.1e %10.3e %6s %10.3e %6s\n", options.degree[p], options.elements[n], run.unknowns(),
+                            result.assembly, result.setup, result.solve, 1e-6 * result.memory, (double)result.backward, (double)result.l2, rates[0], (double)result.h1, rates[1]));
       if (file)
-        PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%.3e,%.3e,%.3e,%.3e,%.6e,%.6e\n", options.degree[p], options.elements[n], run.unknowns(),
-                               run.rhs, result.assembly, result.setup, result.solve, (double)result.backward, (double)result.l2, (double)result.h1));
+        PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%.3e,%.3e,%.3e,%.3e,%.6e,%.6e,%.0f\n", options.degree[p], options.elements[n],
+                               run.unknowns(), run.rhs, result.assembly, result.setup, result.solve, (double)result.backward, (double)result.l2, (double)result.h1, result.memory));
       last          = result;
       last_elements = (PetscReal)options.elements[n];
     }

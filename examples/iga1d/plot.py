@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Draws what iga1d -csv writes.
+"""Draws what iga1d -csv and experiments write.
 plot.py convergence PICTURE.png ROWS.csv              errors against the number of elements
-plot.py times PICTURE.png LABEL=ROWS.csv...           times of solvers against the number of elements (rows with one right-hand side), and against that of right-hand sides
+plot.py scaling PICTURE.png EXPERIMENTS.json [LABEL=CHAINS.json...]   times of solvers against the number of elements, and of ribbon-bench-chain --json beside them
+plot.py levels PICTURE.png LEVELS.json                what each level of the tree costs, of factorizations
 """
 import csv
+import json
 import sys
 
 import matplotlib
@@ -37,26 +39,48 @@ def convergence(picture, name):
     figure.savefig(picture, dpi=120)
 
 
-def times(picture, named):
-    solvers = {label: read(name) for label, _, name in (text.partition("=") for text in named)}
-    figure, axes = plt.subplots(1, 3, figsize=(14, 4), constrained_layout=True)
-    for (label, rows), style in zip(solvers.items(), ("-", "--", ":", "-.")):
-        for color, p in enumerate(degrees(rows)):
-            single = [row for row in rows if row["degree"] == p and row["rhs"] == 1]
-            several = [row for row in rows if row["degree"] == p and row["elements"] == 128 * (p + 1)]
-            for axis, key, x, mine in zip(axes, ("setup", "solve", "solve"), ("elements", "elements", "rhs"), (single, single, several)):
-                axis.loglog(*zip(*sorted((row[x], row[key]) for row in mine)), f"o{style}", ms=3, lw=1, color=f"C{color}", label=f"{label}, p = {p}")
-    for axis, title in zip(axes, ("factorization", "one right-hand side", "$128 (p + 1)$ elements")):
-        axis.set(xlabel="elements", ylabel="seconds", title=title)
-    axes[2].set(xlabel="right-hand sides")
-    axes[0].legend(fontsize="x-small")
+def scaling(picture, name, *labelled):
+    with open(name) as file:
+        rows = [row for row in json.load(file) if row["rhs"] == 1 and not row["label"].startswith("tree")]
+    sizes = {row["elements"] for row in rows if row["label"] != "multifrontal"}
+    rows = [row for row in rows if row["elements"] in sizes]
+    for label, _, name in (text.partition("=") for text in labelled):  # what ribbon-bench-chain found, rows for elements
+        with open(name) as file:
+            for row in json.load(file):
+                if row["columns"] == 1 and row["solver"] == "ribbon QR":
+                    rows.append({"label": label, "degree": row["half_bandwidth"], "elements": row["rows"], {"factor": "setup"}.get(row["phase"], row["phase"]): 1e-3 * row["ms"]})
+    shown = [p for p in (1, 3, 5) if p in degrees(rows)]
+    labels = list(dict.fromkeys(row["label"] for row in rows))
+    figure, axes = plt.subplots(2, len(shown), figsize=(4.2 * len(shown), 7), constrained_layout=True, squeeze=False, sharex=True, sharey="row")
+    for row_of_axes, key, title in zip(axes, ("setup", "solve"), ("set-up", "one solve")):
+        for axis, p in zip(row_of_axes, shown):
+            for color, label in enumerate(labels):
+                points = sorted((row["elements"], row[key]) for row in rows if row["label"] == label and row["degree"] == p and key in row)
+                axis.loglog(*zip(*points), "o-", ms=3, lw=2 if label == "multifrontal" else 1, color=f"C{color}", label=label) if points else None
+            axis.set(xlabel="elements", ylabel="seconds", title=f"{title}, p = {p}")
+    axes[0][0].legend(fontsize="small")
+    figure.savefig(picture, dpi=120)
+
+
+def levels(picture, name):
+    with open(name) as file:
+        rows = json.load(file)
+    kinds = [(solver, leaf) for solver, leaf in dict.fromkeys((row["solver"], row["leaf"]) for row in rows)]
+    figure, axes = plt.subplots(1, len(kinds), figsize=(4.6 * len(kinds), 4), constrained_layout=True, squeeze=False)
+    for axis, (solver, leaf) in zip(axes[0], kinds):
+        for color, p in enumerate(sorted({row["half_bandwidth"] for row in rows})):
+            mine = [row for row in rows if (row["solver"], row["leaf"], row["half_bandwidth"]) == (solver, leaf, p)]
+            points = sorted((row["columns"], row["ms"]) for row in mine if row["phase"] == "factor level" and row["ms"] > 0)
+            leaves = max(((row["rows"], row["ms"]) for row in mine if row["phase"] == "factor leaves"), default=None)
+            axis.loglog(*zip(*points), "o-", ms=3, lw=1, color=f"C{color}", label=f"p = {p}") if points else None
+            axis.loglog([2 * points[-1][0]], [leaves[1]], "s", ms=6, color=f"C{color}") if points and leaves else None
+        axis.set(xlabel="joins on the level (squares: leaves)", ylabel="milliseconds", title=f"{solver.replace('ribbon ', '')}, leaves of {leaf if leaf > 1 else 'p + 1'} rows")
+    axes[0][0].legend()
     figure.savefig(picture, dpi=120)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["convergence"] and len(sys.argv) == 4:
-        convergence(*sys.argv[2:])
-    elif sys.argv[1:2] == ["times"] and len(sys.argv) > 3:
-        times(sys.argv[2], sys.argv[3:])
-    else:
+    kinds = {f.__name__: f for f in (convergence, scaling, levels)}
+    if len(sys.argv) < 4 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
+    kinds[sys.argv[1]](*sys.argv[2:])

@@ -3,7 +3,13 @@
 
 #include <petscdt.h>
 
+#include <ctime>
+#include <fstream>
 #include <type_traits>
+#ifdef __GLIBC__
+  #include <malloc.h>
+#endif
+#include <unistd.h>
 #include <vector>
 
 using iga::Index;
@@ -104,16 +110,55 @@ static PetscReal Phase(const Run &run, PetscInt k)
 }
 
 // Waits for all ranks and devices; *fastest becomes the seconds since *since where they are fewer, *since becomes now.
-static PetscErrorCode Lap(PetscLogDouble *since, PetscLogDouble *fastest)
+static PetscErrorCode Lap(const Run &run, PetscLogDouble *since, PetscLogDouble *fastest)
 {
   PetscLogDouble now;
 
   PetscFunctionBeginUser;
   PetscCallCXX(Kokkos::fence());
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
-  PetscCall(PetscTime(&now));
+  if (run.cpu_time) { // PETSc's own counts hundredths of seconds
+    timespec t;
+    PetscCheck(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0, PETSC_COMM_SELF, PETSC_ERR_SYS, "-cpu_time: the system does not tell");
+    now = static_cast<PetscLogDouble>(t.tv_sec) + 1e-9 * static_cast<PetscLogDouble>(t.tv_nsec);
+  } else PetscCall(PetscTime(&now));
   if (fastest) *fastest = PetscMin(*fastest, now - *since);
   *since = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Bytes of this process in memory; PETSc tells the most there ever were. 0 where there is no /proc.
+static PetscLogDouble Resident()
+{
+#ifdef __GLIBC__
+  malloc_trim(0); // what was freed is no longer there
+#endif
+  std::ifstream  file("/proc/self/statm");
+  PetscLogDouble pages = 0;
+  file >> pages >> pages;
+  return file ? pages * static_cast<PetscLogDouble>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+// What -lapack does instead of a KSP.
+static PetscErrorCode SolveByLapack(const Run &run, const Objects &o, PetscLogDouble *time, Result *result)
+{
+  LapackBand   band;
+  PetscScalar *x;
+
+  PetscFunctionBeginUser;
+  PetscCall(band.Load(o.A));
+  if (o.B) PetscCall(MatCopy(o.B, o.X, SAME_NONZERO_PATTERN));
+  else PetscCall(VecCopy(o.b, o.x));
+  result->memory = static_cast<PetscLogDouble>(band.ab.size() * sizeof(PetscScalar) + band.pivots.size() * sizeof(PetscBLASInt));
+  PetscCall(Lap(run, time, NULL));
+  PetscCall(band.Factor());
+  PetscCall(Lap(run, time, &result->setup));
+  if (o.X) PetscCall(MatDenseGetArray(o.X, &x));
+  else PetscCall(VecGetArray(o.x, &x));
+  PetscCall(band.Solve(run.rhs, x));
+  if (o.X) PetscCall(MatDenseRestoreArray(o.X, &x));
+  else PetscCall(VecRestoreArray(o.x, &x));
+  PetscCall(Lap(run, time, &result->solve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,7 +175,7 @@ static PetscErrorCode Solve(const Run &run, const Part &part, const Objects &o, 
   PetscCallCXX(matrix = Values("iga1d::matrix", static_cast<std::size_t>(part.items * run.d.matrix_entries())));
   PetscCallCXX(vector = Values("iga1d::vector", static_cast<std::size_t>(part.items * run.d.vector_entries())));
   for (PetscInt n = 0; n < run.repeat; n++) {
-    PetscCall(Lap(&time, NULL));
+    PetscCall(Lap(run, &time, NULL));
     PetscCallCXX(iga::assemble(exec, run.d, part.first_item, part.items, true, PetscReal(0), matrix));
     PetscCallCXX(exec.fence());
     PetscCall(MatSetValuesCOO(o.A, matrix.data(), INSERT_VALUES));
@@ -145,14 +190,20 @@ static PetscErrorCode Solve(const Run &run, const Part &part, const Objects &o, 
         PetscCall(MatDenseRestoreColumnVecWrite(o.B, k, &column));
       }
     }
-    PetscCall(Lap(&time, &result->assembly));
+    PetscCall(Lap(run, &time, &result->assembly));
+    if (run.lapack) {
+      PetscCall(SolveByLapack(run, o, &time, result));
+      continue;
+    }
+    const PetscLogDouble before = n == 0 ? Resident() : 0;
     PetscCall(KSPSetOperators(o.ksp, o.A, o.A));
     PetscCall(KSPSetUp(o.ksp));
     PetscCall(KSPSetUpOnBlocks(o.ksp));
-    PetscCall(Lap(&time, &result->setup));
+    PetscCall(Lap(run, &time, &result->setup));
     if (o.B) PetscCall(KSPMatSolve(o.ksp, o.B, o.X));
     else PetscCall(KSPSolve(o.ksp, o.b, o.x));
-    PetscCall(Lap(&time, &result->solve));
+    PetscCall(Lap(run, &time, &result->solve));
+    if (n == 0) result->memory = PetscMax(0, Resident() - before);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -229,7 +280,8 @@ PetscErrorCode Measure(const Run &run, Result *result)
   PetscCheck(PetscMemTypeHost(memory) || !(std::is_same<Host, Device>::value), PETSC_COMM_WORLD, PETSC_ERR_SUP, "-mat_type: this Kokkos has no device, where such matrices are");
   if (PetscMemTypeHost(memory)) PetscCall(Solve<Host>(run, part, o, result));
   else PetscCall(Solve<Device>(run, part, o, result));
-  PetscCall(KSPGetConvergedReason(o.ksp, &reason));
+  if (run.lapack) reason = KSP_CONVERGED_ITS;
+  else PetscCall(KSPGetConvergedReason(o.ksp, &reason));
   if (reason < 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s:\n", KSPConvergedReasons[reason]));
   PetscCall(MatNorm(o.A, NORM_INFINITY, &norm));
   for (PetscInt k = 0; k < run.rhs; k++) {

@@ -75,7 +75,9 @@ private:
   const std::int64_t                    *row_of_     = nullptr;
   FactorReport                           report_;
   Kokkos::View<Scalar *, Memory>         reflection_, upper_, leaf_passed_, join_, passed_;
+  Kokkos::View<Scalar *, Memory>         fill_, windows_; ///< of band LU, whose L is in reflection_
   Kokkos::View<int *, Memory>            exchange_, arrivals_;
+  Kokkos::View<std::int64_t *, Memory>   plain_;
   Kokkos::View<real_t<Scalar> *, Memory> row_scale_;
   Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words: views of records would bring device kernels of Kokkos for every type
   mutable Kokkos::View<Scalar *, Memory> workspace_;                         ///< what nodes pass in a solve

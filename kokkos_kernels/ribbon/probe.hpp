@@ -6,98 +6,9 @@
 /// Rigal & Gaches 1967) is measured.
 #pragma once
 
-#include <ribbon/band_entries.hpp>
-#include <ribbon/line_set.hpp>
-
-#include <algorithm>
+#include <ribbon/probe_kernels.hpp>
 
 namespace ribbon {
-
-inline constexpr int probe_kinds = 6;
-
-template <class Scalar, class Memory>
-struct Probe {
-  using Real  = real_t<Scalar>;
-  using Found = typename Kokkos::MinMaxLoc<Real, std::int64_t>::value_type; ///< max: backward error and its matrix; min: reciprocal condition
-  struct Fill { };
-  struct Measure { };
-
-  BandEntries<Scalar, Memory> entry;
-  LineSet                     set; ///< line l: matrix l % matrices, right-hand side kind + l / matrices
-  int                         kind;
-  Scalar                     *x;
-
-  /// Uniform in [-1, 1), the same on every machine (splitmix64).
-  KOKKOS_FUNCTION static Real noise(std::uint64_t key)
-  {
-    key += 0x9e3779b97f4a7c15ull;
-    key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9ull;
-    key = (key ^ (key >> 27)) * 0x94d049bb133111ebull;
-    return static_cast<Real>(static_cast<double>((key ^ (key >> 31)) >> 11) * (2.0 / 9007199254740992.0) - 1.0);
-  }
-  KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const { return (i % set.rows + set.rows) % set.rows; }
-  KOKKOS_FUNCTION Scalar       given(int k, std::int64_t i) const
-  {
-    if (k == 0) return Scalar(1);
-    if (k == 1) return Scalar(i % 2 == 0 ? 1 : -1);
-    const std::uint64_t key = (static_cast<std::uint64_t>(k) << 40) + static_cast<std::uint64_t>(2 * i);
-    if constexpr (std::is_floating_point_v<Scalar>) return noise(key);
-    else return Scalar(noise(key), noise(key + 1));
-  }
-  /// Unknowns are numbered through: i * entry.block + component.
-  KOKKOS_FUNCTION Scalar right_hand_side(std::int64_t c, int k, std::int64_t i, int a) const
-  {
-    if (k >= 4) return given(k, i * entry.block + a);
-    Scalar f(0);
-    for (int d = -entry.lower; d <= entry.upper; ++d)
-      for (int b = 0; b < entry.block; ++b) f += entry(c, i, d, a, b) * given(k, wrap(i + d) * entry.block + b);
-    return f;
-  }
-  KOKKOS_FUNCTION int         kind_of(std::int64_t l) const { return static_cast<int>((kind + l / entry.matrices()) % probe_kinds); }
-  KOKKOS_FUNCTION static void largest(Real &m, Real a)
-  {
-    if (!(a <= m)) m = is_finite(a) ? a : Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>(); // NaN and Inf are large
-  }
-  /// Takes row i of line l into the norms of the residual, the matrix, the solution and the right-hand side.
-  KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const
-  {
-    const std::int64_t c = l % entry.matrices();
-    for (int a = 0; a < entry.block; ++a) {
-      const Scalar f   = right_hand_side(c, kind_of(l), i, a);
-      Scalar       r   = f;
-      Real         sum = 0;
-      for (int d = -entry.lower; d <= entry.upper; ++d)
-        for (int b = 0; b < entry.block; ++b) {
-          const Scalar e = entry(c, i, d, a, b);
-          sum += magnitude(e);
-          if (e != Scalar(0)) r -= e * x[set(l, wrap(i + d)) + b * set.component_stride];
-        }
-      largest(norm_r, magnitude(r)), largest(norm_a, sum), largest(norm_x, magnitude(x[set(l, i) + a * set.component_stride])), largest(norm_b, magnitude(f));
-    }
-  }
-  KOKKOS_FUNCTION static void judge(std::int64_t c, Real norm_r, Real norm_a, Real norm_x, Real norm_b, Found &found)
-  {
-    const Real error = norm_r == 0 ? Real(0) : norm_r / (norm_a * norm_x + norm_b), rcond = norm_b / (norm_a * norm_x);
-    if (error > found.max_val) found.max_val = error, found.max_loc = c;
-    if (rcond < found.min_val) found.min_val = rcond, found.min_loc = c;
-  }
-  /// One thread per line ...
-  KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Found &found) const
-  {
-    Real norm_r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
-    for (std::int64_t i = 0; i < set.rows; ++i) see(l, i, norm_r, norm_a, norm_x, norm_b);
-    judge(l % entry.matrices(), norm_r, norm_a, norm_x, norm_b, found);
-  }
-  /// ... or one per row of line `first_line`, where lines are few and long.
-  KOKKOS_FUNCTION void operator()(const std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const { see(first_line, i, norm_r, norm_a, norm_x, norm_b); }
-  std::int64_t         first_line = 0;
-  /// One thread per row.
-  KOKKOS_FUNCTION void fill(std::int64_t l, std::int64_t i) const
-  {
-    for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(l % entry.matrices(), kind_of(l), i, a);
-  }
-  KOKKOS_FUNCTION void operator()(Fill, const std::int64_t k) const { set.row_stride < set.stride0 ? fill(k / set.rows, k % set.rows) : fill(k % set.lines(), k / set.lines()); }
-};
 
 /// What the probe found.
 template <class Scalar>
@@ -120,13 +31,29 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   ProbeResult<Scalar> result;
   const LineSet       set    = (layout.row_stride < layout.stride0 ? LineSet::contiguous(n, lines) : LineSet::interleaved(n, lines)).with_components(bands.block);
   auto                x      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
-  const bool          by_row = set.lines() <= 192 && set.rows >= 1024;
+  const bool          by_row = set.lines() <= 192 && set.rows >= 1024, tiled = !is_device_space<Exec> && bands.block == 1 && matrices >= ProbeTiles<Scalar, Memory>::width / 2;
+  const auto          fill    = [&](const auto &kernel, std::int64_t count) { Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, count), kernel); };
+  const auto          measure = [&](const auto &kernel, std::int64_t count) {
+    typename Kernel::Found found{};
+    Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::Measure>(exec, 0, count), kernel, Kokkos::MinMaxLoc<typename Kernel::Real, std::int64_t>(found));
+    return found;
+  };
   for (int kind = 0; kind < probe_kinds; kind += static_cast<int>(std::min<std::int64_t>(probe_kinds, lines / matrices))) {
     Kernel                 kernel{BandEntries<Scalar, Memory>(bands), set, kind, x.data()};
-    typename Kernel::Found found;
-    Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, set.lines() * set.rows), kernel);
-    solve(x.data(), set);
-    if (by_row) {
+    typename Kernel::Found found{};
+    if constexpr (!is_device_space<Exec>) {
+      const ProbeTiles<Scalar, Memory> tiles(kernel);
+      if (tiled) {
+        fill(tiles, tiles.count());
+        solve(x.data(), set);
+        found = measure(tiles, tiles.count());
+      }
+    }
+    if (!tiled) {
+      fill(kernel, set.lines() * set.rows);
+      solve(x.data(), set);
+    }
+    if (!tiled && by_row) {
       using Max     = Kokkos::Max<typename Kernel::Real>;
       found.max_val = 0, found.min_val = 1;
       for (std::int64_t l = 0; l < set.lines(); ++l) {
@@ -135,9 +62,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
         Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index>(exec, 0, set.rows), kernel, Max(r), Max(a), Max(s), Max(f));
         Kernel::judge(l % matrices, r, a, s, f, found);
       }
-    } else {
-      Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::Measure>(exec, 0, set.lines()), kernel, Kokkos::MinMaxLoc<typename Kernel::Real, std::int64_t>(found));
-    }
+    } else if (!tiled) found = measure(kernel, set.lines());
     if (found.max_val > result.error) result.error = found.max_val, result.matrix = found.max_loc;
     if (found.min_val < result.rcond) result.rcond = found.min_val;
   }

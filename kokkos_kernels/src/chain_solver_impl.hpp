@@ -75,12 +75,19 @@ bool with_tiles(int W, const F &f)
   return false;
 }
 
-template <class Scalar, class Index>
+template <class Scalar, class Index, class Exec>
 struct BandLuKernel {
-  BandLu<Scalar>                   lu;
-  ChainMatrix<Scalar, Index>       A;
-  PivotStatistics<real_t<Scalar>> *statistics;
-  void                             operator()(const std::int64_t c) const { statistics[c] = lu.factor(A, c); }
+  BandLu<Scalar>                          lu;
+  ChainMatrix<Scalar, Index>              A;
+  PivotStatistics<real_t<Scalar>>        *statistics;
+  Scalar                                 *windows;
+  Kokkos::Experimental::UniqueToken<Exec> thread;
+  void                                    operator()(const std::int64_t c) const
+  {
+    const auto mine = thread.acquire();
+    statistics[c]   = lu.factor(A, c, windows + static_cast<std::size_t>(mine) * lu.window_size());
+    thread.release(mine);
+  }
 };
 template <class Scalar>
 struct BandLuSolveKernel {
@@ -134,10 +141,14 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   const std::int64_t rows    = chain.rows * chain.chains;
   if (is_lu_) {
     lu_.chain        = chain;
-    upper_           = numbers("ribbon::band_lu", rows * lu_.width());
-    exchange_        = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::exchange", static_cast<std::size_t>(rows + chain.chains));
+    upper_           = numbers("ribbon::upper", rows * (chain.ku + 1));
+    reflection_      = numbers("ribbon::lower", rows * chain.kl);
+    fill_            = numbers("ribbon::fill", rows * chain.kl);
+    exchange_        = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::exchange", static_cast<std::size_t>(rows));
+    plain_           = allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::plain", static_cast<std::size_t>(chain.chains));
+    windows_         = numbers("ribbon::windows", static_cast<std::int64_t>(lu_.window_size()) * exec.concurrency());
     leaf_statistics_ = watched("ribbon::pivots", chain.chains);
-    lu_.a = upper_.data(), lu_.exchange = exchange_.data(), lu_.upper = exchange_.data() + rows;
+    lu_.upper = upper_.data(), lu_.lower = reflection_.data(), lu_.fill = fill_.data(), lu_.exchange = exchange_.data(), lu_.plain = plain_.data();
   } else {
     const int tile = 32;
     if (in_tiles_) tree_.slots = tree_.leaves > tile ? (tree_.leaves + tile - 1) / tile * tile : power_of_two_from(static_cast<int>(tree_.leaves));
@@ -154,8 +165,8 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     plan_ = plan_of(tree_);
     if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }
-  report_.bytes = (reflection_.span() + upper_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + row_scale_.span() * sizeof(real_t<Scalar>) + exchange_.span() * sizeof(int) +
-                  (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
+  report_.bytes = (reflection_.span() + upper_.span() + fill_.span() + windows_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + row_scale_.span() * sizeof(real_t<Scalar>) +
+                  exchange_.span() * sizeof(int) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
   exec.fence();
 }
 
@@ -185,7 +196,8 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
   if (is_lu_) {
     if constexpr (!is_device_space<Exec>) {
       lu_.row_of = A.row_of;
-      Kokkos::parallel_for("ribbon::band_lu", indices(exec, tree_.chain.chains), BandLuKernel<Scalar, Index>{lu_, A, as_records<Statistics>(leaf_statistics_)});
+      Kokkos::parallel_for("ribbon::band_lu", indices(exec, tree_.chain.chains),
+                           BandLuKernel<Scalar, Index, Exec>{lu_, A, as_records<Statistics>(leaf_statistics_), windows_.data(), Kokkos::Experimental::UniqueToken<Exec>(exec)});
     }
     finish_report(exec);
     return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "factors.hpp"
 
+#include "../pc/line.hpp"
+
 namespace ribbon::petsc {
 
 PetscErrorCode DirectionFactors::reset()
@@ -11,7 +13,6 @@ PetscErrorCode DirectionFactors::reset()
     PetscCall(MatDestroy(&direction.P));
     PetscCall(MatDestroy(&direction.of));
   }
-  PetscCall(VecDestroy(&scale_));
   directions_.clear(), sentence_.clear();
   failure_ = PC_NOERROR;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -38,36 +39,18 @@ PetscErrorCode DirectionFactors::create(const DirectionSplitting &splitting, int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// P = s M - a A_d, -A_d in algebraic rows.
-PetscErrorCode DirectionFactors::combine(const DirectionSplitting &splitting, int d, PetscReal s, PetscReal a)
+/// The matrix that the slots of direction d are factored from, with the pattern of A_d.
+PetscErrorCode DirectionFactors::make_matrix(const DirectionSplitting &splitting, int d)
 {
   Direction &direction = directions_[static_cast<std::size_t>(d)];
   const Mat  A         = splitting.A(d);
   PetscFunctionBegin;
-  if (direction.of != A) {
-    PetscCall(MatDestroy(&direction.P));
-    PetscCall(MatDestroy(&direction.of));
-    PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &direction.P));
-    PetscCall(PetscObjectReference((PetscObject)A));
-    direction.of = A;
-  }
-  const Mat P = direction.P;
-  PetscCall(MatCopy(A, P, SAME_NONZERO_PATTERN));
-  if (!splitting.algebraic()) PetscCall(MatScale(P, -a));
-  else {
-    if (!scale_) PetscCall(VecDuplicate(splitting.mass(), &scale_));
-    PetscCall(VecSet(scale_, -a));
-    PetscCall(VecAXPY(scale_, a - 1, splitting.is_algebraic()));
-    PetscCall(MatDiagonalScale(P, scale_, nullptr));
-  }
-  if (splitting.mass_matrix()) PetscCall(MatAXPY(P, s, splitting.mass_matrix(), SUBSET_NONZERO_PATTERN));
-  else if (s == 1) PetscCall(MatDiagonalSet(P, splitting.mass(), ADD_VALUES));
-  else {
-    if (!scale_) PetscCall(VecDuplicate(splitting.mass(), &scale_));
-    PetscCall(VecCopy(splitting.mass(), scale_));
-    PetscCall(VecScale(scale_, s));
-    PetscCall(MatDiagonalSet(P, scale_, ADD_VALUES));
-  }
+  if (direction.of == A) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&direction.P));
+  PetscCall(MatDestroy(&direction.of));
+  PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &direction.P));
+  PetscCall(PetscObjectReference((PetscObject)A));
+  direction.of = A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,6 +60,17 @@ void DirectionFactors::look_for_failures()
   for (const Direction &direction : directions_)
     for (const Factor &factor : direction.slots)
       if (factor.failed != PC_NOERROR && failure_ == PC_NOERROR) failure_ = factor.failed, sentence_ = "the lines along " + direction.name + " cannot be solved; -adi_" + direction.name + "_pc_line_view says why";
+}
+
+/// A slot of the same numbers with a smaller shift, to which the difference can be added without a loss of digits; null: there is none.
+const DirectionFactors::Factor *DirectionFactors::smaller_shift(const DirectionSplitting &splitting, const Direction &direction, PetscReal s, PetscReal a)
+{
+  const Factor *found = nullptr;
+  for (const Factor &factor : direction.slots) {
+    const bool is_like = factor.pc && factor.generation == splitting.generation() && factor.a == a && factor.failed == PC_NOERROR && !splitting.mass_matrix();
+    if (is_like && PetscAbsReal(factor.s) < PetscAbsReal(s) && (!found || PetscAbsReal(factor.s) < PetscAbsReal(found->s))) found = &factor;
+  }
+  return found;
 }
 
 PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, int d, int slot, PetscReal s, PetscReal a, bool *refactored)
@@ -93,10 +87,16 @@ PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, int
   if (factor.pc && factor.generation == splitting.generation() && factor.s == s && factor.a == a) PetscFunctionReturn(PETSC_SUCCESS);
   if (!factor.pc) PetscCall(create(splitting, d, &factor));
   factor.generation = -1; // not there, should the set-up raise an error
-  PetscCall(combine(splitting, d, s, a));
-  PetscCall(PCSetReusePreconditioner(factor.pc, PETSC_FALSE));
+  PetscCall(make_matrix(splitting, d));
   PetscCall(PCSetOperators(factor.pc, direction.P, direction.P));
-  PetscCall(PCSetUp(factor.pc));
+  bool          done = false;
+  const Factor *near = smaller_shift(splitting, direction, s, a);
+  if (near) PetscCall(SetUpShiftedLine(factor.pc, near->pc, splitting.mass(), s - near->s, &done));
+  if (!done) {
+    PetscCall(splitting.shifted(d, s, a, direction.P));
+    PetscCall(PCSetReusePreconditioner(factor.pc, PETSC_FALSE));
+    PetscCall(PCSetUp(factor.pc));
+  }
   PetscCall(PCSetReusePreconditioner(factor.pc, PETSC_TRUE)); // other slots will overwrite P
   PetscCall(PCGetFailedReason(factor.pc, &factor.failed));
   factor.s = s, factor.a = a, factor.generation = splitting.generation();
@@ -110,6 +110,16 @@ PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, Pet
   PetscFunctionBegin;
   if (refactored) *refactored = false;
   for (int d = 0; d < splitting.directions(); ++d) PetscCall(factor(splitting, d, 0, 1, a, refactored));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionFactors::drop(int d, int slot)
+{
+  Factor &factor = directions_[static_cast<std::size_t>(d)].slots[static_cast<std::size_t>(slot)];
+  PetscFunctionBegin;
+  PetscCall(PCDestroy(&factor.pc));
+  factor = Factor();
+  look_for_failures();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,7 +141,11 @@ PetscErrorCode DirectionFactors::view(PetscViewer viewer) const
 {
   PetscFunctionBegin;
   for (const Direction &direction : directions_)
-    if (!direction.slots.empty() && direction.slots[0].pc) PetscCall(PCView(direction.slots[0].pc, viewer));
+    for (const Factor &factor : direction.slots)
+      if (factor.pc) {
+        PetscCall(PCView(factor.pc, viewer));
+        break; // the others are like it
+      }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

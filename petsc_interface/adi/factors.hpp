@@ -23,8 +23,12 @@ public:
   /// @param refactored  may be null
   /// A factor that fails is no error: failure() says so, on all ranks.
   PetscErrorCode factor(const DirectionSplitting &splitting, PetscReal a, bool *refactored);
-  /// Several sets of factors side by side: set `slot` of direction d becomes s M - a A_d, algebraic rows as above.
+  /// Several sets of factors side by side: set `slot` of direction d becomes s M - a A_d, algebraic rows as above. Where lines share matrices and a set with a smaller s is there, its matrices get the
+  /// difference added, and nothing else of A_d is looked at: take the smallest shift first.
   PetscErrorCode factor(const DirectionSplitting &splitting, int d, int slot, PetscReal s, PetscReal a, bool *refactored);
+
+  /// Forgets a set, and whether it failed.
+  PetscErrorCode drop(int d, int slot);
 
   /// x = P_d^-1 b; b == x is not allowed. Collective. A failed factor gives infinity.
   PetscErrorCode solve(int d, Vec b, Vec x, int slot = 0) const;
@@ -49,13 +53,13 @@ private:
     Mat                 of = nullptr; ///< the A_d whose pattern it has
     std::vector<Factor> slots;
   };
-  PetscErrorCode create(const DirectionSplitting &splitting, int d, Factor *factor) const;
-  PetscErrorCode combine(const DirectionSplitting &splitting, int d, PetscReal s, PetscReal a);
-  void           look_for_failures();
+  PetscErrorCode       create(const DirectionSplitting &splitting, int d, Factor *factor) const;
+  PetscErrorCode       make_matrix(const DirectionSplitting &splitting, int d);
+  void                 look_for_failures();
+  static const Factor *smaller_shift(const DirectionSplitting &splitting, const Direction &direction, PetscReal s, PetscReal a);
 
   PetscObject            owner_ = nullptr;
   std::vector<Direction> directions_;
-  Vec                    scale_   = nullptr;
   PCFailedReason         failure_ = PC_NOERROR;
   std::string            sentence_;
 };

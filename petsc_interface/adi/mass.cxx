@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "mass.hpp"
 
+#include "../session.hpp"
+#include "split_kernels.hpp"
+
 #include <petscsnes.h>
 
 #include <algorithm>
@@ -20,77 +23,143 @@ PetscErrorCode GetTSOfDM(DM dm, TS *ts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GetMassOfTS(TS ts, Vec mass)
+namespace {
+
+/// y := dF/dU' v = [F(t, U, c v) - F(t, U, 0)] / c, with F(t, U, 0) = implicit. v is scaled on the way; c gets smaller until the function is finite, for applications that look at U - h U'.
+/// `noise`: what rounding errors of F leave in y.
+PetscErrorCode ApplyMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec v, Vec y, PetscReal *noise)
 {
-  PetscErrorCode (*function)(TS, PetscReal, Vec, Vec, Vec, void *) = nullptr;
-  DM           dm;
-  Vec          u, v, f;
-  PetscReal    t, size;
-  PetscInt     n;
-  PetscScalar *m;
+  SNES      snes;
+  PetscReal c = 1, norm, size;
   PetscFunctionBegin;
-  PetscCall(VecSet(mass, 1));
-  PetscCall(TSGetDM(ts, &dm));
-  PetscCall(DMTSGetIFunction(dm, &function, nullptr));
-  if (!function) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TSGetSolution(ts, &u));
-  PetscCall(TSGetTime(ts, &t));
-  PetscCall(VecDuplicate(u, &v));
-  PetscCall(VecDuplicate(u, &f));
-  PetscCall(VecSet(v, 0));
-  PetscCall(TSComputeIFunction(ts, t, u, v, f, PETSC_TRUE));
-  PetscCall(VecNorm(f, NORM_INFINITY, &size));
-  PetscReal c = 1;
-  for (int attempt = 0; attempt < 4; ++attempt) { // some programs step back along U', and leave the domain of their functions
-    PetscReal sum;
-    c = static_cast<PetscReal>(std::ldexp(1., -10 * attempt));
-    PetscCall(VecSet(v, c));
-    PetscCall(TSComputeIFunction(ts, t, u, v, mass, PETSC_TRUE));
-    PetscCall(VecAXPY(mass, -1, f));
-    PetscCall(VecScale(mass, 1 / c));
-    PetscCall(VecNorm(mass, NORM_1, &sum));
-    if (std::isfinite(sum)) break;
-  }
+  do {
+    PetscCall(AwaitCopies(y));
+    PetscCall(TSComputeIFunction(ts, t, U, v, y, imex));
+    PetscCall(VecAXPY(y, -1, implicit));
+    PetscCall(VecNorm(y, NORM_2, &norm));
+    if (!PetscIsInfOrNanReal(norm)) break;
+    c /= 1024;
+    PetscCall(VecScale(v, PetscReal(1) / 1024));
+  } while (c > PETSC_SQRT_MACHINE_EPSILON);
+  PetscCall(VecScale(y, 1 / c));
+  PetscCall(VecScale(v, 1 / c));
+  PetscCall(VecNorm(implicit, NORM_INFINITY, &size));
+  *noise = 32 * PETSC_MACHINE_EPSILON * size / c;
+  PetscCall(TSGetSNES(ts, &snes));
+  PetscCall(RibbonClearDomainError(snes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// How far apart numbers of size m may be that ought to be equal.
+PetscReal nearness(PetscReal m, PetscReal noise)
+{
+  return PetscMax(PetscMax(PetscReal(1e-9), 32 * PETSC_MACHINE_EPSILON) * m, noise);
+}
+
+/// Numbers that are near one of few digits become that, those near their neighbour this: rows that ought to be equal are, and lines can share a matrix.
+PetscErrorCode RoundMass(Vec mass, PetscReal noise)
+{
+  PetscScalar *m;
+  PetscInt     n, components;
+  PetscFunctionBegin;
+  PetscCall(VecGetBlockSize(mass, &components));
   PetscCall(VecGetLocalSize(mass, &n));
+  PetscCall(AwaitCopies(mass));
   PetscCall(VecGetArray(mass, &m));
-  // to what is left of the digits beside F(t, U, 0): rows that ought to be equal are
-  const PetscReal quantum = static_cast<PetscReal>(std::exp2(std::ceil(std::log2(32 * static_cast<double>(PETSC_MACHINE_EPSILON) * std::max(1., static_cast<double>(size / c))))));
-  auto           *parts   = reinterpret_cast<PetscReal *>(m); // real ones, and imaginary ones where there are
-  for (std::size_t k = 0; k < static_cast<std::size_t>(n) * (sizeof(PetscScalar) / sizeof(PetscReal)); ++k) {
-    const PetscReal r = std::round(parts[k] / quantum) * quantum;
-    parts[k]          = r != 0 && std::abs(parts[k]) > 1024 * quantum ? r : parts[k]; // small numbers keep their digits
+  for (PetscInt i = 0; i < n; ++i) {
+    int             exponent;
+    const PetscReal near = nearness(PetscAbsScalar(m[i]), noise), fraction = std::frexp(PetscRealPart(m[i]), &exponent), few_digits = std::ldexp(std::rint(std::ldexp(fraction, 20)), exponent - 20);
+    if (PetscAbsScalar(m[i] - few_digits) <= near) m[i] = few_digits;
+    else if (i >= components && PetscAbsScalar(m[i] - m[i - components]) <= near) m[i] = m[i - components];
   }
   PetscCall(VecRestoreArray(mass, &m));
-  PetscCall(VecDestroy(&v));
-  PetscCall(VecDestroy(&f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode UpdateMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec v, Vec y, Vec *mass, bool *changed)
+{
+  PetscReal size, difference, noise;
+  PetscFunctionBegin;
+  *changed = false;
+  PetscCall(VecSet(v, 1));
+  PetscCall(ApplyMass(ts, t, U, implicit, imex, v, y, &noise));
+  PetscCall(VecZeroEntries(v));
+  if (*mass) {
+    PetscCall(VecNorm(y, NORM_INFINITY, &size));
+    PetscCall(VecWAXPY(v, -1, y, *mass));
+    PetscCall(VecNorm(v, NORM_INFINITY, &difference));
+    PetscCall(VecZeroEntries(v));
+    if (difference <= 2 * nearness(size, noise)) PetscFunctionReturn(PETSC_SUCCESS);
+  } else PetscCall(VecDuplicate(y, mass));
+  *changed = true;
+  PetscCall(VecCopy(y, *mass));
+  PetscCall(RoundMass(*mass, noise));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MassIsDiagonal(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec row_sums, bool *is)
+{
+  Vec         random, y, expected;
+  PetscRandom generator;
+  PetscReal   size, noise, difference;
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(U, &random));
+  PetscCall(VecDuplicate(U, &y));
+  PetscCall(VecDuplicate(U, &expected));
+  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)ts), &generator));
+  PetscCall(PetscRandomSetInterval(generator, 0.5, 1.5));
+  PetscCall(VecSetRandom(random, generator));
+  PetscCall(ApplyMass(ts, t, U, implicit, imex, random, y, &noise));
+  PetscCall(VecPointwiseMult(expected, row_sums, random));
+  PetscCall(VecNorm(expected, NORM_INFINITY, &size));
+  PetscCall(VecAXPY(y, -1, expected));
+  PetscCall(VecNorm(y, NORM_INFINITY, &difference));
+  *is = !(difference > PetscMax(PetscReal(1e-6), 256 * PETSC_MACHINE_EPSILON) * size + 8 * noise); // NaN: what follows says so
+  PetscCall(PetscRandomDestroy(&generator));
+  PetscCall(VecDestroy(&expected));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&random));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetMassOfTS(TS ts, Vec *mass)
+{
+  PetscErrorCode (*function)(TS, PetscReal, Vec, Vec, Vec, void *) = nullptr;
+  DM        dm;
+  Vec       u, v, y, implicit;
+  PetscReal t;
+  bool      changed;
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMTSGetIFunction(dm, &function, nullptr));
+  PetscCall(TSGetSolution(ts, &u));
+  PetscCall(TSGetTime(ts, &t));
+  if (!function) {
+    if (!*mass) PetscCall(VecDuplicate(u, mass));
+    PetscCall(VecSet(*mass, 1));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (Vec *w : {&v, &y, &implicit}) PetscCall(VecDuplicate(u, w));
+  PetscCall(VecZeroEntries(v));
+  PetscCall(TSComputeIFunction(ts, t, u, v, implicit, PETSC_TRUE));
+  PetscCall(UpdateMass(ts, t, u, implicit, PETSC_TRUE, v, y, mass, &changed));
+  for (Vec *w : {&v, &y, &implicit}) PetscCall(VecDestroy(w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MarkDiagonalRows(Mat J, Vec mass)
 {
-  PetscInt           begin, end, count;
-  const PetscInt    *columns;
-  const PetscScalar *values;
-  PetscScalar       *m;
-  PetscBool          is_symmetric_type;
-  Mat                P = J;
+  PetscBool                     is_aij;
+  Mat                           P = J;
+  std::unique_ptr<SplitKernels> kernels;
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)J, &is_symmetric_type, MATSEQSBAIJ, MATMPISBAIJ, ""));
-  if (is_symmetric_type) PetscCall(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &P)); // it hands out no whole rows
-  PetscCall(MatGetOwnershipRange(P, &begin, &end));
-  PetscCall(VecGetArray(mass, &m));
-  for (PetscInt r = begin; r < end; ++r) {
-    bool alone = true, diagonal = false;
-    PetscCall(MatGetRow(P, r, &count, &columns, &values));
-    for (PetscInt k = 0; k < count; ++k) {
-      if (columns[k] == r) diagonal = values[k] != PetscScalar(0);
-      else alone = alone && values[k] == PetscScalar(0);
-    }
-    PetscCall(MatRestoreRow(P, r, &count, &columns, &values));
-    if (alone && diagonal) m[r - begin] = 0;
-  }
-  PetscCall(VecRestoreArray(mass, &m));
-  if (is_symmetric_type) PetscCall(MatDestroy(&P));
+  PetscCall(IsAIJ(J, &is_aij));
+  if (!is_aij) PetscCall(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &P));
+  PetscCall(SplitKernels::create(P, &kernels));
+  PetscCall(kernels->mark_diagonal_rows(P, mass));
+  if (!is_aij) PetscCall(MatDestroy(&P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

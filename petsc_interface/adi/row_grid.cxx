@@ -135,13 +135,13 @@ int RowGrid::direction(PetscInt row, PetscInt column, PetscInt *offset) const
 {
   const PetscInt e = row / components_, f = column / components_;
   *offset = f - e;
-  if (e == f) return same;
+  if (e == f) return Way::same;
   if (!dm_) return 0;
   const Index from = coordinates(e), to = coordinates(f);
-  int         found = same;
+  int         found = Way::same;
   for (std::size_t d = 0; d < 3; ++d) {
     if (from[d] == to[d]) continue;
-    if (found != same) return mixed;
+    if (found != Way::same) return Way::mixed;
     found   = static_cast<int>(d);
     *offset = to[d] - from[d];
     if (ring_[d] && 2 * std::abs(*offset) > size_[d]) *offset -= *offset > 0 ? size_[d] : -size_[d];

@@ -4,6 +4,8 @@
 
 #include "../lines/line_map.hpp"
 
+#include <ribbon/direction_split.hpp>
+
 #include <array>
 
 namespace ribbon::petsc {
@@ -28,11 +30,10 @@ public:
   const std::string &source() const { return source_; } ///< "DMDA of the PC", ...
   DM                 dm() const { return dm_; }         ///< a DMDA for these rows; null where they are lines one behind the other
 
-  /// Along which direction two rows couple: 0, 1, 2; `same` for rows of one element, `mixed` where several coordinates differ.
+  /// Along which direction two rows couple: 0, 1, 2; Way::same for rows of one element, Way::mixed where several coordinates differ.
   /// @param offset  elements from the row to the column along that direction, the short way round a ring
-  int                  direction(PetscInt row, PetscInt column, PetscInt *offset) const;
-  static constexpr int same = -1, mixed = -2;
-  int                  components() const { return components_; }
+  int direction(PetscInt row, PetscInt column, PetscInt *offset) const;
+  int components() const { return components_; }
 
 private:
   using Index = std::array<PetscInt, 3>;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "splitting.hpp"
 
+#include "../csr.hpp"
 #include "../session.hpp"
-#include "splitting_filler.hpp"
-
-#include <algorithm>
 
 namespace ribbon::petsc {
 
@@ -18,10 +16,7 @@ PetscInt64 DirectionSplitting::next_generation()
 PetscErrorCode DirectionSplitting::forget_directions()
 {
   PetscFunctionBegin;
-  for (Direction &d : directions_) {
-    PetscCall(MatDestroy(&d.A));
-    PetscCall(MatDestroy(&d.given));
-  }
+  for (Direction &d : directions_) PetscCall(MatDestroy(&d.A));
   PetscCall(MatDestroy(&couplings_));
   directions_.clear();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -35,9 +30,9 @@ PetscErrorCode DirectionSplitting::reset()
   PetscCall(MatDestroy(&converted_));
   PetscCall(MatDestroy(&mass_matrix_));
   PetscCall(grid_.reset());
-  for (auto &ways : ways_) ways.clear();
+  couplings_of_pattern_ = {}, kernels_.reset(), mass_seen_ = {};
   is_algebraic_.clear();
-  patterns_.clear(), axes_ = 0, reach_ = 1;
+  patterns_.clear(), axes_ = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,7 +41,7 @@ PetscErrorCode DirectionSplitting::as_aij(Mat J, Mat *aij)
   PetscBool is_aij;
   PetscFunctionBegin;
   *aij = J;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)J, &is_aij, MATSEQAIJ, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  PetscCall(IsAIJ(J, &is_aij));
   if (is_aij) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDestroy(&converted_)); // converting in place is not for every type, nor for a pattern that changed
   PetscCall(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &converted_));
@@ -54,52 +49,40 @@ PetscErrorCode DirectionSplitting::as_aij(Mat J, Mat *aij)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// How the entries of J couple, from its pattern.
 PetscErrorCode DirectionSplitting::find_ways(Mat aij)
 {
-  Mat             block[2];
-  const PetscInt *columns = nullptr;
-  PetscInt        first;
+  SplitKernels::Pattern &found = couplings_of_pattern_;
+  Mat                    block[2];
+  const PetscInt        *columns = nullptr;
+  PetscInt               first;
+  const int              components = grid_.components();
   PetscFunctionBegin;
+  PetscCheck(components <= Way::most_components, PetscObjectComm((PetscObject)aij), PETSC_ERR_SUP, "ADI: a grid point has %d unknowns; there are at most %d", components, Way::most_components);
   PetscCall(GetBlocks(aij, block, &columns));
   PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
+  found.components = components, found.first_component = static_cast<int>(first % components), found.reach = 1;
   for (int b = 0; b < 2; ++b) {
     HostRows rows;
-    ways_[b].clear();
+    found.ways[b].clear();
     if (!block[b]) continue;
     PetscCall(GetHostRows(block[b], false, &rows));
-    ways_[b].reserve(static_cast<std::size_t>(rows.row_begin[rows.rows]));
+    found.ways[b].reserve(static_cast<std::size_t>(rows.row_begin[rows.rows]));
     bool sorted = true;
     for (PetscInt r = 0; r < static_cast<PetscInt>(rows.rows); ++r)
       for (PetscInt k = rows.row_begin[r]; k < rows.row_begin[r + 1]; ++k) {
-        PetscInt  offset;
-        const int axis = grid_.direction(first + r, b == 0 ? first + rows.column[k] : columns[rows.column[k]], &offset);
-        sorted         = sorted && (k == rows.row_begin[r] || rows.column[k - 1] < rows.column[k]);
-        ways_[b].push_back(Way::of(axis, offset));
-        if (axis >= 0) reach_ = PetscMax(reach_, std::abs(Way::offset(ways_[b].back())));
+        PetscInt       offset;
+        const PetscInt column = b == 0 ? first + rows.column[k] : columns[rows.column[k]];
+        const int      axis   = grid_.direction(first + r, column, &offset);
+        sorted                = sorted && (k == rows.row_begin[r] || rows.column[k - 1] < rows.column[k]);
+        found.ways[b].push_back(Way::of(axis, offset, column % components));
+        if (axis >= 0) found.reach = PetscMax(found.reach, std::abs(Way::offset(found.ways[b].back())));
       }
     PetscCall(RestoreHostRows(block[b], &rows));
     PetscCheck(sorted, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "ADI: the columns of a row are not in ascending order");
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Axes with couplings that are not zero, on this rank.
-PetscErrorCode DirectionSplitting::coupling_axes(Mat aij, unsigned *axes) const
-{
-  Mat             block[2];
-  const PetscInt *columns;
-  const unsigned  all = (1u << grid_.dimensions()) - 1;
-  PetscFunctionBegin;
-  *axes = axes_;
-  PetscCall(GetBlocks(aij, block, &columns));
-  for (int b = 0; b < 2 && *axes != all; ++b) {
-    HostRows rows;
-    if (!block[b]) continue;
-    PetscCall(GetHostRows(block[b], true, &rows));
-    for (std::size_t k = 0; k < ways_[b].size() && *axes != all; ++k)
-      if (ways_[b][k] >= 0 && rows.value[k] != Scalar(0)) *axes |= 1u << Way::axis(ways_[b][k]);
-    PetscCall(RestoreHostRows(block[b], &rows));
-  }
+  PetscCall(SplitKernels::create(aij, &kernels_));
+  PetscCall(kernels_->set_pattern(found));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,7 +91,14 @@ PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jac
   PetscInt           n;
   const PetscScalar *from = nullptr;
   PetscScalar       *mass, *multiplier;
+  Pattern            seen{0, 0};
   PetscFunctionBegin;
+  if (jacobian.mass) {
+    PetscCall(PetscObjectStateGet((PetscObject)jacobian.mass, &seen.state));
+    PetscCall(PetscObjectGetId((PetscObject)jacobian.mass, &seen.of));
+  }
+  if (mass_ && seen == mass_seen_ && mass_matrix_ == jacobian.mass_matrix) PetscFunctionReturn(PETSC_SUCCESS);
+  mass_seen_ = seen;
   if (!mass_) {
     PetscCall(MatCreateVecs(aij, nullptr, &mass_));
     PetscCall(VecSet(mass_, 1));
@@ -119,7 +109,9 @@ PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jac
   mass_is_identity_ = !jacobian.mass_matrix;
   if (is_algebraic_.size() != static_cast<std::size_t>(n)) is_algebraic_.assign(static_cast<std::size_t>(n), 0), *rows_changed = true;
   if (jacobian.mass) PetscCall(VecGetArrayRead(jacobian.mass, &from));
+  PetscCall(AwaitCopies(mass_));
   PetscCall(VecGetArray(mass_, &mass));
+  PetscCall(AwaitCopies(multiplier_));
   PetscCall(VecGetArray(multiplier_, &multiplier));
   for (PetscInt r = 0; r < n; ++r) {
     const PetscScalar m         = from ? from[r] : PetscScalar(1);
@@ -149,6 +141,7 @@ PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
   HostRows        rows[2];
   const PetscInt *columns = nullptr;
   PetscInt        first, n, all, size;
+  PetscBool       bound;
   PetscFunctionBegin;
   PetscCall(GetBlocks(aij, block, &columns));
   PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
@@ -158,8 +151,8 @@ PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
     if (block[b]) PetscCall(GetHostRows(block[b], false, &rows[b]));
   const auto kept = [&](int b, PetscInt r, PetscInt k) {
     if (axis < 0) return is_algebraic_[static_cast<std::size_t>(r)] && (b == 1 || rows[0].column[k] != r);
-    const signed char way = ways_[b][static_cast<std::size_t>(k)];
-    return way >= 0 ? Way::axis(way) == axis : way == RowGrid::same && rows[0].column[k] != r;
+    const int along = Way::axis(couplings_of_pattern_.ways[b][static_cast<std::size_t>(k)]);
+    return along >= 0 ? along == axis : along == Way::same && rows[0].column[k] != r;
   };
   std::vector<PetscInt>    counts[2] = {std::vector<PetscInt>(static_cast<std::size_t>(n), axis < 0 ? 0 : 1), std::vector<PetscInt>(static_cast<std::size_t>(n), 0)}, line;
   std::vector<PetscScalar> zeros;
@@ -188,6 +181,8 @@ PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
   PetscCall(MatSetOption(*A, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatBoundToCPU(aij, &bound));
+  if (bound) PetscCall(MatBindToCPU(*A, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,21 +232,33 @@ PetscErrorCode DirectionSplitting::make_algebraic_vectors(bool some)
   }
   if (!algebraic_) PetscCall(VecDuplicate(mass_, &algebraic_));
   if (!is_algebraic_vector_) PetscCall(VecDuplicate(mass_, &is_algebraic_vector_));
+  PetscCall(AwaitCopies(is_algebraic_vector_));
   PetscCall(VecGetArrayWrite(is_algebraic_vector_, &is));
   for (std::size_t r = 0; r < is_algebraic_.size(); ++r) is[r] = is_algebraic_[r] ? 1 : 0;
   PetscCall(VecRestoreArrayWrite(is_algebraic_vector_, &is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// s_b, 0 on rows of differential equations.
-PetscErrorCode DirectionSplitting::algebraic_of(const Filler &filler)
+/// Writes the numbers of A_d, of the couplings and s_b where J asks for others than there are, or where `all`. `changed` comes in as what is changed already. Collective.
+PetscErrorCode DirectionSplitting::refill(Mat aij, const SplitJacobian &jacobian, bool all, bool *changed)
 {
-  PetscScalar *s;
+  SplitKernels::Task task;
+  SplitCounts        counts;
+  int                any;
   PetscFunctionBegin;
-  if (!algebraic_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArrayWrite(algebraic_, &s));
-  for (PetscInt r = 0; r < filler.rows.rows(); ++r) s[r] = is_algebraic_[static_cast<std::size_t>(r)] ? static_cast<PetscScalar>(filler.rows.scale(r)) : PetscScalar(0);
-  PetscCall(VecRestoreArrayWrite(algebraic_, &s));
+  task.J = aij, task.mass_matrix = jacobian.mass_matrix, task.mass = mass_, task.shift = jacobian.shift, task.scale = algebraic_;
+  task.parts.push_back(couplings_);
+  for (const Direction &d : directions_) task.axes.push_back(d.axis), task.parts.push_back(d.A);
+  if (!all) PetscCall(kernels_->split(task, false, &counts));
+  any = all || *changed || counts.differs > 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)aij)));
+  *changed = any != 0;
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(kernels_->split(task, true, &counts));
+  PetscInt sums[3] = {static_cast<PetscInt>(counts.mixed), static_cast<PetscInt>(counts.growth), static_cast<PetscInt>(counts.torn)};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)aij)));
+  remainder_  = {sums[0], sums[1], sums[2]};
+  generation_ = next_generation();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -263,7 +270,7 @@ PetscErrorCode DirectionSplitting::update(const SplitJacobian &jacobian, bool *c
   PetscBool      is_da = PETSC_FALSE;
   Pattern        pattern;
   unsigned       axes, flags;
-  bool           mass_changed = false, rows_changed = false, differs = false;
+  bool           mass_changed = false, rows_changed = false;
   PetscFunctionBegin;
   PetscCall(as_aij(jacobian.J, &aij));
   PetscCall(MatGetNonzeroState(jacobian.J, &pattern.state));
@@ -278,29 +285,18 @@ PetscErrorCode DirectionSplitting::update(const SplitJacobian &jacobian, bool *c
     PetscCall(find_ways(aij));
   }
   PetscCall(update_mass(aij, jacobian, &mass_changed, &rows_changed));
-  PetscCall(coupling_axes(aij, &axes));
+  PetscCall(kernels_->coupling_axes(aij, &axes));
+  axes |= axes_;
   flags = axes | unsigned(rows_changed) << 3 | unsigned(mass_changed) << 4 | unsigned(!mass_is_identity_) << 5;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &flags, 1, MPI_UNSIGNED, MPI_BOR, comm));
   const bool remake = anew || (flags & 7) != axes_ || flags >> 3 & 1;
   axes_             = flags & 7;
   mass_is_identity_ = (flags >> 5 & 1) == 0;
   if (remake) PetscCall(make(aij));
-  Filler filler(*this);
-  PetscCall(filler.open(aij, jacobian));
-  if (!remake) PetscCall(filler.differs(&differs));
-  int any = remake || differs || flags >> 4 & 1;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm));
-  if (any) {
-    PetscCall(filler.write());
-    PetscCall(algebraic_of(filler));
-    PetscInt sums[3] = {filler.rows.mixed, filler.rows.growth, filler.rows.torn};
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPIU_INT, MPI_SUM, comm));
-    remainder_  = {sums[0], sums[1], sums[2]};
-    generation_ = next_generation();
-  }
-  PetscCall(filler.close());
+  bool any = flags >> 4 & 1;
+  PetscCall(refill(aij, jacobian, remake, &any));
   patterns_ = {pattern};
-  if (changed) *changed = any != 0;
+  if (changed) *changed = any;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

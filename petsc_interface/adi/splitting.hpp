@@ -3,6 +3,7 @@
 #pragma once
 
 #include "row_grid.hpp"
+#include "split_kernels.hpp"
 
 #include <ribbon_petsc/ribbon.h>
 
@@ -54,6 +55,11 @@ public:
   PetscInt64      generation() const { return generation_; }        ///< grows with every change, of all splittings of the program
   const char     *source() const { return grid_.source().c_str(); } ///< where the directions come from
 
+  /// P = s M - a A_d, in algebraic rows -A_d, where the numbers are. P has the pattern of A_d.
+  PetscErrorCode shifted(int d, PetscReal s, PetscReal a, Mat P) const;
+  /// Largest sum of |(A_d)_ij| over the rows of differential equations of all ranks: a bound of the eigenvalues; infinite where a number is not finite. Collective.
+  PetscErrorCode largest_row_sum(int d, double *sum) const;
+
   /// y = M x on differential rows, y = x on algebraic ones: what stands between two solves, P_2^-1 M P_1^-1. x == y is allowed where M is diagonal.
   PetscErrorCode multiply_mass(Vec x, Vec y) const;
   bool           mass_is_identity() const { return mass_is_identity_; } ///< multiply_mass() changes nothing
@@ -76,11 +82,10 @@ public:
 
 private:
   struct Direction {
-    const char     *name  = "x";
-    PCLineDirection line  = PC_LINE_DIRECTION_AUTO;
-    int             axis  = 0; ///< of the grid
-    Mat             A     = nullptr;
-    Mat             given = nullptr; ///< the next A, where the application makes it
+    const char     *name = "x";
+    PCLineDirection line = PC_LINE_DIRECTION_AUTO;
+    int             axis = 0; ///< of the grid
+    Mat             A    = nullptr;
   };
   /// Which pattern of which matrix.
   struct Pattern {
@@ -88,15 +93,13 @@ private:
     PetscObjectId    of    = 0;
     bool             operator==(const Pattern &other) const { return state == other.state && of == other.of; }
   };
-  class Filler;
   const Direction  &at(int d) const { return directions_[static_cast<std::size_t>(d)]; }
   PetscErrorCode    as_aij(Mat J, Mat *aij);
   PetscErrorCode    find_ways(Mat aij);
-  PetscErrorCode    coupling_axes(Mat aij, unsigned *axes) const;
   PetscErrorCode    update_mass(Mat aij, const SplitJacobian &jacobian, bool *changed, bool *rows_changed);
   PetscErrorCode    make(Mat aij);
   PetscErrorCode    create_rows(Mat aij, int axis, Mat *A) const;
-  PetscErrorCode    algebraic_of(const Filler &filler);
+  PetscErrorCode    refill(Mat aij, const SplitJacobian &jacobian, bool all, bool *changed);
   PetscErrorCode    forget_directions();
   PetscErrorCode    make_work() const;
   PetscErrorCode    make_algebraic_vectors(bool some);
@@ -104,22 +107,23 @@ private:
   PetscErrorCode    algebraic_of_given(const std::vector<Mat> &A);
   static PetscInt64 next_generation();
 
-  RowGrid                  grid_;
-  std::vector<Direction>   directions_;
-  std::vector<signed char> ways_[2]; ///< see Way: of the entries of the diagonal and of the off-diagonal block
-  int                      reach_ = 1;
-  unsigned                 axes_  = 0;    ///< bit d: some coupling along d is not zero
-  std::vector<Pattern>     patterns_;     ///< of the matrices that the directions were made for
-  std::vector<char>        is_algebraic_; ///< local rows
-  Vec                      mass_ = nullptr, multiplier_ = nullptr, algebraic_ = nullptr;
-  Vec                      is_algebraic_vector_ = nullptr; ///< 1 on algebraic rows, 0 on the others
-  mutable Vec              work_[2]             = {nullptr, nullptr};
-  Mat                      mass_matrix_         = nullptr;
-  Mat                      couplings_           = nullptr; ///< s_b J_bj of algebraic rows, without the diagonal
-  Mat                      converted_           = nullptr; ///< J as AIJ, where it is of another type
-  bool                     mass_is_identity_    = true;
-  PetscInt64               generation_          = 0;
-  Remainder                remainder_;
+  RowGrid                       grid_;
+  std::vector<Direction>        directions_;
+  SplitKernels::Pattern         couplings_of_pattern_;
+  std::unique_ptr<SplitKernels> kernels_;      ///< where the numbers are
+  unsigned                      axes_ = 0;     ///< bit d: some coupling along d is not zero
+  std::vector<Pattern>          patterns_;     ///< of the matrices that the directions were made for
+  std::vector<char>             is_algebraic_; ///< local rows
+  Pattern                       mass_seen_;    ///< the vector of the application that mass() is made of
+  Vec                           mass_ = nullptr, multiplier_ = nullptr, algebraic_ = nullptr;
+  Vec                           is_algebraic_vector_ = nullptr; ///< 1 on algebraic rows, 0 on the others
+  mutable Vec                   work_[2]             = {nullptr, nullptr};
+  Mat                           mass_matrix_         = nullptr;
+  Mat                           couplings_           = nullptr; ///< s_b J_bj of algebraic rows, without the diagonal
+  Mat                           converted_           = nullptr; ///< J as AIJ, where it is of another type
+  bool                          mass_is_identity_    = true;
+  PetscInt64                    generation_          = 0;
+  Remainder                     remainder_;
 };
 
 } // namespace ribbon::petsc

@@ -2,35 +2,31 @@
 // Directions that the application made itself.
 #include "splitting.hpp"
 
+#include "../csr.hpp"
 #include "../pc/format.hpp"
 #include "../session.hpp"
+
+#include <algorithm>
 
 namespace ribbon::petsc {
 
 namespace {
 
-/// Rows of algebraic equations of a copy of A_d, scaled to -1 on the diagonal; zero there: nothing but -1. `scale` and `diagonal` are work vectors.
-PetscErrorCode ScaleAlgebraicRows(Mat A, Vec is_algebraic, Vec scale, Vec diagonal)
+/// The first row of this rank without a stored diagonal entry, -1: there is none. By the pattern: what MatMissingDiagonal() says may be of an older one.
+PetscErrorCode RowWithoutDiagonal(Mat A, PetscInt *row)
 {
-  PetscInt           n;
-  const PetscScalar *is;
-  PetscScalar       *s, *d;
+  Mat             block[2];
+  const PetscInt *columns;
+  HostRows        rows;
+  PetscInt        first;
   PetscFunctionBegin;
-  PetscCall(MatGetDiagonal(A, diagonal));
-  PetscCall(VecGetLocalSize(diagonal, &n));
-  PetscCall(VecGetArrayRead(is_algebraic, &is));
-  PetscCall(VecGetArrayWrite(scale, &s));
-  PetscCall(VecGetArray(diagonal, &d));
-  for (PetscInt r = 0; r < n; ++r) {
-    const bool algebraic = is[r] != PetscScalar(0), empty = d[r] == PetscScalar(0);
-    s[r] = !algebraic ? PetscScalar(1) : empty ? PetscScalar(0) : PetscScalar(-1) / d[r];
-    d[r] = algebraic && empty ? -1 : 0;
-  }
-  PetscCall(VecRestoreArray(diagonal, &d));
-  PetscCall(VecRestoreArrayWrite(scale, &s));
-  PetscCall(VecRestoreArrayRead(is_algebraic, &is));
-  PetscCall(MatDiagonalScale(A, scale, nullptr));
-  PetscCall(MatDiagonalSet(A, diagonal, ADD_VALUES));
+  *row = -1;
+  PetscCall(GetBlocks(A, block, &columns));
+  PetscCall(MatGetOwnershipRange(A, &first, nullptr));
+  PetscCall(GetHostRows(block[0], false, &rows));
+  for (PetscInt r = 0; r < static_cast<PetscInt>(rows.rows) && *row < 0; ++r)
+    if (!std::binary_search(rows.column + rows.row_begin[r], rows.column + rows.row_begin[r + 1], r)) *row = first + r;
+  PetscCall(RestoreHostRows(block[0], &rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,20 +48,19 @@ PetscErrorCode DirectionSplitting::make_given(const std::vector<Mat> &A, const S
   PetscCheck(!grid_.dm() || A.size() <= static_cast<std::size_t>(grid_.dimensions()), comm, PETSC_ERR_ARG_OUTOFRANGE, "ADI: %d directions are given, and the grid has %d", static_cast<int>(A.size()), grid_.dimensions());
   PetscCheck(A.size() <= 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "ADI: %d directions are given; there are at most 3", static_cast<int>(A.size()));
   for (std::size_t axis = 0; axis < A.size(); ++axis) {
-    PetscBool   missing;
     PetscInt    row;
     std::string error;
-    PetscCall(MatMissingDiagonal(A[axis], &missing, &row));
-    if (missing) error = format("ADI: the matrix that is given for direction %c stores no diagonal entry in row %lld", "xyz"[axis], static_cast<long long>(row));
+    PetscCall(RowWithoutDiagonal(A[axis], &row));
+    if (row >= 0) error = format("ADI: the matrix that is given for direction %c stores no diagonal entry in row %lld", "xyz"[axis], static_cast<long long>(row));
     PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONGSTATE, error));
     Direction d;
     d.name = axis_names[axis], d.axis = static_cast<int>(axis);
     if (grid_.dm()) d.line = static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + d.axis);
     directions_.push_back(d);
     PetscCall(MatDuplicate(A[axis], MAT_DO_NOT_COPY_VALUES, &directions_.back().A));
-    PetscCall(MatDuplicate(A[axis], MAT_DO_NOT_COPY_VALUES, &directions_.back().given));
   }
   PetscCheck(!jacobian.mass_matrix || A.size() == 1, comm, PETSC_ERR_SUP, "ADI in %d directions needs a diagonal mass matrix; one direction alone takes others", directions());
+  PetscCall(SplitKernels::create(A[0], &kernels_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -78,6 +73,7 @@ PetscErrorCode DirectionSplitting::algebraic_of_given(const std::vector<Mat> &A)
   PetscCall(make_work());
   PetscCall(VecSet(algebraic_, 0));
   for (Mat a : A) {
+    PetscCall(AwaitCopies(work_[0]));
     PetscCall(MatGetDiagonal(a, work_[0]));
     PetscCall(VecAXPY(algebraic_, -1, work_[0]));
   }
@@ -123,15 +119,13 @@ PetscErrorCode DirectionSplitting::update(const std::vector<Mat> &A, const Split
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, flags, 3, MPI_INT, MPI_MAX, comm));
   mass_is_identity_ = !flags[1];
   PetscCall(make_algebraic_vectors(flags[2] != 0));
-  PetscCall(make_work());
   for (std::size_t k = 0; k < A.size(); ++k) {
-    Direction &d = directions_[k];
-    PetscBool  equal;
-    PetscCall(MatCopy(A[k], d.given, SAME_NONZERO_PATTERN));
-    if (flags[2]) PetscCall(ScaleAlgebraicRows(d.given, is_algebraic_vector_, work_[0], work_[1]));
-    PetscCall(MatEqual(d.given, d.A, &equal));
-    if (equal && !anew) continue;
-    PetscCall(MatCopy(d.given, d.A, SAME_NONZERO_PATTERN));
+    bool differs = anew, ignored;
+    if (!anew) PetscCall(kernels_->scale_algebraic(A[k], mass_, directions_[k].A, false, &differs));
+    int any = differs;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm));
+    if (!any) continue;
+    PetscCall(kernels_->scale_algebraic(A[k], mass_, directions_[k].A, true, &ignored));
     flags[0] = 1;
   }
   if (flags[0]) {

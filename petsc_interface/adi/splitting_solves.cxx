@@ -4,6 +4,22 @@
 
 namespace ribbon::petsc {
 
+PetscErrorCode DirectionSplitting::shifted(int d, PetscReal s, PetscReal a, Mat P) const
+{
+  PetscFunctionBegin;
+  PetscCall(kernels_->shifted(A(d), mass_, !mass_matrix_, s, a, P));
+  if (mass_matrix_) PetscCall(MatAXPY(P, s, mass_matrix_, SUBSET_NONZERO_PATTERN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::largest_row_sum(int d, double *sum) const
+{
+  PetscFunctionBegin;
+  PetscCall(kernels_->largest_row_sum(A(d), mass_, sum));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)mass_)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DirectionSplitting::multiply_mass(Vec x, Vec y) const
 {
   PetscFunctionBegin;
@@ -29,7 +45,7 @@ PetscErrorCode DirectionSplitting::solve_algebraic(Vec g, Vec x) const
   for (int pass = 0; pass < directions(); ++pass) { // x += B (g - x - N x), B: algebraic rows alone
     PetscCall(MatMult(couplings_, x, work_[0]));
     PetscCall(VecAXPBYPCZ(work_[0], 1, -1, -1, g, x));
-    PetscCall(VecPointwiseMult(work_[0], is_algebraic_vector_, work_[0]));
+    PetscCall(VecPointwiseMult(work_[0], work_[0], is_algebraic_vector_));
     PetscCall(VecAXPY(x, 1, work_[0]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -110,8 +110,9 @@ PetscErrorCode SetUpADI(KSP ksp, KSP_ADI *adi)
   } else adi->spectra.assign(1, {0, 0}), adi->separable = true, adi->commutator = adi->left_out = 0;
   ChooseShifts(ksp, adi);
   if (D == 1) PetscCall(adi->factors.factor(adi->splitting, 0, 0, 0, 1, nullptr));
-  for (std::size_t k = 0; k < adi->pairs.size(); ++k)
-    for (int d = 0; d < D; ++d) PetscCall(adi->factors.factor(adi->splitting, d, static_cast<int>(k), static_cast<PetscReal>(D == 2 && d == 1 ? adi->pairs[k].q : adi->pairs[k].p), 1, nullptr));
+  for (std::size_t k = adi->pairs.size(); k-- > 0;) // the smallest first
+    for (int d = 0; d < D; ++d) PetscCall(adi->factors.factor(adi->splitting, d, static_cast<int>(k) + 1, static_cast<PetscReal>(D == 2 && d == 1 ? adi->pairs[k].q : adi->pairs[k].p), 1, nullptr));
+  for (int d = 0; d < D && D > 1; ++d) PetscCall(adi->factors.drop(d, 0)); // it was for the spectrum, and to make the others of
   PetscCall(KSPSetWorkVecs(ksp, 3));
   PetscCall(PetscObjectStateGet((PetscObject)P, &adi->state));
   adi->set_up_with = P;

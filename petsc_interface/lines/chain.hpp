@@ -42,6 +42,9 @@ public:
   PetscMPIInt  size() const { return static_cast<PetscMPIInt>(pieces.size()); }
   const Piece &mine() const { return pieces[static_cast<std::size_t>(own)]; }
   PetscInt     length() const { return pieces.back().first + pieces.back().rows; } ///< of a line, in elements
+  /// Numbers of the neighbours along the lines, MPI_PROC_NULL where an open line ends.
+  PetscMPIInt left(bool ring) const { return own > 0 || ring ? (own + size() - 1) % size() : MPI_PROC_NULL; }
+  PetscMPIInt right(bool ring) const { return own + 1 < size() || ring ? (own + 1) % size() : MPI_PROC_NULL; }
 };
 
 /// Makes the chain of this rank; null where it holds no piece. Collective on `comm`.

@@ -17,13 +17,13 @@ PetscErrorCode FindShift(PC pc, PC_ADI *adi)
 {
   TS ts;
   PetscFunctionBegin;
-  if (!adi->mass) PetscCall(MatCreateVecs(pc->pmat, nullptr, &adi->mass));
   PetscCall(GetTSOfDM(pc->dm, &ts));
   PetscCheck(ts || adi->shift > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "PC adi needs the shift of a matrix shift M - A, and no time step made this one: give it with -%spc_adi_shift, or solve an elliptic problem with -%sksp_type adi",
              ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
-  if (ts) PetscCall(GetMassOfTS(ts, adi->mass));
+  if (ts) PetscCall(GetMassOfTS(ts, &adi->mass));
   else {
+    if (!adi->mass) PetscCall(MatCreateVecs(pc->pmat, nullptr, &adi->mass));
     PetscCall(VecSet(adi->mass, 1));
     PetscCall(MarkDiagonalRows(pc->pmat, adi->mass));
   }
@@ -39,22 +39,15 @@ PetscErrorCode FindShift(PC pc, PC_ADI *adi)
 /// One sentence where a row's shift is nothing beside its diagonal: the product of factors would be far from the matrix. Collective.
 PetscErrorCode CheckShift(PC pc, PC_ADI *adi)
 {
-  const PetscScalar *m, *a;
-  PetscInt           n;
-  Vec                diagonal;
-  PetscReal          least = PETSC_MAX_REAL;
+  Vec       largest;
+  PetscReal least;
   PetscFunctionBegin;
-  PetscCall(VecDuplicate(adi->mass, &diagonal));
-  PetscCall(MatGetDiagonal(pc->pmat, diagonal));
-  PetscCall(VecGetLocalSize(diagonal, &n));
-  PetscCall(VecGetArrayRead(diagonal, &a));
-  PetscCall(VecGetArrayRead(adi->mass, &m));
-  for (PetscInt r = 0; r < n; ++r)
-    if (m[r] != PetscScalar(0) && PetscAbsScalar(a[r]) > 0) least = PetscMin(least, adi->used * PetscAbsScalar(m[r]) / PetscAbsScalar(a[r]));
-  PetscCall(VecRestoreArrayRead(adi->mass, &m));
-  PetscCall(VecRestoreArrayRead(diagonal, &a));
-  PetscCall(VecDestroy(&diagonal));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPIU_REAL, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  PetscCall(VecDuplicate(adi->mass, &largest));
+  PetscCall(MatGetDiagonal(pc->pmat, largest));
+  PetscCall(VecPointwiseDivide(largest, largest, adi->mass)); // 0 where the mass is
+  PetscCall(VecNorm(largest, NORM_INFINITY, &least));
+  least = least > 0 ? adi->used / least : PETSC_MAX_REAL; // NaN: the factors say so
+  PetscCall(VecDestroy(&largest));
   PetscCheck(least > least_shift, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "PC adi: a shift of %g (%s) is %.1e of the diagonal of a row, which leaves no shift to factor with: give a larger one with -%spc_adi_shift, or solve an elliptic problem with -%sksp_type adi",
              (double)adi->used, adi->source, (double)least, ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");

@@ -11,22 +11,24 @@ namespace ribbon::petsc {
 /// Context of PC line.
 struct PC_Line {
   // options
-  std::vector<PCLineDirection> directions  = {PC_LINE_DIRECTION_AUTO}; ///< auto, rows or matrix alone, or some of x, y, z
-  PCLineComposition            composition = PC_LINE_COMPOSITION_AUTO;
-  PCLineOrdering               ordering    = PC_LINE_ORDERING_JACOBI;
-  PetscReal                    omega       = 0; ///< 0: the set-up decides
-  PetscInt                     iterations  = 1;
-  PCLineLhs                    lhs         = PC_LINE_LHS_AUTO;
-  PetscReal                    lhs_tol     = 0; ///< 0: exactly
-  PCLineCut                    cut         = PC_LINE_CUT_AUTO;
-  PCLineAlgorithm              algorithm   = PC_LINE_ALGORITHM_AUTO;
-  PetscReal                    zero_pivot  = 0;       ///< 0: 100 machine epsilon
-  PetscViewer                  viewer      = nullptr; ///< where every set-up says what it found
-  PetscViewerFormat            format      = PETSC_VIEWER_DEFAULT;
-  PCLineShiftType              shift_type  = PC_LINE_SHIFT_NONE;
-  PetscReal                    shift       = 0; ///< first amount of PC_LINE_SHIFT_NONZERO; 0: 100 machine epsilon
-  PetscBool                    compare     = PETSC_FALSE;
-  PCLinePrecision              precision   = PC_LINE_PRECISION_SAME;
+  std::vector<PCLineDirection> directions   = {PC_LINE_DIRECTION_AUTO}; ///< auto, rows or matrix alone, or some of x, y, z
+  PCLineComposition            composition  = PC_LINE_COMPOSITION_AUTO;
+  PCLineOrdering               ordering     = PC_LINE_ORDERING_JACOBI;
+  PetscReal                    omega        = 0; ///< 0: the set-up decides
+  PetscInt                     iterations   = 1;
+  PCLineLhs                    lhs          = PC_LINE_LHS_AUTO;
+  PetscReal                    lhs_tol      = 0; ///< 0: exactly
+  PCLineCut                    cut          = PC_LINE_CUT_AUTO;
+  PCLineCutExchange            cut_exchange = PC_LINE_CUT_EXCHANGE_AUTO;
+  PetscInt                     cut_parts    = 0; ///< 0: the set-up decides
+  PCLineAlgorithm              algorithm    = PC_LINE_ALGORITHM_AUTO;
+  PetscReal                    zero_pivot   = 0;       ///< 0: 100 machine epsilon
+  PetscViewer                  viewer       = nullptr; ///< where every set-up says what it found
+  PetscViewerFormat            format       = PETSC_VIEWER_DEFAULT;
+  PCLineShiftType              shift_type   = PC_LINE_SHIFT_NONE;
+  PetscReal                    shift        = 0; ///< first amount of PC_LINE_SHIFT_NONZERO; 0: 100 machine epsilon
+  PetscBool                    compare      = PETSC_FALSE;
+  PCLinePrecision              precision    = PC_LINE_PRECISION_SAME;
 
   // what the last set-up made; no requests: none, or one that failed
   std::vector<LineRequest> requests; ///< of each direction
@@ -71,6 +73,9 @@ inline bool JoinsPieces(const PC_Line *line)
 }
 /// Whether the PC line that was set up solves every line exactly, those that the partition cuts among them: what it makes does not depend on the partition then. Collective.
 PetscErrorCode LinesAreWhole(PC pc, bool *whole);
+/// Sets up a PC line with the lines of another one, of the same pattern, whose matrix gets s diag(diagonal) added: where lines share matrices these alone are looked at. `done`: false where they do not,
+/// or where the diagonal differs among lines that share; a set-up as any other is needed then. What Pmat holds is not read; PCSetReusePreconditioner() keeps PETSc from setting up anew. Collective.
+PetscErrorCode SetUpShiftedLine(PC pc, PC of, Vec diagonal, PetscReal s, bool *done);
 /// Nothing is there after a set-up that raised an error. PETSc does not see that the matrix A of a Kronecker product changed: it is set up with anew.
 PetscErrorCode CheckIsSetUp(PC pc);
 /// Whether Pmat is what it was at set-up.

@@ -3,14 +3,15 @@
 
 #include "../csr.hpp"
 #include "../session.hpp"
+#include "column_solver.hpp"
 #include "cut_solver.hpp"
 #include "format.hpp"
 #include "line_reader.hpp"
 #include "outside_bands.hpp"
+#include "shared_bands.hpp"
 #include "whole_lines.hpp"
 
 #include <ribbon/precision.hpp>
-#include <ribbon/scale.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -75,6 +76,29 @@ public:
                    (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
     const int reach = chain_ ? bands_.half_bandwidth() : factored_.half_bandwidth();
     flops_          = (6.0 * reach + 1) * lines_.components * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode build_shifted(const LineOperator &other, Vec diagonal, PetscReal s, const LineRequest &request, LineFacts *facts, bool *made) override
+  {
+    const auto   *of   = dynamic_cast<const LineOperatorOn *>(&other);
+    const Exec    exec = current_space<Exec>();
+    const Events *events;
+    PetscFunctionBegin;
+    PetscCall(GetEvents(&events));
+    PetscCall(PetscLogEventBegin(events->factor, 0, 0, 0, 0));
+    *made = !rounds && of && !of->chain_ && !of->is_packed();
+    if constexpr (!rounds) {
+      if (*made) PetscCall(ShiftBands(exec, of->factored_, of->lines_, diagonal, s, &bands_, made));
+    }
+    if (*made) {
+      request_ = of->request_, rows_ = of->rows_, places_ = of->places_, lines_ = of->lines_, all_rows_ = of->all_rows_, flops_ = of->flops_, periodic_ = of->periodic_, how_ = of->how_;
+      PetscCall(Factor(exec, request, facts));
+      facts->report = solver_.report();
+      facts->bytes  = facts->report.bytes + factored_.values.size() * sizeof(Number);
+      *made         = facts->refusal.empty();
+    }
+    PetscCall(PetscLogEventEnd(events->factor, 0, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -153,7 +177,7 @@ public:
     // Every column is as many lines as the matrix has. One call takes them all where the line set has a stride to spare and nothing is
     // staged (staging whole arrays would touch what lies between the columns).
     const bool     staged   = is_device_space<Exec> && (PetscMemTypeHost(where_b) || PetscMemTypeHost(where_x));
-    const bool     one_call = lines_.count1 == 1 && !staged && !is_packed() && whole_.empty() && (cut.empty() || cut.takes_columns());
+    const bool     one_call = !staged && !is_packed() && whole_.empty() && (cut.empty() ? lines_.count1 == 1 : cut.takes_columns());
     const PetscInt calls    = one_call ? 1 : columns;
     for (PetscInt c = 0; c < calls && rows > 0 && columns > 0; ++c) {
       const LineSet      in = one_call ? with_columns(lines_, columns, ldb) : lines_, out = one_call ? with_columns(lines_, columns, ldx) : lines_;
@@ -177,42 +201,18 @@ public:
 private:
   bool is_packed() const { return packing_.element.extent(0) > 0; }
 
-  /// Keeps one matrix for lines that agree, or some.
-  PetscErrorCode Share(const Exec &exec, std::int64_t lines, const LineRequest &request, LineFacts *facts)
-  {
-    PetscFunctionBegin;
-    if (request.lhs != PC_LINE_LHS_PER_LINE && lines > 0) {
-      // classes while they hold less than a quarter of what one matrix per line holds
-      const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1 : request.lhs == PC_LINE_LHS_CLASSES ? lines : std::max<std::int64_t>(1, (lines - 1) / 4);
-      SharingResult      shared;
-      PetscCallCXX(shared = share<Scalar>(exec, bands_, most, request.lhs_tol));
-      facts->first = shared.first, facts->different = shared.different;
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  /// The same, then makes the Kronecker product, and omega.
+  /// One matrix for lines that agree, then the Kronecker product, and omega.
   PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request, LineFacts *facts)
   {
     const std::int64_t lines = request.direction.lines.lines();
     PetscFunctionBegin;
-    PetscCall(Share(exec, lines, request, facts));
+    PetscCall(ShareBands(exec, lines, request, bands_, facts));
     if (source.kronecker) {
       PetscCallCXX(bands_ = kronecker(exec, bands_, lines, source.factors));
       if (bands_.values.extent(0) > 1 && facts->different < 0) facts->first = 0, facts->different = 1;
     }
     if (request.omega != 1) PetscCallCXX(scale<Scalar>(exec, bands_, Scalar(1 / request.omega)));
     PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  /// Whether a zero pivot asks for another try, with twice the shift of the last one; from the square root of the precision on there is none.
-  bool Shift(const Exec &exec, const LineRequest &request, const FactorReport &report, LineFacts *facts)
-  {
-    const double more = facts->shift > 0 ? facts->shift : request.shift, most = std::max(request.shift, std::sqrt(static_cast<double>(PETSC_MACHINE_EPSILON)));
-    if (report.status != FactorStatus::zero_pivot || more == 0 || facts->shift + more > most) return false;
-    shift_diagonal<Scalar>(exec, bands_, static_cast<real_t<Scalar>>(more));
-    facts->shift += more;
-    return true;
   }
 
   /// Lines that the partition cuts: solved where their pieces are, or brought together where that would not be sound. Collective on their chain.
@@ -228,7 +228,7 @@ private:
     cut_ = CutSolver<Exec>();
     PetscCallCXX(whole_ = WholeLines<Exec>(exec, chain_, lines_));
     PetscCall(whole_.bands(exec, bands_, periodic_, &bands_));
-    PetscCall(Share(exec, whole_.lines().lines(), request, facts));
+    PetscCall(ShareBands(exec, whole_.lines().lines(), request, bands_, facts));
     facts->whole = true, facts->lhs = bands_.lhs, facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -240,14 +240,14 @@ private:
     try {
       if (!whole_.empty()) {
         do whole_solver_ = LineSolver<Scalar, Exec>(exec, whole_.lines(), bands_, request.solver);
-        while (Shift(exec, request, whole_solver_.report(), facts));
+        while (ShiftZeroPivots(exec, request, whole_solver_.report(), bands_, facts));
         PetscFunctionReturn(PETSC_SUCCESS);
       }
       do {
         if constexpr (rounds) factored_ = round_bands<Number>(exec, bands_, &alpha_);
         else factored_ = bands_;
         solver_ = Solver(exec, inner(lines_), factored_, request.solver);
-      } while (Shift(exec, request, solver_.report(), facts));
+      } while (ShiftZeroPivots(exec, request, solver_.report(), bands_, facts));
       bands_ = {};
     } catch (const std::invalid_argument &e) {
       facts->refusal = e.what();
@@ -281,7 +281,7 @@ private:
     PetscFunctionBegin;
     if (!cut.empty()) PetscCall(cut.solve(exec, b, in, x, out));
     else if (!whole_.empty()) PetscCall(whole_.solve(exec, transposed ? whole_transposed_ : whole_solver_, b, in, x, out));
-    else if (!is_packed()) PetscCallCXX(solve_numbers(exec, solver, b, in, x, out));
+    else if (!is_packed()) PetscCallCXX(solve_numbers(exec, transposed ? solver : columns_.choose(exec, solver, factored_, request_, inner(in)), b, in, x, out));
     else {
       const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
       PetscCallCXX(pack(exec, packing_, components, b, packed_.data()));
@@ -358,8 +358,10 @@ private:
   Solver                solver_, transposed_;
   CutSolver<Exec>       cut_, cut_transposed_; ///< of lines that the partition cuts and that are solved where their pieces lie, else empty
   WholeLines<Exec>      whole_;                ///< of those that are brought together, else empty
-  PCLineCut             how_      = PC_LINE_CUT_AUTO;
+  CutChoices            how_;
   bool                  periodic_ = false;
+
+  ColumnSolver<Number, Exec> columns_;
 
   std::shared_ptr<const LineChain> chain_;
   LineSolver<Scalar, Exec>         whole_solver_, whole_transposed_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../lines/line_map.hpp"
+#include "cut_choices.hpp"
 
 #include <ribbon/lines_from_csr.hpp>
 #include <ribbon/line_solver.hpp>
@@ -22,9 +23,9 @@ struct LineRequest {
   bool              zero_sums      = true;  ///< lines may have rows that sum to zero
   PetscReal         omega          = 1;     ///< what is solved is omega A^-1
   PCLineLhs         lhs            = PC_LINE_LHS_AUTO;
-  PCLineCut         cut            = PC_LINE_CUT_AUTO;
-  double            lhs_tol        = 0; ///< lines that agree to this share their matrix
-  double            shift          = 0; ///< first shift of diagonals where a pivot is zero; 0: none
+  CutChoices        cut;
+  double            lhs_tol = 0; ///< lines that agree to this share their matrix
+  double            shift   = 0; ///< first shift of diagonals where a pivot is zero; 0: none
   LineSolverOptions solver;
 
   std::shared_ptr<const std::vector<OutsideEntry>> outside; ///< of all rows, where the direction has a chain
@@ -57,6 +58,9 @@ public:
   virtual PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) = 0;
   /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.
   virtual PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) = 0;
+  /// In place of build(): the lines of another operator, whose matrices get s diag(diagonal) added. `facts` comes in as those of the other one. `made`: false where lines do not share matrices, or
+  /// share one and have different diagonals. Not collective.
+  virtual PetscErrorCode build_shifted(const LineOperator &other, Vec diagonal, PetscReal s, const LineRequest &request, LineFacts *facts, bool *made) = 0;
   /// Factors the transposed lines, once, for transposed solves. Where they cannot be, `failure` is the sentence that says so.
   virtual PetscErrorCode transpose(std::string *failure) = 0;
   /// Where the lines lie in vectors; where the direction has tables, which places of these they have, with `components` unknowns of each element.

@@ -8,6 +8,7 @@ const char *const PCLineCompositions[] = {"auto", "multiplicative", "additive", 
 const char *const PCLineOrderings[]    = {"jacobi", "zebra", "PCLineOrdering", "PC_LINE_ORDERING_", nullptr};
 const char *const PCLineLhsTypes[]     = {"auto", "shared", "classes", "per_line", "PCLineLhs", "PC_LINE_LHS_", nullptr};
 const char *const PCLineCuts[]         = {"auto", "exact", "drop", "local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
+const char *const PCLineCutExchanges[] = {"auto", "every_rank", "dealt_out", "groups", "PCLineCutExchange", "PC_LINE_CUT_EXCHANGE_", nullptr};
 const char *const PCLineAlgorithms[]   = {"auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
 const char *const PCLinePrecisions[]   = {"same", "single", "PCLinePrecision", "PC_LINE_PRECISION_", nullptr};
 const char *const PCLineShiftTypes[]   = {"none", "nonzero", "pin", "PCLineShiftType", "PC_LINE_SHIFT_", nullptr};
@@ -145,6 +146,8 @@ PetscErrorCode ComposeLineOptions(PC pc, bool attach)
   PetscCall(Compose<&PC_Line::lhs>(pc, "PCLineSetLhs_C", "PCLineGetLhs_C", attach));
   PetscCall(Compose<&PC_Line::lhs_tol>(pc, "PCLineSetLhsTol_C", "PCLineGetLhsTol_C", attach));
   PetscCall(Compose<&PC_Line::cut>(pc, "PCLineSetCut_C", "PCLineGetCut_C", attach));
+  PetscCall(Compose<&PC_Line::cut_exchange>(pc, "PCLineSetCutExchange_C", "PCLineGetCutExchange_C", attach));
+  PetscCall(Compose<&PC_Line::cut_parts>(pc, "PCLineSetCutParts_C", "PCLineGetCutParts_C", attach));
   PetscCall(Compose<&PC_Line::algorithm>(pc, "PCLineSetAlgorithm_C", "PCLineGetAlgorithm_C", attach));
   PetscCall(Compose<&PC_Line::zero_pivot>(pc, "PCLineSetZeroPivot_C", "PCLineGetZeroPivot_C", attach));
   PetscCall(Compose<&PC_Line::shift_type>(pc, "PCLineSetShiftType_C", "PCLineGetShiftType_C", attach));
@@ -165,8 +168,8 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   PC_Line  *line = context(pc);
   PetscEnum choice;
   PetscReal tol = line->zero_pivot, omega = line->omega, lhs_tol = line->lhs_tol, shift = line->shift;
-  PetscInt  iterations = line->iterations;
-  PetscBool compare    = line->compare, set;
+  PetscInt  iterations = line->iterations, parts = line->cut_parts;
+  PetscBool compare = line->compare, set;
   char      list[128];
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "PC line options");
@@ -191,6 +194,10 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   if (set) PetscCall(PCLineSetLhsTol(pc, lhs_tol));
   PetscCall(PetscOptionsEnum("-pc_line_cut", "What to do with lines that the partition cuts", "PCLineSetCut", PCLineCuts, (PetscEnum)line->cut, &choice, &set));
   if (set) PetscCall(PCLineSetCut(pc, (PCLineCut)choice));
+  PetscCall(PetscOptionsEnum("-pc_line_cut_exchange", "Who solves the reduced systems of lines that the partition cuts", "PCLineSetCutExchange", PCLineCutExchanges, (PetscEnum)line->cut_exchange, &choice, &set));
+  if (set) PetscCall(PCLineSetCutExchange(pc, (PCLineCutExchange)choice));
+  PetscCall(PetscOptionsInt("-pc_line_cut_parts", "Parts of the lines that the partition cuts: messages of one travel while others are computed (0: the set-up decides)", "PCLineSetCutParts", parts, &parts, &set));
+  if (set) PetscCall(PCLineSetCutParts(pc, parts));
   PetscCall(PetscOptionsEnum("-pc_line_algorithm", "Kernel", "PCLineSetAlgorithm", PCLineAlgorithms, (PetscEnum)line->algorithm, &choice, &set));
   if (set) PetscCall(PCLineSetAlgorithm(pc, (PCLineAlgorithm)choice));
   PetscCall(PetscOptionsEnum("-pc_line_precision", "What lines are factored and solved in: PETSc's precision, or single", "PCLineSetPrecision", PCLinePrecisions, (PetscEnum)line->precision, &choice, &set));
@@ -244,6 +251,8 @@ RIBBON_ENUM_OPTION(Composition, PCLineComposition, PC_LINE_COMPOSITION_AUTO, PC_
 RIBBON_ENUM_OPTION(Ordering, PCLineOrdering, PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA)
 RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)
 RIBBON_ENUM_OPTION(Cut, PCLineCut, PC_LINE_CUT_AUTO, PC_LINE_CUT_ERROR)
+RIBBON_ENUM_OPTION(CutExchange, PCLineCutExchange, PC_LINE_CUT_EXCHANGE_AUTO, PC_LINE_CUT_EXCHANGE_GROUPS)
+RIBBON_OPTION(CutParts, PetscInt, Int, value >= 0, "PCLineSetCutParts, -pc_line_cut_parts: %" PetscInt_FMT " is negative", value)
 RIBBON_ENUM_OPTION(Algorithm, PCLineAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_PIVOTED)
 RIBBON_ENUM_OPTION(Precision, PCLinePrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE)
 

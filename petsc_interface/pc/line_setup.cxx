@@ -244,7 +244,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     PetscCall(Request(chosen, source, &request));
     if (chosen.found.not_finite >= 0) line->failure = format("PC line: row %lld has an entry that is not a finite number", static_cast<long long>(rbegin + chosen.found.not_finite)); // a failure, not an error
     request.lhs               = line->lhs;
-    request.cut               = line->cut;
+    request.cut               = {line->cut, line->cut_exchange, line->cut_parts};
     request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
     request.solver.zero_pivot = static_cast<double>(line->zero_pivot);
     request.lhs_tol           = static_cast<double>(line->lhs_tol);

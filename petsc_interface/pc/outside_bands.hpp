@@ -47,10 +47,8 @@ template <class Exec>
 PetscErrorCode TransposePieces(const Exec &exec, const LineChain &chain, bool periodic, std::int64_t lines, const Bands<Scalar, typename Exec::memory_space> &pieces,
                                Bands<Scalar, typename Exec::memory_space> *transposed)
 {
-  using Input             = Bands<Scalar, typename Exec::memory_space>;
-  const PetscMPIInt size  = chain.size();
-  const PetscMPIInt left  = chain.own > 0 || periodic ? (chain.own + size - 1) % size : MPI_PROC_NULL;
-  const PetscMPIInt right = chain.own + 1 < size || periodic ? (chain.own + 1) % size : MPI_PROC_NULL;
+  using Input            = Bands<Scalar, typename Exec::memory_space>;
+  const PetscMPIInt left = chain.left(periodic), right = chain.right(periodic);
   const auto        from  = to_host(pieces);
   const auto        inner = to_host(ribbon::transpose<Scalar>(exec, pieces));
   const int         kl = pieces.kl(), ku = pieces.ku(), K = std::max(kl, ku), B = pieces.block;

@@ -16,6 +16,8 @@
 .  -pc_line_lhs <auto,shared,classes,per_line> - how many different matrices are kept (default auto: as few as the values allow)
 .  -pc_line_lhs_tol <tol> - lines whose entries agree to this times the largest of their row share a matrix (default 0: exactly)
 .  -pc_line_cut <auto,exact,drop,local,error> - what to do with lines that the partition cuts (default auto: they are solved as one)
+.  -pc_line_cut_exchange <auto,every_rank,dealt_out,groups> - who solves the reduced systems of these (default auto: the cheapest)
+.  -pc_line_cut_parts <parts> - parts that these are solved in, so that messages of one travel while others are computed (default 0: the set-up decides)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
 .  -pc_line_precision <same,single> - what lines are factored and solved in (default same: PETSc's own precision)
 .  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
@@ -43,6 +45,7 @@ typedef enum { PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA } PCLineOrdering;
 typedef enum { PC_LINE_LHS_AUTO, PC_LINE_LHS_SHARED, PC_LINE_LHS_CLASSES, PC_LINE_LHS_PER_LINE } PCLineLhs;
 typedef enum { PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_NONZERO, PC_LINE_SHIFT_PIN } PCLineShiftType;
 typedef enum { PC_LINE_CUT_AUTO, PC_LINE_CUT_EXACT, PC_LINE_CUT_DROP, PC_LINE_CUT_LOCAL, PC_LINE_CUT_ERROR } PCLineCut;
+typedef enum { PC_LINE_CUT_EXCHANGE_AUTO, PC_LINE_CUT_EXCHANGE_EVERY_RANK, PC_LINE_CUT_EXCHANGE_DEALT_OUT, PC_LINE_CUT_EXCHANGE_GROUPS } PCLineCutExchange;
 typedef enum { PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_ONE_PASS, PC_LINE_ALGORITHM_THOMAS, PC_LINE_ALGORITHM_PIVOTED } PCLineAlgorithm;
 typedef enum { PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE } PCLinePrecision;
 
@@ -51,6 +54,7 @@ PETSC_EXTERN const char *const PCLineCompositions[];
 PETSC_EXTERN const char *const PCLineOrderings[];
 PETSC_EXTERN const char *const PCLineLhsTypes[];
 PETSC_EXTERN const char *const PCLineCuts[];
+PETSC_EXTERN const char *const PCLineCutExchanges[];
 PETSC_EXTERN const char *const PCLineAlgorithms[];
 PETSC_EXTERN const char *const PCLineShiftTypes[];
 PETSC_EXTERN const char *const PCLinePrecisions[];
@@ -186,6 +190,37 @@ PETSC_EXTERN PetscErrorCode PCLineGetLhsTol(PC, PetscReal *tol);
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetCut(PC, PCLineCut);
 PETSC_EXTERN PetscErrorCode PCLineGetCut(PC, PCLineCut *);
+/*@
+   PCLineSetCutExchange - Sets who solves the reduced systems of lines that the partition cuts
+
+   Input Parameters:
++  pc - the preconditioner
+-  exchange - PC_LINE_CUT_EXCHANGE_EVERY_RANK: every rank of a line, all of them;
+              PC_LINE_CUT_EXCHANGE_DEALT_OUT: each rank those of some lines;
+              PC_LINE_CUT_EXCHANGE_GROUPS: in groups of ranks, then between the groups (with fewer than four ranks as dealt out);
+              PC_LINE_CUT_EXCHANGE_AUTO: what a model of latency and bandwidth finds cheapest, and neighbours alone where that is exact to rounding
+
+   Options Database Key:
+.  -pc_line_cut_exchange <auto,every_rank,dealt_out,groups> - who solves them
+
+.seealso: PCLINE, PCLineSetCut(), PCLineSetCutParts()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetCutExchange(PC, PCLineCutExchange);
+PETSC_EXTERN PetscErrorCode PCLineGetCutExchange(PC, PCLineCutExchange *);
+/*@
+   PCLineSetCutParts - Sets in how many parts lines that the partition cuts are solved: messages of one travel while others are computed
+
+   Input Parameters:
++  pc - the preconditioner
+-  parts - how many, no more than there are lines; 0: the set-up decides
+
+   Options Database Key:
+.  -pc_line_cut_parts <parts> - how many
+
+.seealso: PCLINE, PCLineSetCut(), PCLineSetCutExchange()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetCutParts(PC, PetscInt parts);
+PETSC_EXTERN PetscErrorCode PCLineGetCutParts(PC, PetscInt *parts);
 PETSC_EXTERN PetscErrorCode PCLineSetAlgorithm(PC, PCLineAlgorithm);
 PETSC_EXTERN PetscErrorCode PCLineGetAlgorithm(PC, PCLineAlgorithm *);
 /*@

@@ -25,8 +25,7 @@ static PetscErrorCode TSInterpolate_ADI(TS ts, PetscReal time, Vec U)
   PetscFunctionBegin;
   if (m.has_dense) {
     for (int i = 0; i < m.stages; ++i) w[i] = x * (m.dense[i][0] + x * (m.dense[i][1] + x * m.dense[i][2]));
-    PetscCall(VecCopy(adi->start, U));
-    PetscCall(VecMAXPY(U, m.stages, w, adi->increment.data()));
+    PetscCall(SumVectors(adi->start, m.stages, w, adi->increment.data(), U, nullptr));
   } else if (adi->before_is_there) {
     const Vec values[3] = {adi->before, adi->start, ts->vec_sol};
     parabola(adi->start_time - adi->before_time, h, x, w);
@@ -45,17 +44,20 @@ static PetscErrorCode DifferenceOfSlopes(TS ts, Vec d)
   TS_ADI                   *adi       = adi_of(ts);
   const DirectionSplitting &splitting = adi->splitting;
   PetscFunctionBegin;
-  PetscCall(VecZeroEntries(adi->udot));
-  PetscCall(EvaluateG(ts, adi->start_time, adi->start, adi->udot, d));
-  PetscCall(EvaluateG(ts, adi->start_time + ts->time_step, ts->vec_sol, adi->udot, adi->rhs));
-  PetscCall(VecAXPBY(adi->rhs, -ts->time_step / 2, ts->time_step / 2, d));
-  if (splitting.mass_matrix()) PetscCall(SolveP(ts, adi->rhs, d)); // one direction, nothing hides
-  else if (splitting.mass_is_identity()) PetscCall(VecCopy(adi->rhs, d));
+  const PetscReal half = sign_of(adi) * ts->time_step / 2;
+  PetscCall(ClearRate(adi));
+  PetscCall(Evaluate(ts, adi->start_time, adi->start, d));
+  PetscCall(Evaluate(ts, adi->start_time + ts->time_step, ts->vec_sol, adi->rhs));
+  PetscCall(VecAXPBY(adi->rhs, -half, half, d));
+  if (splitting.mass_matrix()) { // one direction, nothing hides
+    PetscCall(VecScale(adi->rhs, 1 / adi->factor_scale));
+    PetscCall(SolveP(ts, adi->rhs, d));
+  } else if (splitting.mass_is_identity()) PetscCall(VecCopy(adi->rhs, d));
   else {
     PetscCall(VecCopy(splitting.mass(), adi->udot));
     if (splitting.algebraic()) PetscCall(VecAXPY(adi->udot, 1, splitting.is_algebraic()));
     PetscCall(VecPointwiseDivide(d, adi->rhs, adi->udot));
-    PetscCall(VecZeroEntries(adi->udot));
+    adi->udot_is_zero = false;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -70,21 +72,23 @@ static PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, 
   PetscReal       absolute, relative;
   PetscFunctionBegin;
   if (order) *order = PetscMax(m.order, 2);
-  PetscCall(VecZeroEntries(adi->work));
   if (m.embeds) {
-    for (int i = 0; i < m.stages; ++i) w[i] = m.b[i] - m.e[i];
-    PetscCall(VecMAXPY(adi->work, m.stages, w, adi->increment.data()));
+    for (int i = 0; i < m.stages; ++i) w[i] = m.e[i] - m.b[i];
+    PetscCall(SumVectors(ts->vec_sol, m.stages, w, adi->increment.data(), adi->work, nullptr));
   } else if (adi->before_is_there) {
     const Vec       values[3] = {adi->before, adi->start, ts->vec_sol};
     const PetscReal r         = h_before / h;
-    w[0] = 1 / (r * (1 + r)), w[1] = -1 / r, w[2] = 1 / (1 + r);
-    PetscCall(VecMAXPY(adi->work, 3, w, const_cast<Vec *>(values)));
-  } else PetscCall(DifferenceOfSlopes(ts, adi->work));
-  if (adi->splitting.algebraic()) {
-    PetscCall(VecPointwiseMult(adi->rhs, adi->splitting.is_algebraic(), adi->work));
+    w[0] = -1 / (r * (1 + r)), w[1] = 1 / r, w[2] = -1 / (1 + r);
+    PetscCall(SumVectors(ts->vec_sol, 3, w, values, adi->work, nullptr));
+  } else {
+    PetscCall(DifferenceOfSlopes(ts, adi->work));
+    PetscCall(VecAYPX(adi->work, -1, ts->vec_sol));
+  }
+  if (adi->splitting.algebraic()) { // no error there
+    PetscCall(VecWAXPY(adi->rhs, -1, ts->vec_sol, adi->work));
+    PetscCall(VecPointwiseMult(adi->rhs, adi->rhs, adi->splitting.is_algebraic()));
     PetscCall(VecAXPY(adi->work, -1, adi->rhs));
   }
-  PetscCall(VecAYPX(adi->work, -1, ts->vec_sol));
   PetscCall(TSErrorWeightedNorm(ts, ts->vec_sol, adi->work, norm, wlte, &absolute, &relative));
   if (PetscIsInfOrNanReal(*wlte)) *wlte = PETSC_MAX_REAL; // TSAdapt would take NaN for a small error
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -96,13 +100,12 @@ static PetscErrorCode TSEvaluateStep_ADI(TS ts, PetscInt order, Vec U, PetscBool
   const WMethod &m   = adi->method;
   PetscScalar    w[max_stages];
   PetscFunctionBegin;
-  PetscCall(VecCopy(ts->vec_sol, U));
   const bool embedded = order == m.order - 1 && m.embeds;
   if (done) *done = order == m.order || embedded ? PETSC_TRUE : PETSC_FALSE;
   else PetscCheck(order == m.order || embedded, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP, "TS adi: -ts_adi_type %s cannot evaluate a step at order %" PetscInt_FMT, TSADITypes[adi->type], order);
-  if (!embedded) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < m.stages; ++i) w[i] = m.e[i] - m.b[i];
-  PetscCall(VecMAXPY(U, m.stages, w, adi->increment.data()));
+  if (embedded) PetscCall(SumVectors(ts->vec_sol, m.stages, w, adi->increment.data(), U, nullptr));
+  else PetscCall(VecCopy(ts->vec_sol, U));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,19 +198,46 @@ static PetscErrorCode TSReset_ADI(TS ts)
   PetscCall(MatDestroy(&adi->mass_matrix));
   adi->stages.fill(nullptr);
   adi->stage_count = 0, adi->age = -1, adi->since_restart = 0;
-  adi->mass_known = adi->before_is_there = false, adi->mass_is_diagonal = true;
+  adi->mass_known = adi->before_is_there = adi->udot_is_zero = adi->resumes = false, adi->mass_is_diagonal = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#if defined(RIBBON_PETSC_HAS_RESIZE)
+/// The grid changes: the last two solutions are handed over, and come back on the other one; everything else is made anew.
+static PetscErrorCode TSResizeRegister_ADI(TS ts, PetscBool hand_over)
+{
+  TS_ADI     *adi       = adi_of(ts);
+  const char *name[2]   = {"ts:adi:before", "ts:adi:start"};
+  Vec        *vector[2] = {&adi->before, &adi->start};
+  PetscFunctionBegin;
+  if (hand_over) adi->kept = {adi->before_time, adi->start_time, adi->before_is_there, adi->since_restart};
+  for (int k = 0; k < 2; ++k) {
+    if (hand_over) PetscCall(TSResizeRegisterVec(ts, name[k], *vector[k]));
+    else {
+      PetscCall(TSResizeRetrieveVec(ts, name[k], vector[k]));
+      PetscCall(PetscObjectReference((PetscObject)*vector[k]));
+    }
+  }
+  if (!hand_over && adi->start) { // else the application has transferred no more than the solution: a new start
+    adi->resumes     = true;
+    adi->before_time = adi->kept.before_time, adi->start_time = adi->kept.start_time, adi->since_restart = adi->kept.since_restart;
+    adi->before_is_there = adi->kept.before_is_there && adi->before;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 static PetscErrorCode TSSetUp_ADI(TS ts)
 {
   TS_ADI *adi = adi_of(ts);
   PetscFunctionBegin;
-  PetscCall(TSReset_ADI(ts));
+  if (!adi->resumes) PetscCall(TSReset_ADI(ts));
+  adi->resumes = false;
   PetscCall(EnsureKokkos());
   adi->stage_count     = adi->type == TS_ADI_RA34PW2 ? 4 : adi->type == TS_ADI_DOUGLAS ? 1 : 2;
   const int increments = PetscMax(adi->stage_count, 2); // a start by Rannacher has two
-  for (Vec *v : {&adi->before, &adi->start, &adi->udot, &adi->rhs, &adi->work}) PetscCall(VecDuplicate(ts->vec_sol, v));
+  for (Vec *v : {&adi->before, &adi->start, &adi->udot, &adi->rhs, &adi->work})
+    if (!*v) PetscCall(VecDuplicate(ts->vec_sol, v));
   if (adi->type == TS_ADI_CRAIG_SNEYD || adi->type == TS_ADI_MODIFIED_CRAIG_SNEYD) PetscCall(VecDuplicate(ts->vec_sol, &adi->residual));
   for (int i = 0; i < increments; ++i) {
     PetscCall(VecDuplicate(ts->vec_sol, &adi->increment[static_cast<std::size_t>(i)]));
@@ -215,7 +245,7 @@ static PetscErrorCode TSSetUp_ADI(TS ts)
   }
   adi->stages    = adi->value;
   adi->stages[0] = adi->start;
-  PetscCall(VecZeroEntries(adi->udot));
+  PetscCall(ClearRate(adi));
   PetscCall(PrepareSNES(ts));
   adi->factors.set_owner((PetscObject)ts);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -272,10 +302,13 @@ PetscErrorCode TSCreate_ADI(TS ts)
   ts->ops->destroy        = TSDestroy_ADI;
   ts->ops->view           = TSView_ADI;
   ts->ops->setfromoptions = TSSetFromOptions_ADI;
-  ts->ops->snesfunction   = FormFunctionADI;
-  ts->ops->snesjacobian   = FormJacobianADI;
-  ts->usessnes            = PETSC_TRUE;
-  ts->default_adapt_type  = TSADAPTBASIC;
+#if defined(RIBBON_PETSC_HAS_RESIZE)
+  ts->ops->resizeregister = TSResizeRegister_ADI;
+#endif
+  ts->ops->snesfunction  = FormFunctionADI;
+  ts->ops->snesjacobian  = FormJacobianADI;
+  ts->usessnes           = PETSC_TRUE;
+  ts->default_adapt_type = TSADAPTBASIC;
   PetscCall(ComposeADIOptions(ts, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../adi/factors.hpp"
+#include "../vector_sum.hpp"
 #include "wmethod.hpp"
 
 #include <ribbon_petsc/tsadi.h>
@@ -51,7 +52,19 @@ struct TS_ADI {
   std::array<Vec, max_stages> stages{};         ///< what TSGetStages() hands out
   int                         stage_count = 0;
   Vec                         udot = nullptr, rhs = nullptr, work = nullptr, residual = nullptr;
-  Vec                         boundary[2] = {nullptr, nullptr}; ///< see ComputeBoundary()
+  bool                        udot_is_zero = false;
+  Vec                         boundary[2]  = {nullptr, nullptr}; ///< see ComputeBoundary()
+
+  PetscReal factor_scale = 0; ///< SolveP() solves P x = factor_scale rhs
+
+  // what a change of the grid leaves as it is
+  struct History {
+    PetscReal before_time = 0, start_time = 0;
+    bool      before_is_there = false;
+    PetscInt  since_restart   = 0;
+  };
+  bool    resumes = false; ///< `before` and `start` are there already when the TS is set up
+  History kept;
 
   // the step
   WMethod      method;              ///< of this step, whatever the type
@@ -70,21 +83,31 @@ inline TS_ADI *adi_of(TS ts)
 
 // evaluation (adi_evaluate.cxx)
 
-/// Computes rhs := G(t, Y; V) = M V - F(t, Y, V), V null or 0 standing for 0, without the term M V. Without an IFunction V is not looked at.
-/// Functions outside their domain make it infinite.
-PetscErrorCode EvaluateG(TS ts, PetscReal t, Vec Y, Vec V, Vec G);
-/// G(t, U) at the point where the Jacobian is computed next, and the Jacobian where it is due: splits it. Collective.
-/// `ok`: false, with snes->reason set, where G is not finite at a point where the Jacobian is due.
-PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec G, bool *ok);
+/// What the application computes is R = sign G: F with an IFunction, else RHS. The sign goes into factors and weights, so that no pass over memory is spent on it.
+inline PetscReal sign_of(const TS_ADI *adi)
+{
+  return adi->has_ifunction ? -1 : 1;
+}
+/// adi->udot := 0, unless it is.
+PetscErrorCode ClearRate(TS_ADI *adi);
+/// adi->udot := (Y - U) / c.
+PetscErrorCode SetRate(TS_ADI *adi, Vec U, Vec Y, PetscReal c);
+/// R := F(t, Y, udot), less the RHSFunction, or RHS(t, Y) where there is no IFunction. Functions outside their domain make it infinite.
+PetscErrorCode Evaluate(TS ts, PetscReal t, Vec Y, Vec R);
+/// R of (t, U) at the point where the Jacobian is computed next, and the Jacobian where it is due: splits it. Collective.
+/// `ok`: false, with snes->reason set, where R is not finite at a point where the Jacobian is due.
+PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok);
 /// Whether v is finite; else snes->reason is set, on all ranks. Collective.
 PetscErrorCode CheckFinite(TS ts, Vec v, bool *ok);
-/// Factors P_d = M - a A_d. `ok`: false, with snes->reason set, where that fails.
-PetscErrorCode Factor(TS ts, PetscReal a, bool *ok);
-/// x = P^-1 rhs. rhs has what algebraic equations ask of x in their rows.
-PetscErrorCode SolveP(TS ts, Vec rhs, Vec x);
-/// c := s_b G_b(t, U): by how much the algebraic equations at time t move their unknowns away from U. Other rows are 0.
+/// Sets snes->reason to what made numbers infinite or none. Collective.
+PetscErrorCode ReportNotFinite(TS ts);
+/// Factors P_d = M - a A_d, the first of them, or all, divided by sign a: the scale of right-hand sides is in the factors. `ok`: false, with snes->reason set, where that fails.
+PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok);
+/// P x = sign a R, with sign and a of Factor(). R has what algebraic equations ask of x in their rows, as it is.
+PetscErrorCode SolveP(TS ts, Vec R, Vec x);
+/// c := s_b R_b(t, U): by how much the algebraic equations at time t move their unknowns away from U, times the sign. Other rows are 0.
 PetscErrorCode BoundaryIncrement(TS ts, PetscReal t, Vec U, Vec c);
-/// Replaces the rows of algebraic equations of rhs by sum_k weight_k boundary_k.
+/// Replaces the rows of algebraic equations of rhs by sign sum_k weight_k boundary_k.
 PetscErrorCode SetBoundaryRows(TS ts, PetscInt n, const PetscScalar weight[], Vec rhs);
 /// The Jacobian at adi->stage_time, for SNES.
 PetscErrorCode FormFunctionADI(SNES snes, Vec U, Vec F, TS ts);

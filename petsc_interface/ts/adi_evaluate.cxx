@@ -2,11 +2,10 @@
 // What a step of TS adi asks of the application: functions, Jacobian, mass, algebraic equations.
 #include "adi.hpp"
 
+#include "../adi/mass.hpp"
 #include "../session.hpp"
 
 #include <petscsnes.h>
-
-#include <cmath>
 
 namespace ribbon::petsc {
 
@@ -24,98 +23,17 @@ PetscErrorCode CheckDomain(TS ts, Vec F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// y := dF/dU' v = [F(t, U, c v) - F(t, U, 0)] / c, with F(t, U, 0) = implicit. v is scaled; c gets smaller until the function is finite, for applications that look at U - h U'.
-PetscErrorCode ApplyMass(TS ts, PetscReal t, Vec U, Vec v, Vec implicit, Vec y)
-{
-  PetscReal c = 1, norm;
-  PetscFunctionBegin;
-  do {
-    PetscCall(TSComputeIFunction(ts, t, U, v, y, adi_of(ts)->imex ? PETSC_TRUE : PETSC_FALSE));
-    PetscCall(VecAXPY(y, -1, implicit));
-    PetscCall(VecNorm(y, NORM_2, &norm));
-    if (!PetscIsInfOrNanReal(norm)) break;
-    c /= 1024;
-    PetscCall(VecScale(v, PetscReal(1) / 1024));
-  } while (c > PETSC_SQRT_MACHINE_EPSILON);
-  PetscCall(VecScale(y, 1 / c));
-  PetscCall(VecScale(v, 1 / c));
-  PetscCall(RibbonClearDomainError(ts->snes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Differences of functions are right to rounding errors of the functions: numbers that agree to 1e-9 are taken for one, so that lines can share a matrix.
-PetscErrorCode RoundMass(Vec mass, PetscInt components)
-{
-  const PetscReal near = 1e-9;
-  PetscScalar    *m;
-  PetscInt        n;
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(mass, &n));
-  PetscCall(VecGetArray(mass, &m));
-  for (PetscInt i = 0; i < n; ++i) {
-    int             exponent;
-    const PetscReal fraction = std::frexp(PetscRealPart(m[i]), &exponent), few_digits = std::ldexp(std::rint(std::ldexp(fraction, 20)), exponent - 20);
-    if (PetscAbsScalar(m[i] - few_digits) <= near * PetscAbsScalar(m[i])) m[i] = few_digits;
-    else if (i >= components && PetscAbsScalar(m[i] - m[i - components]) <= near * PetscAbsScalar(m[i])) m[i] = m[i - components];
-  }
-  PetscCall(VecRestoreArray(mass, &m));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Whether M couples unknowns: M v is then not what row sums make of v. Collective.
-PetscErrorCode MassIsDiagonal(TS ts, PetscReal t, Vec U, Vec implicit, Vec row_sums, bool *is)
-{
-  TS_ADI     *adi = adi_of(ts);
-  Vec         random, y, expected;
-  PetscRandom generator;
-  PetscReal   size, rounding, difference;
-  PetscFunctionBegin;
-  PetscCall(VecDuplicate(U, &random));
-  PetscCall(VecDuplicate(U, &y));
-  PetscCall(VecDuplicate(U, &expected));
-  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)ts), &generator));
-  PetscCall(PetscRandomSetInterval(generator, 0.5, 1.5));
-  PetscCall(VecSetRandom(random, generator));
-  PetscCall(ApplyMass(ts, t, U, random, implicit, y));
-  PetscCall(VecPointwiseMult(expected, row_sums, random));
-  PetscCall(VecNorm(expected, NORM_INFINITY, &size));
-  PetscCall(VecNorm(implicit, NORM_INFINITY, &rounding));
-  PetscCall(VecAXPY(y, -1, expected));
-  PetscCall(VecNorm(y, NORM_INFINITY, &difference));
-  *is = !(difference > 1e-6 * size + 256 * PETSC_MACHINE_EPSILON * rounding); // NaN: what follows says so
-  PetscCall(PetscRandomDestroy(&generator));
-  PetscCall(VecDestroy(&expected));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&random));
-  adi->mass_known = true;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Computes the diagonal (or the row sums) of M anew. `changed`: whether it is another one.
+/// M at (t, U), and, once, whether it is diagonal. `changed`: whether it is another one.
 PetscErrorCode ComputeMass(TS ts, PetscReal t, Vec U, Vec implicit, bool *changed)
 {
-  TS_ADI   *adi  = adi_of(ts);
-  Vec       y    = adi->work;
-  PetscReal size = 0, difference = 1;
-  PetscInt  components = 1;
+  TS_ADI         *adi  = adi_of(ts);
+  const PetscBool imex = adi->imex ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionBegin;
   *changed = false;
   if (!adi->has_ifunction) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecSet(adi->udot, 1));
-  PetscCall(ApplyMass(ts, t, U, adi->udot, implicit, y));
-  PetscCall(VecZeroEntries(adi->udot));
-  if (adi->mass) {
-    PetscCall(VecAXPBY(adi->mass, 1, -1, y)); // the difference, for now
-    PetscCall(VecNorm(adi->mass, NORM_INFINITY, &difference));
-    PetscCall(VecNorm(y, NORM_INFINITY, &size));
-    PetscCall(VecAXPBY(adi->mass, 1, -1, y));
-    if (difference <= 1e-9 * size) PetscFunctionReturn(PETSC_SUCCESS);
-  } else PetscCall(VecDuplicate(U, &adi->mass));
-  *changed = true;
-  PetscCall(VecGetBlockSize(U, &components));
-  PetscCall(VecCopy(y, adi->mass));
-  if (!adi->mass_known) PetscCall(MassIsDiagonal(ts, t, U, implicit, adi->mass, &adi->mass_is_diagonal));
-  PetscCall(RoundMass(adi->mass, components));
+  PetscCall(UpdateMass(ts, t, U, implicit, imex, adi->udot, adi->work, &adi->mass, changed)); // udot is 0 afterwards
+  if (!adi->mass_known) PetscCall(MassIsDiagonal(ts, t, U, implicit, imex, adi->mass, &adi->mass_is_diagonal));
+  adi->mass_known = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,27 +106,39 @@ PetscErrorCode LookAtProblem(TS ts)
 
 } // namespace
 
-PetscErrorCode EvaluateG(TS ts, PetscReal t, Vec Y, Vec V, Vec G)
+PetscErrorCode ClearRate(TS_ADI *adi)
 {
   PetscFunctionBegin;
-  PetscCall(RibbonClearDomainError(ts->snes));
-  if (adi_of(ts)->has_ifunction) {
-    PetscCall(TSComputeIFunction(ts, t, Y, V, G, PETSC_FALSE));
-    PetscCall(VecScale(G, -1));
-  } else PetscCall(TSComputeRHSFunction(ts, t, Y, G));
-  PetscCall(CheckDomain(ts, G));
+  if (!adi->udot_is_zero) PetscCall(VecZeroEntries(adi->udot));
+  adi->udot_is_zero = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CheckFinite(TS ts, Vec v, bool *ok)
+PetscErrorCode SetRate(TS_ADI *adi, Vec U, Vec Y, PetscReal c)
 {
-  PetscReal norm;
+  PetscFunctionBegin;
+  PetscCall(VecAXPBYPCZ(adi->udot, 1 / c, -1 / c, 0, Y, U));
+  adi->udot_is_zero = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Evaluate(TS ts, PetscReal t, Vec Y, Vec R)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  PetscCall(RibbonClearDomainError(ts->snes));
+  PetscCall(AwaitCopies(R));
+  if (adi->has_ifunction) PetscCall(TSComputeIFunction(ts, t, Y, adi->udot, R, PETSC_FALSE));
+  else PetscCall(TSComputeRHSFunction(ts, t, Y, R));
+  PetscCall(CheckDomain(ts, R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ReportNotFinite(TS ts)
+{
   PetscInt  outside;
   PetscBool mine;
   PetscFunctionBegin;
-  PetscCall(VecNorm(v, NORM_2, &norm));
-  *ok = !PetscIsInfOrNanReal(norm);
-  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SNESGetFunctionDomainError(ts->snes, &mine));
   outside = mine;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outside, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ts)));
@@ -216,7 +146,17 @@ PetscErrorCode CheckFinite(TS ts, Vec v, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec G, bool *ok)
+PetscErrorCode CheckFinite(TS ts, Vec v, bool *ok)
+{
+  PetscReal norm;
+  PetscFunctionBegin;
+  PetscCall(VecNorm(v, NORM_2, &norm));
+  *ok = !PetscIsInfOrNanReal(norm);
+  if (!*ok) PetscCall(ReportNotFinite(ts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok)
 {
   TS_ADI *adi = adi_of(ts);
   SNES    snes;
@@ -227,9 +167,9 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec G, bool *ok
   *ok = true;
   PetscCall(LookAtProblem(ts));
   PetscCall(TSGetSNES(ts, &snes));
-  PetscCall(VecZeroEntries(adi->udot));
+  PetscCall(ClearRate(adi));
   if (adi->age >= 0 && (adi->lag_jacobian < 0 || adi->age < adi->lag_jacobian)) {
-    PetscCall(EvaluateG(ts, t, U, adi->udot, G));
+    PetscCall(Evaluate(ts, t, U, R));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SNESSetSolution(snes, U));
@@ -240,15 +180,17 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec G, bool *ok
   // finite differences take F, at the solution of SNES, for the function that they differentiate
   adi->stage_time = t;
   PetscCall(RibbonClearDomainError(snes));
+  PetscCall(AwaitCopies(F));
   PetscCall(TSComputeIFunction(ts, t, U, adi->udot, F, adi->imex ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(CheckDomain(ts, F));
   if (adi->imex) {
     PetscCall(RibbonClearDomainError(snes));
-    PetscCall(TSComputeRHSFunction(ts, t, U, G));
-    PetscCall(CheckDomain(ts, G));
-    PetscCall(VecAXPY(G, -1, F));
-  } else PetscCall(VecAXPBY(G, -1, 0, F));
-  PetscCall(CheckFinite(ts, G, ok));
+    PetscCall(AwaitCopies(R));
+    PetscCall(TSComputeRHSFunction(ts, t, U, R));
+    PetscCall(CheckDomain(ts, R));
+    PetscCall(VecAYPX(R, -1, F));
+  } else PetscCall(VecAXPBY(R, -sign_of(adi), 0, F));
+  PetscCall(CheckFinite(ts, R, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS); // differences would make couplings of it
   const PetscReal shift = 1 / h;
   if (!adi->mass_known) PetscCall(ComputeMass(ts, t, U, F, &another_mass));
@@ -263,12 +205,17 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec G, bool *ok
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Factor(TS ts, PetscReal a, bool *ok)
+PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok)
 {
-  TS_ADI *adi = adi_of(ts);
+  TS_ADI         *adi  = adi_of(ts);
+  const PetscReal sign = sign_of(adi);
   PetscFunctionBegin;
-  PetscCall(adi->factors.factor(adi->splitting, a, nullptr));
-  *ok = adi->factors.failure() == PC_NOERROR;
+  for (int d = 0; d < adi->splitting.directions(); ++d) {
+    const bool scaled = d == 0 || all_scaled;
+    PetscCall(adi->factors.factor(adi->splitting, d, 0, scaled ? sign / a : 1, scaled ? sign : a, nullptr));
+  }
+  adi->factor_scale = sign * a;
+  *ok               = adi->factors.failure() == PC_NOERROR;
   if (!*ok) {
     PetscCall(PetscInfo(ts, "%s\n", adi->factors.failure_sentence().c_str()));
     PetscCall(SNESSetConvergedReason(ts->snes, SNES_DIVERGED_LINEAR_SOLVE));
@@ -276,11 +223,11 @@ PetscErrorCode Factor(TS ts, PetscReal a, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SolveP(TS ts, Vec rhs, Vec x)
+PetscErrorCode SolveP(TS ts, Vec R, Vec x)
 {
   TS_ADI   *adi        = adi_of(ts);
   const int directions = adi->splitting.directions();
-  Vec       from       = rhs;
+  Vec       from       = R;
   PetscFunctionBegin;
   for (int d = 0; d < directions; ++d) {
     const Vec to = (directions - d) % 2 ? x : adi->work; // the last one is x
@@ -288,7 +235,7 @@ PetscErrorCode SolveP(TS ts, Vec rhs, Vec x)
     if (d + 1 < directions && !adi->splitting.mass_is_identity()) PetscCall(adi->splitting.multiply_mass(to, to));
     from = to;
   }
-  if (adi->splitting.algebraic_couple()) PetscCall(adi->splitting.solve_algebraic(rhs, x));
+  if (adi->splitting.algebraic_couple()) PetscCall(adi->splitting.solve_algebraic(R, x));
   ts->ksp_its++, ts->snes_its++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -297,29 +244,38 @@ PetscErrorCode BoundaryIncrement(TS ts, PetscReal t, Vec U, Vec c)
 {
   TS_ADI *adi = adi_of(ts);
   PetscFunctionBegin;
-  PetscCall(VecZeroEntries(adi->udot));
-  PetscCall(EvaluateG(ts, t, U, adi->udot, adi->work));
+  PetscCall(ClearRate(adi));
+  PetscCall(Evaluate(ts, t, U, adi->work));
   PetscCall(VecPointwiseMult(c, adi->splitting.algebraic(), adi->work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SetBoundaryRows(TS ts, PetscInt n, const PetscScalar weight[], Vec rhs)
 {
-  TS_ADI *adi = adi_of(ts);
+  TS_ADI     *adi = adi_of(ts);
+  PetscScalar w[2];
   PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; ++k) w[k] = sign_of(adi) * weight[k];
   PetscCall(VecPointwiseMult(adi->work, adi->splitting.is_algebraic(), rhs));
   PetscCall(VecAXPY(rhs, -1, adi->work));
-  PetscCall(VecMAXPY(rhs, n, weight, adi->boundary));
+  PetscCall(VecMAXPY(rhs, n, w, adi->boundary));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode FormFunctionADI(SNES, Vec U, Vec F, TS ts)
 {
-  TS_ADI *adi = adi_of(ts);
+  TS_ADI   *adi = adi_of(ts);
+  PetscBool on_host, stays;
   PetscFunctionBegin;
+  // finite differences keep U on the host; a device would read what they had there before
+  PetscCall(VecBoundToCPU(U, &on_host));
+  PetscCall(VecBoundToCPU(adi->work, &stays));
+  if (on_host && !stays) PetscCall(VecBindToCPU(adi->work, PETSC_TRUE));
   PetscCall(VecWAXPY(adi->work, -1, adi->start, U));
   PetscCall(VecScale(adi->work, adi->shift));
+  PetscCall(AwaitCopies(F));
   PetscCall(TSComputeIFunction(ts, adi->stage_time, U, adi->work, F, adi->imex ? PETSC_TRUE : PETSC_FALSE));
+  if (on_host && !stays) PetscCall(VecBindToCPU(adi->work, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -17,23 +17,22 @@ struct Step {
   PetscReal t, h;
 };
 
-/// Value U + sum_j weight_j increment_j.
-PetscErrorCode Combine(TS_ADI *adi, Vec U, int n, const PetscReal weight[], Vec Y)
+/// Value U + sum_j weight_j increment_j. `finite`: see SumVectors().
+PetscErrorCode Combine(TS_ADI *adi, Vec U, int n, const PetscReal weight[], Vec Y, bool *finite)
 {
   PetscScalar w[max_stages];
   PetscFunctionBegin;
   for (int j = 0; j < n; ++j) w[j] = weight[j];
-  PetscCall(VecCopy(U, Y));
-  PetscCall(VecMAXPY(Y, n, w, adi->increment.data()));
+  PetscCall(SumVectors(U, n, w, adi->increment.data(), Y, finite));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether TS takes stage i, whose increment is there. Values that are not finite are a failure, on all ranks.
-PetscErrorCode Accept(const Step &step, PetscReal time, int i, Vec Y, bool *ok)
+/// Whether TS takes stage i of `stages`, whose increment is there. Numbers that are not finite are a failure, on all ranks; those of the last stage are found in the solution it makes.
+PetscErrorCode Accept(const Step &step, PetscReal time, int i, int stages, Vec Y, bool *ok)
 {
   PetscBool accept;
   PetscFunctionBegin;
-  PetscCall(CheckFinite(step.ts, step.adi->increment[static_cast<std::size_t>(i)], ok));
+  if (i + 1 < stages) PetscCall(CheckFinite(step.ts, step.adi->increment[static_cast<std::size_t>(i)], ok));
   PetscCall(TSPostStage(step.ts, time, i, step.adi->stages.data()));
   PetscCall(TSAdaptCheckStage(step.ts->adapt, step.ts, time, Y, &accept));
   *ok = accept == PETSC_TRUE;
@@ -49,15 +48,15 @@ PetscErrorCode Refuse(const Step &step, PetscReal time, Vec Y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Increments of the algebraic equations at t + h / 2 (for methods of order 3) and t + h. `G`: where it is G(t + h, U), it serves.
-PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec G)
+/// Increments of the algebraic equations at t + h / 2 (for methods of order 3) and t + h. `R`: where it is that of (t + h, U), it serves.
+PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec R)
 {
   TS_ADI *adi = step.adi;
   PetscFunctionBegin;
   if (!adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
   for (Vec &c : adi->boundary)
     if (!c) PetscCall(VecDuplicate(step.U, &c));
-  if (m.c[0] == 1) PetscCall(VecPointwiseMult(adi->boundary[0], adi->splitting.algebraic(), G));
+  if (m.c[0] == 1) PetscCall(VecPointwiseMult(adi->boundary[0], adi->splitting.algebraic(), R));
   else PetscCall(BoundaryIncrement(step.ts, step.t + step.h, step.U, adi->boundary[0]));
   if (m.order == 3) PetscCall(BoundaryIncrement(step.ts, step.t + step.h / 2, step.U, adi->boundary[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -79,7 +78,7 @@ PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// rhs := gamma h [G(t_i, Y) - M sum_j z_ij y_j / h] of a stage after the first. V = (Y - U) / (alpha_i h) is handed to the application as U': where M depends on U, what is left of M V is then of
+/// rhs := sign [G(t_i, Y) - M sum_j z_ij y_j / h] of a stage after the first. V = (Y - U) / (alpha_i h) is handed to the application as U': where M depends on U, what is left of M V is then of
 /// second order.
 PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, Vec rhs)
 {
@@ -88,26 +87,23 @@ PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, V
   const bool      taken = adi->has_ifunction && m.alpha[i] != 0;
   PetscScalar     w[max_stages];
   PetscFunctionBegin;
-  if (adi->has_ifunction && !taken) PetscCall(VecZeroEntries(adi->udot));
-  if (taken) {
-    PetscCall(VecWAXPY(adi->udot, -1, step.U, Y));
-    PetscCall(VecScale(adi->udot, 1 / (m.alpha[i] * step.h)));
-  }
-  PetscCall(EvaluateG(step.ts, time, Y, adi->udot, rhs));
-  PetscCall(VecScale(rhs, m.gamma * step.h));
-  for (int j = 0; j < i; ++j) w[j] = -m.gamma * (m.z[i][j] - (taken ? m.a[i][j] / m.alpha[i] : 0));
+  if (taken) PetscCall(SetRate(adi, step.U, Y, m.alpha[i] * step.h));
+  else PetscCall(ClearRate(adi));
+  PetscCall(Evaluate(step.ts, time, Y, rhs));
+  for (int j = 0; j < i; ++j) w[j] = -sign_of(adi) * (m.z[i][j] - (taken ? m.a[i][j] / m.alpha[i] : 0)) / step.h;
   if (adi->splitting.mass_is_identity()) PetscCall(VecMAXPY(rhs, i, w, adi->increment.data()));
   else {
     PetscCall(VecZeroEntries(adi->udot)); // the application has seen it
     PetscCall(VecMAXPY(adi->udot, i, w, adi->increment.data()));
+    adi->udot_is_zero = false;
     PetscCall(adi->splitting.multiply_mass(adi->udot, adi->work));
     PetscCall(VecAXPY(rhs, 1, adi->work));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The first stage of every method: Jacobian, factors and y_1 = P^-1 gamma h G(t + c_1 h, U).
-PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, bool *ok)
+/// The first stage of every method: Jacobian, factors and y_1 = P^-1 gamma h G(t + c_1 h, U), which is increment i of `stages`.
+PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, int stages, bool *ok)
 {
   TS_ADI         *adi  = step.adi;
   const PetscReal time = step.t + m.c[0] * step.h;
@@ -116,16 +112,15 @@ PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, bool *ok)
   PetscCall(Linearise(step.ts, time, step.U, step.h, adi->rhs, ok));
   if (*ok) {
     PetscCall(ComputeBoundary(step, m, adi->rhs));
-    PetscCall(Factor(step.ts, m.gamma * step.h, ok));
+    PetscCall(Factor(step.ts, m.gamma * step.h, false, ok));
   }
   if (!*ok) {
     PetscCall(Refuse(step, time, step.U));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecScale(adi->rhs, m.gamma * step.h));
   PetscCall(StageBoundary(step, m, 0, adi->rhs));
   PetscCall(SolveP(step.ts, adi->rhs, adi->increment[static_cast<std::size_t>(i)]));
-  PetscCall(Accept(step, time, i, step.U, ok));
+  PetscCall(Accept(step, time, i, stages, step.U, ok));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,16 +129,16 @@ PetscErrorCode StepW(const Step &step, bool *ok)
   TS_ADI        *adi = step.adi;
   const WMethod &m   = adi->method;
   PetscFunctionBegin;
-  PetscCall(FirstStage(step, m, 0, ok));
+  PetscCall(FirstStage(step, m, 0, m.stages, ok));
   for (int i = 1; i < m.stages && *ok; ++i) {
     const PetscReal time = step.t + m.c[i] * step.h;
     const Vec       Y    = adi->value[static_cast<std::size_t>(i)];
-    PetscCall(Combine(adi, step.U, i, m.a[i], Y));
+    PetscCall(Combine(adi, step.U, i, m.a[i], Y, nullptr));
     PetscCall(TSPreStage(step.ts, time));
     PetscCall(StageFunction(step, m, i, Y, adi->rhs));
     PetscCall(StageBoundary(step, m, i, adi->rhs));
     PetscCall(SolveP(step.ts, adi->rhs, adi->increment[static_cast<std::size_t>(i)]));
-    PetscCall(Accept(step, time, i, Y, ok));
+    PetscCall(Accept(step, time, i, m.stages, Y, ok));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -156,30 +151,28 @@ PetscErrorCode StepCraigSneyd(const Step &step, PetscReal theta, bool *ok)
   const Vec       y = adi->increment[0], Y = adi->value[1];
   WMethod         m = hundsdorfer_verwer(theta); // its first stage: y = theta K_1
   PetscFunctionBegin;
-  PetscCall(FirstStage(step, m, 0, ok));
+  const PetscReal sign = sign_of(adi), weight = 1 / theta;
+  PetscCall(FirstStage(step, m, 0, 2, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecWAXPY(Y, 1 / theta, y, step.U));
+  PetscCall(Combine(adi, step.U, 1, &weight, Y, nullptr));
   PetscCall(TSPreStage(step.ts, time));
-  if (adi->has_ifunction) {
-    PetscCall(VecCopy(y, adi->udot));
-    PetscCall(VecScale(adi->udot, 1 / (theta * step.h)));
-  }
-  PetscCall(EvaluateG(step.ts, time, Y, adi->udot, adi->residual));
-  PetscCall(VecAXPBY(adi->rhs, step.h / 2, 1 / (2 * theta), adi->residual)); // it was theta h G(t, U)
+  if (adi->has_ifunction) PetscCall(SetRate(adi, step.U, Y, step.h));
+  PetscCall(Evaluate(step.ts, time, Y, adi->residual));
+  PetscCall(VecAXPBY(adi->rhs, 1 / (2 * theta), 1 / (2 * theta), adi->residual)); // all of it over sign theta h
   if (adi->has_ifunction) {
     PetscCall(adi->splitting.multiply_mass(y, adi->work));
-    PetscCall(VecAXPY(adi->rhs, 1 / (2 * theta), adi->work));
+    PetscCall(VecAXPY(adi->rhs, sign / (2 * theta * theta * step.h), adi->work));
   }
   for (int d = 0; d < adi->splitting.directions(); ++d) {
     PetscCall(MatMult(adi->splitting.A(d), y, adi->work));
-    PetscCall(VecAXPY(adi->rhs, -step.h, adi->work));
+    PetscCall(VecAXPY(adi->rhs, -sign / theta, adi->work));
   }
   if (adi->splitting.algebraic()) {
     const PetscScalar one = 1;
     PetscCall(SetBoundaryRows(step.ts, 1, &one, adi->rhs));
   }
   PetscCall(SolveP(step.ts, adi->rhs, adi->increment[1]));
-  PetscCall(Accept(step, time, 1, Y, ok));
+  PetscCall(Accept(step, time, 1, 2, Y, ok));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -189,6 +182,7 @@ PetscErrorCode StepPeacemanRachford(const Step &step, bool *ok)
   TS_ADI           *adi  = step.adi;
   const PetscReal   time = step.t + step.h / 2;
   const PetscScalar half = 0.5;
+  const PetscReal   one  = 1;
   const WMethod     m    = theta_method(0.5);
   Vec               Y    = step.U;
   PetscFunctionBegin;
@@ -201,7 +195,7 @@ PetscErrorCode StepPeacemanRachford(const Step &step, bool *ok)
                  adi->splitting.directions());
       if (*ok) {
         PetscCall(ComputeBoundary(step, m, adi->rhs));
-        PetscCall(Factor(step.ts, step.h / 2, ok));
+        PetscCall(Factor(step.ts, step.h / 2, true, ok));
       }
       if (!*ok) {
         PetscCall(Refuse(step, time, Y));
@@ -209,16 +203,15 @@ PetscErrorCode StepPeacemanRachford(const Step &step, bool *ok)
       }
     } else {
       Y = adi->value[1];
-      PetscCall(VecWAXPY(Y, 1, adi->increment[0], step.U));
-      PetscCall(VecZeroEntries(adi->udot));
-      PetscCall(EvaluateG(step.ts, time, Y, adi->udot, adi->rhs));
+      PetscCall(Combine(adi, step.U, 1, &one, Y, nullptr));
+      PetscCall(ClearRate(adi));
+      PetscCall(Evaluate(step.ts, time, Y, adi->rhs));
     }
-    PetscCall(VecScale(adi->rhs, step.h / 2));
     if (adi->splitting.algebraic()) PetscCall(SetBoundaryRows(step.ts, 1, &half, adi->rhs));
     PetscCall(adi->factors.solve(d, adi->rhs, increment));
     if (adi->splitting.algebraic_couple()) PetscCall(adi->splitting.solve_algebraic(adi->rhs, increment));
     step.ts->ksp_its++, step.ts->snes_its++;
-    PetscCall(Accept(step, time, d, Y, ok));
+    PetscCall(Accept(step, time, d, 2, Y, ok));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -231,9 +224,9 @@ PetscErrorCode StepRannacher(const Step &step, bool *ok)
   PetscFunctionBegin;
   half.h = step.h / 2;
   for (int i = 0; i < 2 && *ok; ++i) {
-    PetscCall(FirstStage(half, euler, i, ok));
+    PetscCall(FirstStage(half, euler, i, 2, ok));
     half.U = step.adi->value[1], half.t = step.t + half.h;
-    if (i == 0 && *ok) PetscCall(VecWAXPY(half.U, 1, step.adi->increment[0], step.U));
+    if (i == 0 && *ok) PetscCall(Combine(step.adi, step.U, 1, euler.b, half.U, nullptr));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -320,7 +313,8 @@ PetscErrorCode Advance(TS ts, bool *ok)
   }
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscBool accept;
-  PetscCall(Combine(adi, adi->start, adi->method.stages, adi->method.b, ts->vec_sol));
+  PetscCall(Combine(adi, adi->start, adi->method.stages, adi->method.b, ts->vec_sol, ok));
+  if (!*ok) PetscCall(ReportNotFinite(ts));
   PetscCall(TSAdaptCheckStage(ts->adapt, ts, step.t + step.h, ts->vec_sol, &accept));
   *ok = accept == PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

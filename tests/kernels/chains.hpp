@@ -6,6 +6,8 @@
 
 #include <ribbon/chain_solver.hpp>
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -68,8 +70,9 @@ struct ChainOnDevice {
   }
 };
 
-template <class Scalar>
-std::vector<Scalar> solve(const ribbon::ChainSolver<Scalar, Exec> &solver, const std::vector<Scalar> &b, std::int64_t columns, bool transposed, bool in_place = false)
+/// @tparam Solver  ChainSolver or SchurSolver
+template <class Solver, class Scalar>
+std::vector<Scalar> solve(const Solver &solver, const std::vector<Scalar> &b, std::int64_t columns, bool transposed, bool in_place = false)
 {
   const auto rows = static_cast<std::int64_t>(b.size()) / columns;
   auto       db = ribbon::upload(Exec(), "test::b", b), dx = in_place ? db : decltype(db)("test::x", b.size());
@@ -109,6 +112,32 @@ double backward_error(const ChainSystem<Scalar> &s, const std::vector<Scalar> &x
     if (!(error <= worst)) worst = error;
   }
   return worst;
+}
+
+/// Largest backward error that a chain is solved with.
+template <class Scalar>
+double chain_limit()
+{
+  return std::is_same_v<ribbon::real_t<Scalar>, float> ? 5e-6 : 1e-14;
+}
+
+/// Factors twice in the same memory, and solves, transposed too, and in place where the solver can.
+template <class Solver, class Scalar>
+void check_solves(Solver &solver, const ChainSystem<Scalar> &s, const ChainOnDevice<Scalar> &device, std::int64_t columns, bool in_place, std::mt19937_64 &g)
+{
+  std::vector<Scalar> b(static_cast<std::size_t>(s.rows() * columns));
+  for (auto &a : b) a = random_scalar<Scalar>(g);
+  for (int again = 0; again < 2; ++again) {
+    solver.factor(Exec(), device.matrix());
+    ASSERT_TRUE(solver.report().ok()) << solver.report().smallest_pivot;
+    for (bool transposed : {false, true}) {
+      const auto x = solve(solver, b, columns, transposed);
+      EXPECT_LE(backward_error(s, x, b, columns, transposed), chain_limit<Scalar>()) << (transposed ? "transposed" : "");
+      if (in_place) {
+        EXPECT_EQ(x, solve(solver, b, columns, transposed, true)) << "in place";
+      }
+    }
+  }
 }
 
 } // namespace test

@@ -11,17 +11,6 @@ using namespace test;
 namespace {
 
 template <class Scalar>
-std::vector<Scalar> solved(const ribbon::SchurSolver<Scalar, Exec> &solver, const std::vector<Scalar> &b, std::int64_t columns, bool transposed, bool in_place)
-{
-  const auto rows = static_cast<std::int64_t>(b.size()) / columns;
-  auto       db = ribbon::upload(Exec(), "test::b", b), dx = in_place ? db : decltype(db)("test::x", b.size());
-  solver.solve(Exec(), db.data(), rows, dx.data(), rows, columns, transposed);
-  Kokkos::fence();
-  const auto result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, dx);
-  return std::vector<Scalar>(result.data(), result.data() + b.size());
-}
-
-template <class Scalar>
 void check(const ribbon::Chain &chain, std::int64_t leaf_size, std::int64_t columns, bool permuted, std::uint64_t seed)
 {
   using Real = ribbon::real_t<Scalar>;
@@ -32,19 +21,7 @@ void check(const ribbon::Chain &chain, std::int64_t leaf_size, std::int64_t colu
   s.fill([&](std::int64_t, int d) { return random_scalar<Scalar>(g) + (d == 0 ? Scalar(static_cast<Real>(chain.width() + 1)) : Scalar(0)); });
   const ChainOnDevice<Scalar>       device(s);
   ribbon::SchurSolver<Scalar, Exec> solver(Exec(), chain, {leaf_size, 0});
-  std::vector<Scalar>               b(static_cast<std::size_t>(s.rows() * columns));
-  for (auto &a : b) a = random_scalar<Scalar>(g);
-  for (int again = 0; again < 2; ++again) { // factors are made anew in the same memory
-    solver.factor(Exec(), device.matrix());
-    ASSERT_TRUE(solver.report().ok()) << solver.report().smallest_pivot;
-    for (bool transposed : {false, true}) {
-      const auto x = solved(solver, b, columns, transposed, false);
-      EXPECT_LE(backward_error(s, x, b, columns, transposed), (std::is_same_v<Real, float> ? 5e-6 : 1e-14)) << (transposed ? "transposed" : "");
-      if (!permuted) {
-        EXPECT_EQ(x, solved(solver, b, columns, transposed, true)) << "in place";
-      }
-    }
-  }
+  check_solves(solver, s, device, columns, !permuted, g);
 }
 
 template <class Scalar>

@@ -10,7 +10,7 @@
 
 namespace test {
 
-enum class Values { dominant, symmetric, random, wave };
+enum class Values { dominant, symmetric, hermitian, random, wave };
 
 /// `chains` banded matrices of n rows, one behind another, closed to rings or not, in an order of their own or in a random one.
 struct RandomChain {
@@ -35,8 +35,10 @@ struct RandomChain {
   PetscScalar entry(PetscInt place, PetscInt d) const
   {
     if (values == Values::wave) return d == 0 ? 2 - 0.81 : std::abs(d) == 1 ? -1. : 0.; // -u'' - k^2 u
+    if (values == Values::hermitian && d < 0) return PetscConj(entry((place + d + rows()) % rows(), -d));
     if (values == Values::symmetric && d < 0) place = (place + d + rows()) % rows(), d = -d;
     const PetscScalar a = static_cast<PetscReal>(Draw::noise(seed, place, d)) + (turned - PetscScalar(1)) * static_cast<PetscReal>(Draw::noise(seed + 1, place, d));
+    if (values == Values::hermitian && d == 0) return PetscRealPart(a) + static_cast<PetscReal>(kl + ku + 1);
     return values != Values::random && d == 0 ? a + PetscScalar(kl + ku + 1) : a;
   }
   /// Sets the entries of the rows of this rank.
@@ -140,6 +142,18 @@ struct ByOptions {
     VecDestroy(&b);
     VecDestroy(&x);
     return e;
+  }
+  /// How a solve of random numbers ends.
+  KSPConvergedReason reason(Mat A) const
+  {
+    KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+    Vec                b      = random_vector(A), x;
+    VecDuplicate(b, &x);
+    EXPECT_EQ(KSPSolve(ksp, b, x), 0) << last_error();
+    KSPGetConvergedReason(ksp, &reason);
+    VecDestroy(&b);
+    VecDestroy(&x);
+    return reason;
   }
   Mat factor() const
   {

@@ -52,7 +52,7 @@ struct DiffusionTS {
   Diffusion p;
   DM        da = nullptr;
   TS        ts = nullptr;
-  Vec       u = nullptr, exact = nullptr;
+  Vec       u = nullptr, exact = nullptr, local = nullptr;
   PetscReal poisoned_after = PETSC_MAX_REAL; ///< later functions are not numbers
   PetscInt  evaluations    = 0;
 
@@ -93,7 +93,7 @@ struct DiffusionTS {
   ~DiffusionTS()
   {
     TSDestroy(&ts);
-    VecDestroy(&u), VecDestroy(&exact);
+    VecDestroy(&u), VecDestroy(&exact), VecDestroy(&local);
     DMDestroy(&da);
   }
 
@@ -169,12 +169,11 @@ private:
   /// F (without M U') or G: diffusion and boundary equations where `implicit`, what is left where `rest`.
   PetscErrorCode evaluate(PetscReal t, Vec U, Vec Udot, bool implicit, bool rest, Vec to)
   {
-    Vec                local;
     const PetscScalar *v, *udot = nullptr;
     Reader             read{*this, t, {0, 0, 0}, {1, 1, 1}, nullptr};
     PetscFunctionBegin;
     ++evaluations;
-    PetscCall(DMGetLocalVector(da, &local));
+    if (!local) PetscCall(DMCreateLocalVector(da, &local)); // kept: those of the DM cost an allocation each time
     PetscCall(DMGlobalToLocalBegin(da, U, INSERT_VALUES, local));
     PetscCall(DMGlobalToLocalEnd(da, U, INSERT_VALUES, local));
     PetscCall(DMDAGetGhostCorners(da, &read.begin[0], &read.begin[1], &read.begin[2], &read.size[0], &read.size[1], &read.size[2]));
@@ -213,9 +212,10 @@ private:
       to);
     if (Udot) PetscCall(VecRestoreArrayRead(Udot, &udot));
     PetscCall(VecRestoreArrayRead(local, &v));
-    PetscCall(DMRestoreLocalVector(da, &local));
     PetscFunctionReturn(PetscErrorCode(0));
   }
+
+public:
   static PetscErrorCode i_function(TS, PetscReal t, Vec U, Vec Udot, Vec F, void *ctx)
   {
     auto *self = static_cast<DiffusionTS *>(ctx);

@@ -32,6 +32,14 @@ inline bool &phases()
   return on;
 }
 
+/// While it lives, Grid is real.
+struct WithoutPhases {
+  WithoutPhases() { phases() = false; }
+  ~WithoutPhases() { phases() = true; }
+  WithoutPhases(const WithoutPhases &)            = delete;
+  WithoutPhases &operator=(const WithoutPhases &) = delete;
+};
+
 /// exp(2 pi i step / n), 1 where PETSc is real.
 inline PetscScalar phase([[maybe_unused]] PetscInt step, [[maybe_unused]] PetscInt n)
 {
@@ -175,6 +183,46 @@ inline Mat matrix(PetscInt n, const std::function<PetscScalar(PetscInt, PetscInt
   return A;
 }
 
+/// ||B - A X|| / ||B||, Frobenius norms. The dense matrices may be in host memory, and A on a device, where it multiplies vectors of its own type alone.
+inline PetscReal residual(Mat A, Mat B, Mat X)
+{
+  PetscInt  columns;
+  PetscReal left = 0, size = 0, norm;
+  Vec       b, x, r;
+  MatGetSize(B, nullptr, &columns);
+  MatCreateVecs(A, &x, &b);
+  VecDuplicate(b, &r);
+  for (PetscInt c = 0; c < columns; ++c) {
+    MatGetColumnVector(B, b, c);
+    MatGetColumnVector(X, x, c);
+    MatMult(A, x, r);
+    VecAXPY(r, -1, b);
+    VecNorm(r, NORM_2, &norm);
+    left += norm * norm;
+    VecNorm(b, NORM_2, &norm);
+    size += norm * norm;
+  }
+  for (Vec *v : {&b, &x, &r}) VecDestroy(v);
+  return PetscSqrtReal(left / size);
+}
+
+/// A dense matrix of random numbers with columns that A can multiply: on a device where A is there.
+inline Mat native_dense(Mat A, PetscInt columns)
+{
+  PetscInt rows;
+  Mat      B;
+  MatGetLocalSize(A, &rows, nullptr);
+#if PETSC_VERSION_GE(3, 19, 0)
+  VecType type;
+  MatGetVecType(A, &type);
+  MatCreateDenseFromVecType(PETSC_COMM_WORLD, type, rows, PETSC_DECIDE, PETSC_DETERMINE, columns, PETSC_DECIDE, nullptr, &B);
+#else
+  MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, columns, nullptr, &B);
+#endif
+  MatSetRandom(B, nullptr);
+  return B;
+}
+
 /// What is printed on a viewer; all ranks have it and judge it alike.
 inline std::string printed(const std::function<void(PetscViewer)> &print)
 {
@@ -193,6 +241,21 @@ inline std::string printed(const std::function<void(PetscViewer)> &print)
   text.resize(static_cast<std::size_t>(length));
   MPI_Bcast(text.data(), length, MPI_CHAR, 0, PETSC_COMM_WORLD);
   return text;
+}
+
+/// ||b - A x|| / ||b||, or with the transpose of A.
+inline PetscReal relative_residual(Mat A, Vec b, Vec x, bool transposed = false)
+{
+  Vec       r;
+  PetscReal norm = -1, size = 1;
+  VecDuplicate(b, &r);
+  if (transposed) MatMultTranspose(A, x, r);
+  else MatMult(A, x, r);
+  VecAXPY(r, -1, b);
+  VecNorm(r, NORM_2, &norm);
+  VecNorm(b, NORM_2, &size);
+  VecDestroy(&r);
+  return norm / size;
 }
 
 /// A PC line for a matrix, and a random right-hand side.
@@ -229,14 +292,8 @@ struct Line {
   /// ||b - A x|| / ||b|| after one application (transposed or not).
   PetscReal residual(Mat A, bool transposed = false)
   {
-    PetscReal norm = -1, size = 1;
     if ((transposed ? PCApplyTranspose(pc, b, x) : PCApply(pc, b, x)) != 0) return PETSC_INFINITY;
-    if (transposed) MatMultTranspose(A, x, r);
-    else MatMult(A, x, r);
-    VecAXPY(r, -1, b);
-    VecNorm(r, NORM_2, &norm);
-    VecNorm(b, NORM_2, &size);
-    return norm / size;
+    return relative_residual(A, b, x, transposed);
   }
   PetscInt matrices() const
   {

@@ -11,11 +11,11 @@ namespace test {
 struct Options {
   std::string       text = "-pc_line_view ascii:/dev/null";
   std::string       error; ///< an option that makes no sense; empty: none
-  std::string       direction = "auto", lhs = "auto", cut = "auto", algorithm = "auto", shift = "none";
+  std::string       direction = "auto", lhs = "auto", cut = "auto", exchange = "auto", algorithm = "auto", shift = "none";
   PCLineComposition composition = PC_LINE_COMPOSITION_AUTO;
   PCLineOrdering    ordering    = PC_LINE_ORDERING_JACOBI;
   double            omega = 0, zero_pivot = 0, lhs_tol = 0;
-  PetscInt          iterations = 1;
+  PetscInt          iterations = 1, parts = 0;
 
   /// Every option by its name, so that nothing is left of others.
   void say()
@@ -27,6 +27,8 @@ struct Options {
                                       {"iterations", std::to_string(iterations)},
                                       {"lhs", lhs},
                                       {"cut", cut},
+                                      {"cut_exchange", exchange},
+                                      {"cut_parts", std::to_string(parts)},
                                       {"algorithm", algorithm},
                                       {"zeropivot", std::to_string(zero_pivot)},
                                       {"shift_type", shift},
@@ -47,6 +49,8 @@ inline Options draw_options(Draw *draw)
   if (sometimes()) o.lhs = draw->of<const char *>({"shared", "classes", "per_line"});
   Draw aside = *draw;
   o.cut      = aside.of<const char *>({"auto", "exact", "local"});
+  o.exchange = aside.of<const char *>({"auto", "every_rank", "dealt_out", "groups"});
+  o.parts    = aside.below(4);
   if (draw->one_in(6)) o.cut = "error";
   if (sometimes()) o.algorithm = draw->of<const char *>({"one_pass", "thomas", "pivoted"});
   if (draw->one_in(6)) o.zero_pivot = draw->of({1e-6, 0.5});

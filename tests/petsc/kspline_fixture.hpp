@@ -60,18 +60,9 @@ struct Solver {
   /// ||b - A x|| / ||b||.
   PetscReal residual(bool transposed = false) const
   {
-    Mat       A;
-    Vec       r;
-    PetscReal norm, size;
+    Mat A;
     KSPGetOperators(ksp, &A, nullptr);
-    VecDuplicate(b, &r);
-    if (transposed) MatMultTranspose(A, x, r);
-    else MatMult(A, x, r);
-    VecAXPY(r, -1, b);
-    VecNorm(r, NORM_2, &norm);
-    VecNorm(b, NORM_2, &size);
-    VecDestroy(&r);
-    return norm / size;
+    return relative_residual(A, b, x, transposed);
   }
   struct Info {
     PetscInt  lines = -1, refined = -1, open = -1;

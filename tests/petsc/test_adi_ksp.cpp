@@ -45,20 +45,11 @@ struct Solver {
   /// ||b - A x|| / ||b|| after a solve.
   PetscReal solve(bool transposed = false)
   {
-    Vec       r;
-    PetscReal norm, size;
     if ((transposed ? KSPSolveTranspose(ksp, b, x) : KSPSolve(ksp, b, x)) != 0) return PETSC_INFINITY;
     KSPGetIterationNumber(ksp, &its);
     KSPGetConvergedReason(ksp, &reason);
     KSPADIGetInfo(ksp, nullptr, &predicted, &separable);
-    VecDuplicate(b, &r);
-    if (transposed) MatMultTranspose(A, x, r);
-    else MatMult(A, x, r);
-    VecAXPY(r, -1, b);
-    VecNorm(r, NORM_2, &norm);
-    VecNorm(b, NORM_2, &size);
-    VecDestroy(&r);
-    return norm / size;
+    return relative_residual(A, b, x, transposed);
   }
 };
 

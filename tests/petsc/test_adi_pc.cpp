@@ -290,7 +290,11 @@ TEST_F(AdiPC, KeepsTheOrdersOfWMethodsAndFindsTheShiftOfATimeStep) // one rank: 
   PetscScalar **m;
   OK(VecSet(heat.mass, 1));
   OK(DMDAVecGetArray(grid.da, heat.mass, &m));
-  for (PetscInt k = 0; k < 12; ++k) m[0][k] = m[11][k] = m[k][0] = m[k][11] = 0;
+  PetscInt first[2], size[2];
+  OK(DMDAGetCorners(grid.da, &first[0], &first[1], nullptr, &size[0], &size[1], nullptr));
+  for (PetscInt j = first[1]; j < first[1] + size[1]; ++j)
+    for (PetscInt i = first[0]; i < first[0] + size[0]; ++i)
+      if (i == 0 || i == 11 || j == 0 || j == 11) m[j][i] = 0;
   OK(DMDAVecRestoreArray(grid.da, heat.mass, &m));
   OK(VecDuplicate(heat.mass, &u));
   OK(VecDuplicate(heat.mass, &reference));

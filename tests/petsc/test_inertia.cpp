@@ -68,13 +68,12 @@ void check(Mat A, Mat twin, const std::vector<PetscReal> &shifts)
 
 TEST_F(MultifrontalInertia, OfChainsOfAllKinds)
 {
-  if (turned != PetscScalar(1)) GTEST_SKIP() << "these chains are symmetric, not Hermitian; tests/kernels/test_inertia.cpp has those";
   for (const char *leaf : {"0", "7"}) {
     const Option size("-chain_mat_multifrontal_leaf_size", leaf);
     for (const RandomChain &chain :
-         {RandomChain{60, 1, 1, false, 1, Values::symmetric}, RandomChain{75, 3, 3, false, 1, Values::symmetric, 5}, RandomChain{66, 2, 2, true, 1, Values::symmetric}, RandomChain{70, 1, 1, false, 1, Values::wave},
-          RandomChain{64, 1, 1, true, 1, Values::wave}, RandomChain{15, 1, 1, true, 5, Values::wave}, RandomChain{33, 0, 0, false, 1, Values::symmetric}, RandomChain{58, 2, 2, false, 1, Values::symmetric, 3}.shuffle(),
-          RandomChain{1, 0, 0, false, 1, Values::symmetric}, RandomChain{0, 0, 0, false, 1, Values::symmetric}, RandomChain{3, 2, 2, false, 1, Values::symmetric}}) {
+         {RandomChain{60, 1, 1, false, 1, Values::hermitian}, RandomChain{75, 3, 3, false, 1, Values::hermitian, 5}, RandomChain{66, 2, 2, true, 1, Values::hermitian}, RandomChain{70, 1, 1, false, 1, Values::wave},
+          RandomChain{64, 1, 1, true, 1, Values::wave}, RandomChain{15, 1, 1, true, 5, Values::wave}, RandomChain{33, 0, 0, false, 1, Values::hermitian}, RandomChain{58, 2, 2, false, 1, Values::hermitian, 3}.shuffle(),
+          RandomChain{1, 0, 0, false, 1, Values::hermitian}, RandomChain{0, 0, 0, false, 1, Values::hermitian}, RandomChain{3, 2, 2, false, 1, Values::hermitian}}) {
       SCOPED_TRACE("chain of " + std::to_string(chain.n) + " rows, kl " + std::to_string(chain.kl) + (chain.ring ? ", ring" : "") + ", leaf " + leaf);
       Mat A = chain.matrix(), twin = chain.matrix();
       check(A, twin, {0, 0.3, static_cast<PetscReal>(2 * chain.kl + 1), 1.19, -50, 50});
@@ -86,10 +85,9 @@ TEST_F(MultifrontalInertia, OfChainsOfAllKinds)
 
 TEST_F(MultifrontalInertia, OnRanksWithFewRowsOrNone)
 {
-  if (turned != PetscScalar(1)) GTEST_SKIP() << "these chains are symmetric, not Hermitian; tests/kernels/test_inertia.cpp has those";
   Draw draw(static_cast<std::uint64_t>(ranks));
   for (int round = 0; round < 10; ++round) {
-    RandomChain chain{draw.between(1, 60), draw.between(0, 4), 0, false, 1, Values::symmetric, draw.next()};
+    RandomChain chain{draw.between(1, 60), draw.between(0, 4), 0, false, 1, Values::hermitian, draw.next()};
     chain.ku          = chain.kl;
     chain.ring        = chain.n > 4 * chain.kl && draw.one_in(2);
     const auto  split = draw.split(chain.n, ranks, true);
@@ -105,9 +103,9 @@ TEST_F(MultifrontalInertia, OnRanksWithFewRowsOrNone)
 
 TEST_F(MultifrontalInertia, OfBlocksWithTheUpperTriangleAlone)
 {
-  if (turned != PetscScalar(1)) GTEST_SKIP() << "these chains are symmetric, not Hermitian; tests/kernels/test_inertia.cpp has those";
+  if (turned != PetscScalar(1)) GTEST_SKIP() << "SBAIJ matrices are symmetric, not Hermitian";
   for (PetscInt block = 1; block <= 3; ++block) {
-    const RandomChain chain{block * 7 * ranks, block, block, false, 1, Values::symmetric};
+    const RandomChain chain{block * 7 * ranks, block, block, false, 1, Values::hermitian};
     SCOPED_TRACE(block);
     Mat A = chain.matrix(7 * block, MATSBAIJ, block), twin = chain.matrix(7 * block);
     check(A, twin, {0, static_cast<PetscReal>(2 * block + 1)});

@@ -116,6 +116,37 @@ TEST_F(PCLineSolve, ManyRightHandSidesEqualOneByOne)
   }
 }
 
+TEST_F(PCLineSolve, OneLongLineTakesManyColumns) // one rank: one 1D matrix on one rank; of seven diagonals, so that hosts cut it too
+{
+  const PetscInt n = 4200, reach = 3;
+  Mat            A, B, X;
+  OK(MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 2 * reach + 1, nullptr, &A));
+  for (PetscInt i = 0; i < n; ++i)
+    for (PetscInt j = std::max<PetscInt>(0, i - reach); j <= std::min(n - 1, i + reach); ++j) OK(MatSetValue(A, i, j, i == j ? 9 : -1, INSERT_VALUES));
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  Line line(A);
+  OK(PCSetUp(line.pc));
+  for (PetscInt columns : {3, 20, 33, 20}) { // few, many, another number of them
+    OK(MatCreateSeqDense(PETSC_COMM_SELF, n, columns, nullptr, &B));
+    OK(MatSetRandom(B, nullptr));
+    OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+    OK(PCMatApply(line.pc, B, X));
+    for (PetscInt c = 0; c < columns; ++c) {
+      PetscReal difference;
+      OK(MatGetColumnVector(B, line.b, c));
+      OK(PCApply(line.pc, line.b, line.x));
+      OK(MatGetColumnVector(X, line.r, c));
+      OK(VecAXPY(line.r, -1, line.x));
+      OK(VecNorm(line.r, NORM_INFINITY, &difference));
+      EXPECT_LT(difference, 1e-14) << "column " << c << " of " << columns;
+    }
+    OK(MatDestroy(&B));
+    OK(MatDestroy(&X));
+  }
+  OK(MatDestroy(&A));
+}
+
 TEST_F(PCLineSolve, KSPMatSolveTakesTheBatchInOneCall) // one rank: one 1D matrix on one rank
 {
   Grid grid({40}, {3}, 1, true);
@@ -194,13 +225,12 @@ TEST_F(PCLineSolve, RichardsonOfManyRightHandSidesConvergesByNorms)
   Line               line(grid.A, grid.da);
   KSP                ksp;
   KSPConvergedReason reason;
-  PetscInt           its, rows;
-  Mat                B, X, R;
-  PetscReal          left, size;
+  PetscInt           its;
+  VecType            type;
+  OK(MatGetVecType(grid.A, &type));
+  if (contains(type, "kokkos")) GTEST_SKIP() << "PETSc solves with no columns of a dense matrix of this type";
+  Mat B = native_dense(grid.A, 3), X; // it multiplies them itself
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
-  OK(MatGetLocalSize(grid.A, &rows, nullptr));
-  OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, 3, nullptr, &B));
-  OK(MatSetRandom(B, nullptr));
   OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
   OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
   OK(KSPSetType(ksp, KSPRICHARDSON));
@@ -211,12 +241,8 @@ TEST_F(PCLineSolve, RichardsonOfManyRightHandSidesConvergesByNorms)
   OK(KSPGetIterationNumber(ksp, &its));
   EXPECT_EQ(reason, KSP_CONVERGED_RTOL);
   EXPECT_LT(its, 1000);
-  OK(MatMatMult(grid.A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &R));
-  OK(MatAXPY(R, -1, B, SAME_NONZERO_PATTERN));
-  OK(MatNorm(R, NORM_FROBENIUS, &left));
-  OK(MatNorm(B, NORM_FROBENIUS, &size));
-  EXPECT_LT(left, 1e-3 * size);
-  for (Mat *M : {&B, &X, &R}) OK(MatDestroy(M));
+  EXPECT_LT(residual(grid.A, B, X), 1e-3);
+  for (Mat *M : {&B, &X}) OK(MatDestroy(M));
   OK(KSPDestroy(&ksp));
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PC line over several directions, in colours, damped and repeated.
+#include "allocations.hpp"
 #include "sweep_reference.hpp"
-
-#include <Kokkos_Core.hpp>
 
 using namespace test;
 
@@ -345,41 +344,22 @@ TEST_F(PCLineSweep, MatApplyGoesColumnByColumn)
   OK(MatDestroy(&X));
 }
 
-int allocations                                                                         = 0; // of PETSc and of Kokkos
-PetscErrorCode (*allocate)(size_t, PetscBool, int, const char[], const char[], void **) = nullptr;
-
-PetscErrorCode count_and_allocate(size_t size, PetscBool clear, int at, const char function[], const char file[], void **memory)
-{
-  ++allocations;
-  return allocate(size, clear, at, function, file, memory);
-}
-
 TEST_F(PCLineSweep, AnApplyAllocatesNothing)
 {
-  const auto count = [](const std::function<void()> &f) {
-    allocations   = 0;
-    allocate      = PetscTrMalloc;
-    PetscTrMalloc = count_and_allocate;
-    Kokkos::Tools::Experimental::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char *, const void *, std::uint64_t) { ++allocations; });
-    f();
-    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
-    PetscTrMalloc = allocate;
-    return allocations;
-  };
   Grid grid({16, 16, 4}, {1, 2, 1});
   Line line(grid.A, grid.da);
   for (PCLineComposition composition : compositions) {
     Sweep{{0, 1, 2}, composition, PC_LINE_ORDERING_ZEBRA, 1, 2}.set(line.pc);
     OK(PCSetUp(line.pc));
     OK(PCApply(line.pc, line.b, line.x));
-    EXPECT_EQ(count([&] {
+    EXPECT_EQ(allocations_of([&] {
                 for (int k = 0; k < 3; ++k) OK(PCApply(line.pc, line.b, line.x));
               }),
               0);
   }
   Vec v; // both kinds are counted
-  EXPECT_GT(count([&] { OK(VecDuplicate(line.b, &v)); }), 0);
-  EXPECT_EQ(count([] { Kokkos::View<double *, Kokkos::HostSpace> view("view", 100); }), 1);
+  EXPECT_GT(allocations_of([&] { OK(VecDuplicate(line.b, &v)); }), 0);
+  EXPECT_EQ(allocations_of([] { Kokkos::View<double *, Kokkos::HostSpace> view("view", 100); }), 1);
   OK(VecDestroy(&v));
 }
 

@@ -26,18 +26,19 @@ struct ReducedRightHandSide {
   }
 };
 
-/// For every piece the separators left of it and its own, 2 S numbers.
+/// For every piece the separators left of it and its own, 2 S numbers. Left of piece 0 are the last ones of a ring, or, where these pieces are some of a longer line, the `before`.
 template <class Scalar>
 struct ReducedSolution {
-  const Scalar        *z;
+  const Scalar        *z, *before; ///< number s of line l of `before` at s lines + l; null: there are none
   EndsLayout           at;
   std::int64_t         pieces, separators, lines;
   int                  S;
   Scalar              *to;
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    const std::int64_t c = k % (2 * S), l = k / (2 * S) % lines, p = k / (2 * S) / lines, q = c < S ? (p > 0 ? p - 1 : separators == pieces ? pieces - 1 : -1) : p;
-    to[p * at.piece_stride + c * at.number_stride + l * at.line_stride] = q < 0 || q >= separators ? Scalar(0) : z[(q * S + c % S) * lines + l];
+    const std::int64_t c = k % (2 * S), l = k / (2 * S) % lines, p = k / (2 * S) / lines, q = c >= S ? p : p > 0 ? p - 1 : separators == pieces && !before ? pieces - 1 : -1;
+    const Scalar      *from                                             = q >= 0 && q < separators ? z + q * S * lines : c < S && p == 0 ? before : nullptr;
+    to[p * at.piece_stride + c * at.number_stride + l * at.line_stride] = from ? from[c % S * lines + l] : Scalar(0);
   }
 };
 

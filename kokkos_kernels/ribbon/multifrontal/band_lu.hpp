@@ -19,17 +19,22 @@ real_t<Scalar> absolute(const Scalar &a)
   else return magnitude(a);
 }
 
-/// Row i holds columns i - kl to i + ku + kl: multipliers, then U (1 / U_ii on the diagonal). Rows are exchanged from the pivot column on, multipliers stay. Loops over the band are unrolled where
-/// kl = ku = K is a template argument; K = 0 stands for any.
+/// Rows are exchanged from the pivot column on, multipliers stay. Rows are eliminated in a window that stays in the cache; what is kept is read once in each sweep of a solve. Loops over the band are
+/// unrolled where kl = ku = K is a template argument; K = 0 stands for any.
 template <class Scalar>
 struct BandLu {
   Chain               chain;
-  Scalar             *a        = nullptr; ///< (chains rows, 2 kl + ku + 1)
-  int                *exchange = nullptr; ///< (chains rows): row j was exchanged with row j + exchange[j]
-  int                *upper    = nullptr; ///< (chains): entries of U behind its diagonal, ku where no rows were exchanged
+  Scalar             *lower    = nullptr; ///< (chains rows, kl): multipliers of a column
+  Scalar             *upper    = nullptr; ///< (chains rows, ku + 1): 1 / U_jj, U to the next ku columns
+  Scalar             *fill     = nullptr; ///< (chains rows, kl): U to the kl columns behind them, and
+  int                *exchange = nullptr; ///< (chains rows): row j was exchanged with row j + exchange[j]; both from row `plain` of a chain on
+  std::int64_t       *plain    = nullptr; ///< (chains): rows before the first exchange
   const std::int64_t *row_of   = nullptr; ///< as in ChainMatrix
 
-  int width() const { return 2 * chain.kl + chain.ku + 1; }
+  /// Rows that are eliminated before the window moves on.
+  static constexpr int step = 32;
+  /// Numbers of the window.
+  std::size_t window_size() const { return static_cast<std::size_t>(step + chain.kl) * static_cast<std::size_t>(2 * chain.kl + chain.ku + 1); }
 
   /// Calls f(integral_constant K).
   template <class F>
@@ -47,41 +52,54 @@ struct BandLu {
       return f(std::integral_constant<int, 4>());
     case 5:
       return f(std::integral_constant<int, 5>());
+    case 6:
+      return f(std::integral_constant<int, 6>());
+    case 8:
+      return f(std::integral_constant<int, 8>());
     default:
       return f(std::integral_constant<int, 0>());
     }
   }
 
   template <class Index>
-  PivotStatistics<real_t<Scalar>> factor(const ChainMatrix<Scalar, Index> &A, std::int64_t c) const
+  PivotStatistics<real_t<Scalar>> factor(const ChainMatrix<Scalar, Index> &A, std::int64_t c, Scalar *window) const
   {
-    return with_width([&](auto K) { return factor_band<K()>(A, c); });
+    return with_width([&](auto K) { return factor_band<K()>(A, c, window); });
   }
 
   template <int K, class Index>
-  PivotStatistics<real_t<Scalar>> factor_band(const ChainMatrix<Scalar, Index> &A, std::int64_t c) const
+  PivotStatistics<real_t<Scalar>> factor_band(const ChainMatrix<Scalar, Index> &A, std::int64_t c, Scalar *window) const
   {
     using Real                  = real_t<Scalar>;
     const std::int64_t    begin = c * chain.rows, end = begin + chain.rows;
     const int             kl = K ? K : chain.kl, ku = K ? K : chain.ku, ld = 2 * kl + ku + 1;
-    const auto            row = [&](std::int64_t i) { return a + i * ld + kl; }; // at its diagonal
+    std::int64_t          first = begin;                                                          // row of the window
+    const auto            row   = [&](std::int64_t i) { return window + (i - first) * ld + kl; }; // at its diagonal
     PivotStatistics<Real> statistics;
     Real                  biggest = 0;
-    const auto            fill    = [&](std::int64_t i) {
-      Scalar *to = row(i);
-      for (int k = -kl; k <= ku + kl; ++k) to[k] = Scalar(0);
-      const std::int64_t r      = A.row_of ? A.row_of[i] : i;
+    const auto            load    = [&](std::int64_t i) {
+      const std::int64_t r  = A.row_of ? A.row_of[i] : i;
+      Scalar            *to = row(i);
+      const auto         at = A.local.row_begin[r], stop = A.local.row_begin[r + 1];
       Real               in_row = 0;
-      for (std::int64_t e = A.local.row_begin[r]; e < A.local.row_begin[r + 1]; ++e) {
-        const std::int64_t j                     = A.local.column[e];
-        in_row                                   = std::max(in_row, absolute(A.local.value[e]));
-        to[(A.place_of ? A.place_of[j] : j) - i] = A.local.value[e];
+      if (K && !A.place_of && stop - at == 2 * K + 1 && A.local.column[at] == i - K && A.local.column[stop - 1] == i + K) { // columns ascend
+        for (int k = 0; k <= 2 * K; ++k) {
+          const Scalar value = A.local.value[at + k];
+          in_row             = std::max(in_row, absolute(value));
+          to[k - K]          = value;
+        }
+        for (int k = K + 1; k <= 2 * K; ++k) to[k] = Scalar(0);
+      } else {
+        for (int k = -kl; k <= ku + kl; ++k) to[k] = Scalar(0);
+        for (auto e = at; e < stop; ++e) {
+          const std::int64_t j                     = A.local.column[e];
+          in_row                                   = std::max(in_row, absolute(A.local.value[e]));
+          to[(A.place_of ? A.place_of[j] : j) - i] = A.local.value[e];
+        }
       }
       biggest = std::max(biggest, in_row);
     };
-    for (std::int64_t i = begin; i < std::min(begin + kl, end); ++i) fill(i);
-    std::int64_t filled     = begin; // last column that rows above have entries in
-    int          most_upper = ku;
+    std::int64_t plain_rows = chain.rows, filled = begin; // last column that rows above have entries in
     // `below` rows are eliminated; a constant where the whole band is there
     const auto column = [&](std::int64_t j, auto below) {
       Scalar *u    = row(j);
@@ -91,44 +109,67 @@ struct BandLu {
       if (others > most) {
         most = others;
         while (absolute(u[p * (ld - 1)]) != others) ++p;
+        plain_rows = std::min(plain_rows, j - begin);
       }
       Real largest = most; // of column j: looked for only where the pivot is small
       if (!(most >= std::min(statistics.smallest, Real(0.1)) * biggest))
-        for (int k = 1; k <= ku + kl && j - k >= begin; ++k) largest = std::max(largest, absolute(row(j - k)[k]));
+        for (int k = 1; k <= ku + kl && j - k >= begin; ++k)
+          if (k <= ku || j - k - begin >= plain_rows) largest = std::max(largest, absolute(k <= ku ? upper[(j - k) * (ku + 1) + k] : fill[(j - k) * kl + k - ku - 1]));
       statistics.take(most, largest, j);
-      exchange[j]      = p;
-      filled           = std::max(filled, std::min(j + ku + p, end - 1));
-      const int length = static_cast<int>(filled - j);
-      most_upper       = std::max(most_upper, length);
+      const bool is_plain = j - begin < plain_rows;
+      filled              = std::max(filled, std::min(j + ku + p, end - 1));
+      const int length    = static_cast<int>(filled - j);
       if (p > 0)
         for (int k = 0; k <= length; ++k) std::swap(u[k], row(j + p)[k - p]);
-      u[0] = Scalar(1) / u[0];
-      if (most == Real(0)) return; // nothing to eliminate with
+      const Scalar reciprocal = Scalar(1) / u[0];
+      Scalar      *kept = upper + j * (ku + 1), *l = lower + j * kl;
+      kept[0] = reciprocal;
+      for (int k = 1; k <= ku; ++k) kept[k] = u[k];
+      if (!is_plain) {
+        exchange[j] = p;
+        for (int k = 0; k < kl; ++k) fill[j * kl + k] = u[ku + 1 + k];
+      }
+      if (most == Real(0)) { // nothing to eliminate with
+        for (int r = 0; r < kl; ++r) l[r] = Scalar(0);
+        return;
+      }
       if (K && length == K) {
         Scalar v[K + 1];
-        for (int k = 0; k <= K; ++k) v[k] = u[k];
+        for (int k = 1; k <= K; ++k) v[k] = u[k];
         for (int r = 1; r <= below; ++r) {
-          Scalar      *to = u + r * (ld - 1);
-          const Scalar l  = to[0] * v[0];
-          to[0]           = l;
-          for (int k = 1; k <= K; ++k) to[k] -= l * v[k];
+          Scalar      *to     = u + r * (ld - 1);
+          const Scalar factor = to[0] * reciprocal;
+          l[r - 1]            = factor;
+          for (int k = 1; k <= K; ++k) to[k] -= factor * v[k];
         }
       } else
         for (int r = 1; r <= below; ++r) {
-          Scalar      *to = u + r * (ld - 1);
-          const Scalar l  = to[0] * u[0];
-          to[0]           = l;
-          for (int k = 1; k <= length; ++k) to[k] -= l * u[k];
+          Scalar      *to     = u + r * (ld - 1);
+          const Scalar factor = to[0] * reciprocal;
+          l[r - 1]            = factor;
+          int k               = 1;
+          for (; k + 3 <= length; k += 4) { // loaded before anything is stored: rows do not overlap, which the compiler cannot see
+            Scalar next[4];
+            for (int m = 0; m < 4; ++m) next[m] = to[k + m] - factor * u[k + m];
+            for (int m = 0; m < 4; ++m) to[k + m] = next[m];
+          }
+          for (; k <= length; ++k) to[k] -= factor * u[k];
         }
     };
-    for (std::int64_t j = begin; j < end; ++j) {
-      if (j + kl < end) {
-        fill(j + kl);
-        if constexpr (K > 0) column(j, std::integral_constant<int, K>());
-        else column(j, kl);
-      } else column(j, static_cast<int>(end - 1 - j));
+    for (std::int64_t i = begin; i < std::min(begin + kl, end); ++i) load(i);
+    while (first < end) {
+      const std::int64_t stop = std::min(first + step, end);
+      for (std::int64_t j = first; j < stop; ++j) {
+        if (j + kl < end) {
+          load(j + kl);
+          if constexpr (K > 0) column(j, std::integral_constant<int, K>());
+          else column(j, kl);
+        } else column(j, static_cast<int>(end - 1 - j));
+      }
+      std::copy(row(stop) - kl, row(std::min(stop + kl, end)) - kl, window);
+      first = stop;
     }
-    upper[c] = most_upper;
+    plain[c] = plain_rows;
     return statistics;
   }
 
@@ -138,110 +179,134 @@ struct BandLu {
   /// x = A^-1 b, or A^-T b, for up to `together` columns. b == x is allowed unless rows are in another order.
   void solve(std::int64_t c, int columns, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, bool transposed) const
   {
-    const std::int64_t begin = c * chain.rows, end = begin + chain.rows;
-    for (int q = 0; q < columns && b != x; ++q)
-      for (std::int64_t i = begin; i < end; ++i) x[at(i) + q * ldx] = b[at(i) + q * ldb];
     const auto solve_for = [&](auto K, auto Q) {
-      if (row_of)
-        solve_columns<K(), Q()>(
-          begin, end, upper[c], [&](std::int64_t i, int q) -> Scalar & { return x[row_of[i] + q * ldx]; }, transposed);
-      else
-        solve_columns<K(), Q()>(
-          begin, end, upper[c], [&](std::int64_t i, int q) -> Scalar & { return x[i + q * ldx]; }, transposed);
+      const auto in_order = [&](const auto &place) {
+        const auto at_b = [&](std::int64_t i, int q) { return b[place(i) + q * ldb]; };
+        const auto at_x = [&](std::int64_t i, int q) -> Scalar & { return x[place(i) + q * ldx]; };
+        if (transposed) solve_transposed<K(), Q()>(c, at_b, at_x);
+        else solve_columns<K(), Q()>(c, at_b, at_x);
+      };
+      if (row_of) in_order([&](std::int64_t i) { return row_of[i]; });
+      else in_order([](std::int64_t i) { return i; });
     };
     with_width([&](auto K) {
       if (columns == together) return solve_for(K, std::integral_constant<int, together>());
-      for (int q = 0; q < columns; ++q, x += ldx) solve_for(K, std::integral_constant<int, 1>());
+      for (int q = 0; q < columns; ++q, b += ldb, x += ldx) solve_for(K, std::integral_constant<int, 1>());
     });
   }
 
 private:
-  std::int64_t at(std::int64_t i) const { return row_of ? row_of[i] : i; }
+  /// U_(i,i+k) of a row with fill, 1 <= k <= ku + kl.
+  Scalar u(std::int64_t i, int k, int kl, int ku) const { return k <= ku ? upper[i * (ku + 1) + k] : fill[i * kl + k - ku - 1]; }
 
-  template <int K, int Q, class X>
-  void solve_columns(std::int64_t begin, std::int64_t end, int reach, const X &x, bool transposed) const
+  template <int K, int Q, class B, class X>
+  void solve_columns(std::int64_t c, const B &b, const X &x) const
   {
-    const int  kl = K ? K : chain.kl, ku = K ? K : chain.ku, ld = 2 * kl + ku + 1;
-    const auto row = [&](std::int64_t i) { return a + i * ld + kl; };
-    if (!transposed) {
-      std::int64_t j = begin;
-      if constexpr (K > 0) { // the next K rows wait in registers
-        Scalar     next[K][Q];
-        const auto load = [&] {
-          for (int k = 0; k < K; ++k)
-            for (int q = 0; q < Q; ++q) next[k][q] = x(j + k, q);
-        };
-        if (j + K < end) load();
-        for (; j + K < end; ++j) {
-          if (exchange[j] > 0) {
-            for (int k = 0; k < K; ++k)
-              for (int q = 0; q < Q; ++q) x(j + k, q) = next[k][q];
-            for (int q = 0; q < Q; ++q) std::swap(x(j, q), x(j + exchange[j], q));
-            load();
-          }
-          for (int q = 0; q < Q; ++q) {
-            const Scalar known = next[0][q], last = x(j + K, q);
-            x(j, q) = known;
-            for (int r = 1; r < K; ++r) next[r - 1][q] = next[r][q] - row(j + r)[-r] * known;
-            next[K - 1][q] = last - row(j + K)[-K] * known;
-          }
-        }
-        for (int k = 0; k < K && j > begin; ++k)
-          for (int q = 0; q < Q; ++q) x(j + k, q) = next[k][q];
-      }
-      for (; j < end; ++j)
+    const std::int64_t begin = c * chain.rows, end = begin + chain.rows, exchanged = begin + plain[c];
+    const int          kl = K ? K : chain.kl, ku = K ? K : chain.ku;
+    forward<K, Q>(begin, end, exchanged, b, x);
+    const auto substitute = [&](std::int64_t from, std::int64_t to, int reach) {
+      for (std::int64_t i = from - 1; i >= to; --i)
         for (int q = 0; q < Q; ++q) {
-          if (exchange[j] > 0) std::swap(x(j, q), x(j + exchange[j], q));
-          const Scalar known = x(j, q);
-          for (int r = 1; r <= kl && j + r < end; ++r) x(j + r, q) -= row(j + r)[-r] * known;
+          Scalar sum = x(i, q);
+          for (int k = static_cast<int>(std::min<std::int64_t>(reach, end - 1 - i)); k >= 1; --k) sum -= u(i, k, kl, ku) * x(i + k, q);
+          x(i, q) = sum * upper[i * (ku + 1)];
         }
-      const auto substitute = [&](std::int64_t from, std::int64_t to) {
-        for (std::int64_t i = from - 1; i >= to; --i)
-          for (int q = 0; q < Q; ++q) {
-            const Scalar *u   = row(i);
-            Scalar        sum = x(i, q);
-            for (int k = static_cast<int>(std::min<std::int64_t>(reach, end - 1 - i)); k >= 1; --k) sum -= u[k] * x(i + k, q);
-            x(i, q) = sum * u[0];
-          }
+    };
+    const auto in_registers = [&](auto R, std::int64_t from, std::int64_t to) { // the last R values are kept
+      Scalar found[R()][Q];
+      for (int k = 0; k < R(); ++k)
+        for (int q = 0; q < Q; ++q) found[k][q] = x(from + k, q);
+      for (std::int64_t i = from - 1; i >= to; --i) {
+        for (int q = 0; q < Q; ++q) {
+          Scalar sum = x(i, q);
+          for (int k = R(); k >= 1; --k) sum -= u(i, k, kl, ku) * found[k - 1][q]; // the one that was found last comes last
+          for (int k = R() - 1; k >= 1; --k) found[k][q] = found[k - 1][q];
+          x(i, q) = found[0][q] = sum * upper[i * (ku + 1)];
+        }
+      }
+    };
+    std::int64_t solved = end;
+    if (exchanged < end) {
+      if constexpr (K == 1 || K == 2) {
+        solved = std::max(exchanged, end - 2 * K);
+        substitute(end, solved, kl + ku);
+        in_registers(std::integral_constant<int, 2 * K>(), solved, exchanged);
+      } else substitute(end, exchanged, kl + ku);
+      solved = exchanged;
+    }
+    if constexpr (K > 0) {
+      const std::int64_t from = std::min(solved, std::max(begin, end - K));
+      substitute(solved, from, ku);
+      in_registers(std::integral_constant<int, K>(), from, begin);
+    } else substitute(solved, begin, ku);
+  }
+
+  /// x = L^-1 b
+  template <int K, int Q, class B, class X>
+  void forward(std::int64_t begin, std::int64_t end, std::int64_t exchanged, const B &b, const X &x) const
+  {
+    const int    kl = K ? K : chain.kl;
+    std::int64_t j  = begin;
+    if constexpr (K > 0) { // the next K rows wait in registers
+      const std::int64_t whole          = std::max(begin, end - K);
+      Scalar             next[K + 1][Q] = {};
+      for (int k = 0; k < K && begin + k < end; ++k)
+        for (int q = 0; q < Q; ++q) next[k][q] = b(begin + k, q);
+      const auto eliminate = [&] {
+        const Scalar *l = lower + j * K;
+        for (int q = 0; q < Q; ++q) {
+          const Scalar known = next[0][q];
+          x(j, q)            = known;
+          for (int r = 1; r <= K; ++r) next[r - 1][q] = next[r][q] - l[r - 1] * known;
+        }
       };
-      const auto in_registers = [&](auto R) { // the last R values are kept
-        substitute(end, end - R());
-        Scalar found[R()][Q];
-        for (int k = 0; k < R(); ++k)
-          for (int q = 0; q < Q; ++q) found[k][q] = x(end - R() + k, q);
-        for (std::int64_t i = end - R() - 1; i >= begin; --i) {
-          const Scalar *u = row(i);
-          for (int q = 0; q < Q; ++q) {
-            Scalar sum = x(i, q);
-            for (int k = R(); k >= 1; --k) sum -= u[k] * found[k - 1][q]; // the one that was found last comes last
-            for (int k = R() - 1; k >= 1; --k) found[k][q] = found[k - 1][q];
-            x(i, q) = found[0][q] = sum * u[0];
-          }
-        }
-      };
-      if constexpr (K > 0) {
-        if (reach == K && end - begin > K) return in_registers(std::integral_constant<int, K>());
-        if (K <= 2 && end - begin > 2 * K) return in_registers(std::integral_constant<int, 2 * K>());
+      for (; j < std::min(whole, exchanged); ++j) {
+        for (int q = 0; q < Q; ++q) next[K][q] = b(j + K, q);
+        eliminate();
       }
-      substitute(end, begin);
-    } else {
-      for (std::int64_t j = begin; j < end; ++j) {
-        const Scalar *u = row(j);
-        const int     n = static_cast<int>(std::min<std::int64_t>(reach, end - 1 - j));
-        for (int q = 0; q < Q; ++q) {
-          const Scalar z = x(j, q) * u[0];
-          x(j, q)        = z;
-          for (int k = 1; k <= n; ++k) x(j + k, q) -= u[k] * z;
-        }
+      for (; j < whole; ++j) {
+        for (int q = 0; q < Q; ++q) next[K][q] = b(j + K, q);
+        for (int k = 1; k <= K; ++k)
+          if (k == exchange[j])
+            for (int q = 0; q < Q; ++q) std::swap(next[0][q], next[k][q]);
+        eliminate();
       }
-      for (std::int64_t j = end - 1; j >= begin; --j) {
-        const int p = exchange[j], below = static_cast<int>(std::min<std::int64_t>(kl, end - 1 - j));
-        for (int q = 0; q < Q; ++q) {
-          Scalar sum = x(j, q);
-          for (int r = 1; r <= below; ++r) sum -= row(j + r)[-r] * x(j + r, q);
-          x(j, q) = sum;
-          if (p > 0) std::swap(x(j, q), x(j + p, q));
-        }
+      for (int k = 0; k < K && j + k < end; ++k)
+        for (int q = 0; q < Q; ++q) x(j + k, q) = next[k][q];
+    } else
+      for (std::int64_t i = begin; i < end; ++i)
+        for (int q = 0; q < Q; ++q) x(i, q) = b(i, q);
+    for (; j < end; ++j)
+      for (int q = 0; q < Q; ++q) {
+        if (j >= exchanged && exchange[j] > 0) std::swap(x(j, q), x(j + exchange[j], q));
+        const Scalar known = x(j, q);
+        for (int r = 1; r <= kl && j + r < end; ++r) x(j + r, q) -= lower[j * kl + r - 1] * known;
+      }
+  }
+
+  template <int K, int Q, class B, class X>
+  void solve_transposed(std::int64_t c, const B &b, const X &x) const
+  {
+    const std::int64_t begin = c * chain.rows, end = begin + chain.rows, exchanged = begin + plain[c];
+    const int          kl = K ? K : chain.kl, ku = K ? K : chain.ku;
+    for (std::int64_t i = begin; i < end; ++i)
+      for (int q = 0; q < Q; ++q) x(i, q) = b(i, q);
+    for (std::int64_t j = begin; j < end; ++j) {
+      const int n = static_cast<int>(std::min<std::int64_t>(j < exchanged ? ku : ku + kl, end - 1 - j));
+      for (int q = 0; q < Q; ++q) {
+        const Scalar z = x(j, q) * upper[j * (ku + 1)];
+        x(j, q)        = z;
+        for (int k = 1; k <= n; ++k) x(j + k, q) -= u(j, k, kl, ku) * z;
+      }
+    }
+    for (std::int64_t j = end - 1; j >= begin; --j) {
+      const int p = j < exchanged ? 0 : exchange[j], below = static_cast<int>(std::min<std::int64_t>(kl, end - 1 - j));
+      for (int q = 0; q < Q; ++q) {
+        Scalar sum = x(j, q);
+        for (int r = 1; r <= below; ++r) sum -= lower[j * kl + r - 1] * x(j + r, q);
+        x(j, q) = sum;
+        if (p > 0) std::swap(x(j, q), x(j + p, q));
       }
     }
   }

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tables and pictures from what work_precision.py measured. Standard library, matplotlib for pictures."""
+import json
+import math
+import pathlib
+import re
+import sys
+
+BEGIN, END = "<!-- measured: {} -->", "<!-- end -->"
+CASES = [f"heston_case{k}" for k in (1, 2, 3, 4)]
+
+
+def read(name):
+    path = pathlib.Path(name)
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def write(name, data):
+    lines = json.dumps(data, indent=1)
+    flat = re.sub(r"\{\s+([^{}\[\]]*?)\s+\}", lambda m: "{" + re.sub(r"\s+", " ", m.group(1)) + "}", lines)  # a point is one line
+    pathlib.Path(name).write_text(re.sub(r"\[\s+([-0-9.e,\s]*?)\s+\]", lambda m: "[" + re.sub(r"\s+", " ", m.group(1)) + "]", flat) + "\n", encoding="utf-8")
+
+
+def seconds_to(points, error):
+    """Seconds after which a curve falls to an error and stays: interpolated between two runs in logarithms; None where it does not."""
+    points = sorted(points, key=lambda p: p["cpu_s"])
+    for a, b in reversed(list(zip(points, points[1:]))):
+        if b["error"] <= error < a["error"]:
+            t = math.log(a["error"] / error) / math.log(a["error"] / b["error"])
+            return math.exp((1 - t) * math.log(max(a["cpu_s"], 1e-3)) + t * math.log(max(b["cpu_s"], 1e-3)))
+    return points[0]["cpu_s"] if points and points[0]["error"] <= error else None
+
+
+def speeds(data, errors):
+    """Rows of a table: seconds to errors; in bold the shortest and whatever is within a tenth of it. `<`: the first run is better already."""
+    columns = []
+    for error in errors:
+        column = {name: seconds_to(curve["points"], error) for name, curve in data["curves"].items()}
+        best = min((s for s in column.values() if s is not None), default=None)
+        first = {name: min(curve["points"], key=lambda p: p["cpu_s"])["error"] <= error for name, curve in data["curves"].items() if curve["points"]}
+        columns.append({name: "" if s is None else ("**{}**" if s <= 1.1 * best else "{}").format(("< " if first[name] else "") + f"{s:.2g}") for name, s in column.items()})
+    rows = ["| seconds to an error of | " + " | ".join(f"{e:.0e}".replace("e-0", "e-") for e in errors) + " |", "|---" * (len(errors) + 1) + "|"]
+    return rows + [f"| {name} | " + " | ".join(column[name] for column in columns) + " |" for name in data["curves"] if any(column[name] for column in columns)]
+
+
+def orders(data):
+    """Rows of a table: errors of the cases with 100 steps, and the order that 200 more show."""
+    rows = ["| | " + " | ".join(data[case]["title"] for case in CASES) + " |", "|---" * (len(CASES) + 1) + "|"]
+    for name in data[CASES[0]]["curves"]:
+        cells = []
+        for case in CASES:
+            at = {p["steps"]: p for p in data[case]["curves"][name]["points"]}
+            last = sorted(at)[-2:]
+            order = math.log(at[last[0]]["error"] / at[last[1]]["error"]) / math.log(last[1] / last[0])
+            cells.append(f"{at[100]['error']:.1e}, {order:.2f}, {at[100]['price_error']:.1e}")
+        rows.append(f"| {name} | " + " | ".join(cells) + " |")
+    return rows
+
+
+def table(data, name):
+    what, _, problem = name.partition(" ")
+    if what == "orders":
+        return orders(data) if all(case in data for case in CASES) else []
+    if problem not in data:
+        return []
+    said = f"{data[problem]['title']}, `{data[problem]['options']}`, {data[problem]['machine']}:"
+    return [said, ""] + speeds(data[problem], (1e-2, 1e-3, 1e-4, 1e-5))
+
+
+def fill(page, data):
+    text = page.read_text(encoding="utf-8")
+    pattern = re.compile(re.escape(BEGIN).replace(re.escape("{}"), "([a-z0-9_ ]+)") + ".*?" + re.escape(END), re.S)
+    page.write_text(pattern.sub(lambda m: "\n".join([BEGIN.format(m.group(1)), ""] + table(data, m.group(1)) + ["", END]), text), encoding="utf-8")
+
+
+def curves(axis, data, x="cpu_s"):
+    """TS adi in full lines, PETSc's methods in broken ones."""
+    for k, (name, curve) in enumerate(data["curves"].items()):
+        points = [(p[x], p["error"]) for p in curve["points"] if x in p]
+        if points:
+            axis.loglog(*zip(*points), "o-" if name.startswith("adi") else "s--", ms=4, lw=1.4 if name.startswith("adi") else 1, color=f"C{k % 10}", mfc="white" if k >= 10 else None, label=name)
+    axis.grid(alpha=0.3)
+    axis.set(title=data["title"], ylabel="largest error", xlabel="seconds of the processor" if x == "cpu_s" else x)
+    axis.legend(fontsize=6.5)
+
+
+def draw(data, docs, plt):
+    found = [data[name] for name in ("dirichlet", "neumann", "brusselator") if name in data]
+    if found:
+        figure, axes = plt.subplots(1, len(found), figsize=(5.5 * len(found), 5), constrained_layout=True, squeeze=False)
+        for axis, problem in zip(axes[0], found):
+            curves(axis, problem)
+        figure.savefig(docs / "work_precision.png", dpi=100)
+    if "heston_200" not in data or "surface" not in data.get(CASES[0], {}):
+        return
+    figure = plt.figure(figsize=(16, 4.8), constrained_layout=True)
+    axis = figure.add_subplot(1, 3, 1)
+    curves(axis, data[CASES[0]], "steps")
+    axis.set(title="case 1, 100 x 50: error in time")
+    curves(figure.add_subplot(1, 3, 2), data["heston_200"])
+    surface = data[CASES[0]]["surface"]
+    axis = figure.add_subplot(1, 3, 3, projection="3d")
+    axis.plot_trisurf(surface["s"], surface["v"], surface["price"], cmap="viridis", lw=0.1)
+    axis.set(title="case 1: price", xlabel="s", ylabel="v")
+    figure.savefig(docs / "heston.png", dpi=100)
+
+
+def report(args):
+    data, docs = read(args.data), pathlib.Path(args.docs)
+    if not data:
+        sys.exit(f"{args.data} holds nothing: run work_precision.py measure")
+    for page in ("work_precision.md", "heston.md"):
+        fill(docs / page, data)
+    if args.no_plot:
+        return
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit(f"{sys.executable} has no matplotlib: install python3-matplotlib and take that Python, or say --no-plot. The tables are written.")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    draw(data, docs, plt)

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Error against seconds of TS adi beside PETSc's own methods.
+
+    work_precision.py measure [PROBLEM ...] --build build     runs the problems of problems.py, takes them into docs/work_precision.json
+    work_precision.py report                                  that file -> tables of docs/work_precision.md and docs/heston.md, docs/work_precision.png and docs/heston.png
+
+Seconds are those of the processor, user and system, of one rank, less those of a run without steps: they hold on a machine with other work on it, too. `measure` needs Python's standard
+library and the programs alone, `report` matplotlib (--no-plot: the tables alone).
+"""
+import argparse
+import array
+import csv
+import datetime
+import os
+import pathlib
+import platform
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import problems
+import report
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def solution(name):
+    """The numbers of a Vec in PETSc's binary format."""
+    numbers = array.array("d")
+    numbers.frombytes(pathlib.Path(name).read_bytes()[8:])
+    if sys.byteorder == "little":
+        numbers.byteswap()
+    return numbers
+
+
+def run(words, limit):
+    """(whether it ended well, seconds of the processor)"""
+    environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_ess_singleton_isolated="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        code = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, timeout=limit).returncode
+    except subprocess.TimeoutExpired:
+        code = 1
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return code == 0, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def points_of_heston(command, options, points, folder, limit):
+    """Errors and seconds as the program writes them. The first number of steps comes twice: what a library does once is not counted."""
+    steps = [n for _, n in points]
+    ok, _ = run(command + options + ["-reference_file", f"{folder}/reference", "-steps", ",".join(map(str, steps[:1] + steps)), "-csv", f"{folder}/rows"], limit)
+    if not ok:
+        return []
+    with open(f"{folder}/rows", newline="") as file:
+        rows = list(csv.DictReader(file))[1:]
+    return [{"steps": n, "error": float(r["time_error"]), "price_error": float(r["price_error"]), "cpu_s": float(r["cpu"])} for n, r in zip(steps, rows)]
+
+
+def surface_of_heston(command, folder, limit):
+    ok, _ = run(command + ["-m1", "50", "-m2", "25", "-reference_steps", "0", "-steps", "100", "-surface", f"{folder}/surface"], limit)
+    if not ok:
+        sys.exit("no prices to draw")
+    with open(f"{folder}/surface", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {"surface": {key: [round(float(row[key]), 4) for row in rows] for key in ("s", "v", "price")}}
+
+
+def points_of_tutorial(problem, command, options, points, folder, limit, start):
+    reference, found = solution(f"{folder}/reference"), []
+    for kind, value in points:
+        step = problem["time"] / value if kind == "steps" else problem["first_step"]
+        control = ["-ts_adapt_type", "none"] if kind == "steps" else ["-ts_adapt_type", "basic", "-ts_rtol", str(value), "-ts_atol", str(value)]
+        ok, seconds = run(command + options + control + ["-ts_dt", repr(step), "-ts_view_solution", f"binary:{folder}/solution"], limit)
+        if ok:
+            error = max(abs(a - b) for a, b in zip(solution(f"{folder}/solution"), reference))
+            found.append({kind: value, "error": error, "cpu_s": round(max(seconds - start, 0), 3)})
+    return found
+
+
+def measure_problem(problem, build, limit, wanted):
+    """Curves of the methods whose names `wanted` finds; points of runs that fail, or end in nonsense, are not there."""
+    command = [f"{build}/bin/{problem['program']}", "-dll_append", f"{build}/lib/libribbon.so"] + problem["options"].split()
+    curves, start = {}, 0
+    with tempfile.TemporaryDirectory() as folder:
+        if problem["program"] != "heston":
+            command += ["-ts_max_time", str(problem["time"]), "-ts_exact_final_time", "matchstep", "-ts_max_steps", "1000000"]
+            ok, _ = run(command + problem["reference"].split() + ["-ts_view_solution", f"binary:{folder}/reference"], 20 * limit)
+            if not ok:
+                sys.exit(f"{problem['title']}: no reference")
+            start = min(run(command + ["-ts_max_steps", "0"], limit)[1] for _ in range(3))
+        for name, (options, points) in problem["methods"].items():
+            if not re.search(wanted, name):
+                continue
+            if problem["program"] == "heston":
+                found = points_of_heston(command, options.split(), points, folder, limit)
+            else:
+                found = points_of_tutorial(problem, command, options.split(), points, folder, limit, start)
+            curves[name] = {"options": options, "points": [p for p in found if p["error"] < 1e3]}  # NaN is not
+            print(f"{problem['title']}, {name}: " + "; ".join(f"{p['error']:.1e} in {p['cpu_s']:.2f} s" for p in curves[name]["points"]), flush=True)
+        surface = surface_of_heston(command, folder, limit) if problem.get("surface") else {}
+    return {"title": problem["title"], "options": problem["options"], "curves": curves} | surface
+
+
+def measure(args):
+    known = problems.problems()
+    unknown = set(args.problems) - set(known)
+    if unknown:
+        sys.exit(f"there is no problem {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    data = report.read(args.data)
+    for name in args.problems or known:
+        found = measure_problem(known[name], pathlib.Path(args.build).resolve(), args.limit, args.methods) | {"machine": args.machine, "date": datetime.date.today().isoformat()}
+        before = data.get(name, {}).get("curves", {})
+        found["curves"] = {m: found["curves"].get(m, before.get(m)) for m in known[name]["methods"] if m in found["curves"] or m in before}
+        data[name] = data.get(name, {}) | found
+        report.write(args.data, data)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default=str(ROOT / "docs/work_precision.json"))
+    commands = parser.add_subparsers(dest="command", required=True)
+    m = commands.add_parser("measure", help="run problems")
+    m.add_argument("problems", nargs="*")
+    m.add_argument("--build", default=str(ROOT / "build"), help="build folder")
+    m.add_argument("--machine", default=platform.processor() or platform.machine(), help="as the pages say it")
+    m.add_argument("--methods", default="", help="only those whose names this regular expression finds; the others keep their numbers")
+    m.add_argument("--limit", type=float, default=300, help="seconds for one run, by the clock")
+    m.set_defaults(call=measure)
+    r = commands.add_parser("report", help="write tables and pictures")
+    r.add_argument("--docs", default=str(ROOT / "docs"), help="folder of the pages")
+    r.add_argument("--no-plot", action="store_true")
+    r.set_defaults(call=report.report)
+    args = parser.parse_args()
+    args.call(args)
+
+
+if __name__ == "__main__":
+    main()

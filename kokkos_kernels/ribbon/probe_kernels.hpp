@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file probe_kernels.hpp  The kernels of the probe (probe.hpp): right-hand sides whose solutions are known, and norms of what is left of them.
+#pragma once
+
+#include <ribbon/band_entries.hpp>
+#include <ribbon/line_set.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace ribbon {
+
+inline constexpr int probe_kinds = 6;
+
+template <class Scalar, class Memory>
+struct Probe {
+  using Real  = real_t<Scalar>;
+  using Found = typename Kokkos::MinMaxLoc<Real, std::int64_t>::value_type; ///< max: backward error and its matrix; min: reciprocal condition
+  struct Fill { };
+  struct Measure { };
+  static constexpr int first_given = 4; ///< of the kinds whose right-hand side is given; of the others it is the solution
+
+  BandEntries<Scalar, Memory> entry;
+  LineSet                     set; ///< line l: matrix l % matrices, right-hand side kind + l / matrices
+  int                         kind;
+  Scalar                     *x;
+
+  /// Uniform in [-1, 1), the same on every machine (splitmix64).
+  KOKKOS_FUNCTION static Real noise(std::uint64_t key)
+  {
+    key += 0x9e3779b97f4a7c15ull;
+    key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9ull;
+    key = (key ^ (key >> 27)) * 0x94d049bb133111ebull;
+    return static_cast<Real>(static_cast<double>((key ^ (key >> 31)) >> 11) * (2.0 / 9007199254740992.0) - 1.0);
+  }
+  KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const
+  {
+    while (i < 0) i += set.rows; // no remainder: this is where set-ups would spend their time
+    while (i >= set.rows) i -= set.rows;
+    return i;
+  }
+  KOKKOS_FUNCTION Scalar given(int k, std::int64_t i) const
+  {
+    if (k == 0) return Scalar(1);
+    if (k == 1) return Scalar(i % 2 == 0 ? 1 : -1);
+    const std::uint64_t key = (static_cast<std::uint64_t>(k) << 40) + static_cast<std::uint64_t>(2 * i);
+    if constexpr (std::is_floating_point_v<Scalar>) return noise(key);
+    else return Scalar(noise(key), noise(key + 1));
+  }
+  /// Unknowns are numbered through: i * entry.block + component.
+  KOKKOS_FUNCTION Scalar right_hand_side(std::int64_t c, int k, std::int64_t i, int a) const
+  {
+    if (k >= first_given) return given(k, i * entry.block + a);
+    Scalar f(0);
+    for (int d = -entry.lower; d <= entry.upper; ++d)
+      for (int b = 0; b < entry.block; ++b) f += entry(c, i, d, a, b) * given(k, wrap(i + d) * entry.block + b);
+    return f;
+  }
+  KOKKOS_FUNCTION int         kind_of(std::int64_t l) const { return static_cast<int>((kind + l / entry.matrices()) % probe_kinds); }
+  KOKKOS_FUNCTION static void largest(Real &m, Real a)
+  {
+    if (!(a <= m)) m = is_finite(a) ? a : Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>(); // NaN and Inf are large
+  }
+  /// Takes row i of line l into the norms of the residual, the matrix, the solution and the right-hand side.
+  KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const
+  {
+    const std::int64_t c = l % entry.matrices();
+    for (int a = 0; a < entry.block; ++a) {
+      const Scalar f   = right_hand_side(c, kind_of(l), i, a);
+      Scalar       r   = f;
+      Real         sum = 0;
+      for (int d = -entry.lower; d <= entry.upper; ++d)
+        for (int b = 0; b < entry.block; ++b) {
+          const Scalar e = entry(c, i, d, a, b);
+          sum += magnitude(e);
+          if (e != Scalar(0)) r -= e * x[set(l, wrap(i + d)) + b * set.component_stride];
+        }
+      largest(norm_r, magnitude(r)), largest(norm_a, sum), largest(norm_x, magnitude(x[set(l, i) + a * set.component_stride])), largest(norm_b, magnitude(f));
+    }
+  }
+  KOKKOS_FUNCTION static void judge(std::int64_t c, Real norm_r, Real norm_a, Real norm_x, Real norm_b, Found &found)
+  {
+    const Real error = norm_r == 0 ? Real(0) : norm_r / (norm_a * norm_x + norm_b), rcond = norm_b / (norm_a * norm_x);
+    if (error > found.max_val) found.max_val = error, found.max_loc = c;
+    if (rcond < found.min_val) found.min_val = rcond, found.min_loc = c;
+  }
+  /// One thread per line ...
+  KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Found &found) const
+  {
+    Real norm_r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
+    for (std::int64_t i = 0; i < set.rows; ++i) see(l, i, norm_r, norm_a, norm_x, norm_b);
+    judge(l % entry.matrices(), norm_r, norm_a, norm_x, norm_b, found);
+  }
+  /// ... or one per row of line `first_line`, where lines are few and long.
+  KOKKOS_FUNCTION void operator()(const std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const { see(first_line, i, norm_r, norm_a, norm_x, norm_b); }
+  std::int64_t         first_line = 0;
+  /// One thread per row.
+  KOKKOS_FUNCTION void fill(std::int64_t l, std::int64_t i) const
+  {
+    for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(l % entry.matrices(), kind_of(l), i, a);
+  }
+  KOKKOS_FUNCTION void operator()(Fill, const std::int64_t k) const { set.row_stride < set.stride0 ? fill(k / set.rows, k % set.rows) : fill(k % set.lines(), k / set.lines()); }
+};
+
+/// The probe of many matrices without blocks on a host: `width` of them side by side, as their entries lie, so that rows are read once and in vectors. Their known solution is the same.
+template <class Scalar, class Memory>
+struct ProbeTiles {
+  using Kernel               = Probe<Scalar, Memory>;
+  using Real                 = typename Kernel::Real;
+  static constexpr int width = 16;
+
+  Kernel       probe;
+  std::int64_t tiles; ///< of a kind
+
+  explicit ProbeTiles(const Kernel &p) : probe(p), tiles((p.entry.matrices() + width - 1) / width) { }
+  std::int64_t count() const { return tiles * (probe.set.lines() / probe.entry.matrices()); }
+
+  void operator()(typename Kernel::Fill, const std::int64_t t) const
+  {
+    const Tile tile = at(t);
+    for (std::int64_t i = 0; i < probe.set.rows; ++i) {
+      Scalar f[width];
+      right_hand_sides(tile, i, f);
+      Scalar *x = probe.x + probe.set(tile.line, i);
+      for (int l = 0; l < tile.lines; ++l) x[l * probe.set.stride0] = f[l];
+    }
+  }
+  void operator()(typename Kernel::Measure, const std::int64_t t, typename Kernel::Found &found) const
+  {
+    const Tile tile = at(t);
+    Largest    norm_r, norm_a, norm_x, norm_b;
+    for (std::int64_t i = 0; i < probe.set.rows; ++i) {
+      Scalar f[width], r[width];
+      Real   sum[width] = {};
+      right_hand_sides(tile, i, f);
+      for (int l = 0; l < width; ++l) r[l] = f[l];
+      each(tile, i, [&](std::int64_t j, const Scalar(&e)[width]) {
+        const Scalar *x = probe.x + probe.set(tile.line, j);
+        for (int l = 0; l < tile.lines; ++l) {
+          sum[l] += magnitude(e[l]);
+          r[l] -= e[l] != Scalar(0) ? e[l] * x[l * probe.set.stride0] : Scalar(0);
+        }
+      });
+      const Scalar *x = probe.x + probe.set(tile.line, i);
+      for (int l = 0; l < tile.lines; ++l) norm_r.see(l, magnitude(r[l])), norm_a.see(l, sum[l]), norm_x.see(l, magnitude(x[l * probe.set.stride0])), norm_b.see(l, magnitude(f[l]));
+    }
+    for (int l = 0; l < tile.lines; ++l) Kernel::judge(tile.matrix + l, norm_r(l), norm_a(l), norm_x(l), norm_b(l), found);
+  }
+
+private:
+  /// Maxima, as Kernel::largest() has them, without branches.
+  struct Largest {
+    Real value[width] = {}, bad[width] = {};
+    void see(int l, Real a)
+    {
+      value[l] = a > value[l] ? a : value[l];
+      bad[l]   = a <= std::numeric_limits<Real>::max() ? bad[l] : Real(1);
+    }
+    Real operator()(int l) const
+    {
+      Real m = value[l];
+      if (bad[l] > 0) Kernel::largest(m = 0, std::numeric_limits<Real>::infinity());
+      return m;
+    }
+  };
+  struct Tile {
+    std::int64_t matrix, line; ///< the first ones
+    int          lines, kind;
+  };
+  Tile at(std::int64_t t) const
+  {
+    const std::int64_t matrices = probe.entry.matrices(), first = t % tiles * width, line = t / tiles * matrices + first;
+    return {first, line, static_cast<int>(std::min<std::int64_t>(width, matrices - first)), probe.kind_of(line)};
+  }
+  /// Calls f(j, entries (i, j) of the matrices) for the diagonals of row i.
+  template <class F>
+  void each(const Tile &tile, std::int64_t i, const F &f) const
+  {
+    const auto &entry = probe.entry;
+    for (int d = -entry.lower; d <= entry.upper; ++d) {
+      if (!entry.periodic && (i + d < 0 || i + d >= entry.rows)) continue;
+      Scalar e[width] = {};
+      if (entry.alpha.data())
+        for (int l = 0; l < tile.lines; ++l) e[l] = entry(tile.matrix + l, i, d);
+      else {
+        const Scalar *v = &entry.values(tile.matrix, i, d + entry.lower); // the next matrix is beside
+        if (tile.lines == width) std::copy_n(v, width, e);                // in registers
+        else std::copy_n(v, tile.lines, e);
+      }
+      f(probe.wrap(i + d), e);
+    }
+  }
+  void right_hand_sides(const Tile &tile, std::int64_t i, Scalar (&f)[width]) const
+  {
+    std::fill(f, f + width, tile.kind < Kernel::first_given ? Scalar(0) : probe.given(tile.kind, i));
+    if (tile.kind >= Kernel::first_given) return;
+    each(tile, i, [&](std::int64_t j, const Scalar(&e)[width]) {
+      const Scalar y = probe.given(tile.kind, j);
+      for (int l = 0; l < width; ++l) f[l] += e[l] * y;
+    });
+  }
+};
+
+} // namespace ribbon

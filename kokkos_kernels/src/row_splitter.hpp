@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file row_splitter.hpp  The rules of docs/adi.md, row by row.
+#pragma once
+
+#include <ribbon/direction_split.hpp>
+
+namespace ribbon {
+
+/// Splits the rows of GridRows. With S_d = sum of the couplings along d and r_i = J_ii + sum_j J_ij - shift M_ii, rows of differential equations get (A_d)_ij = -J_ij and (A_d)_ii = S_d - e_d.
+template <class Scalar, class Index>
+class RowSplitter {
+public:
+  GridRows<Scalar, Index> in;
+
+  /// Calls emit(part, block, number) for every entry of the parts of row r, in the order in which they are stored.
+  /// @return s_b, 0 for a row of differential equations
+  template <class Emit>
+  KOKKOS_FUNCTION Scalar split(std::int64_t r, SplitCounts &counts, Emit &emit) const
+  {
+    const Sums sums = sum_up(r);
+    if (is_algebraic(r)) return split_algebraic(r, sums, counts, emit);
+    counts.mixed += sums.mixed;
+    split_differential(r, sums, counts, emit);
+    return Scalar(0);
+  }
+
+private:
+  static constexpr int farthest = Way::farthest;
+
+  /// Of one row. Couplings are those to the component of the row itself where nothing else is said.
+  struct Sums {
+    Scalar       along[3];                 ///< S_d
+    Scalar       inner;                    ///< J_ii
+    Scalar       other;                    ///< along no direction
+    Scalar       missing[3];               ///< what the diagonal has for neighbours that were eliminated, were their couplings those of the other side
+    double       size[3], every[3], stray; ///< sums of |J_ij| along d, to all components, and along no direction to all
+    std::int64_t mixed;                    ///< entries along no direction that are not zero
+  };
+
+  KOKKOS_FUNCTION static double size_of(const Scalar &v) { return static_cast<double>(magnitude(v)); }
+  KOKKOS_FUNCTION static double real_part(const Scalar &v)
+  {
+    if constexpr (std::is_floating_point_v<Scalar>) return static_cast<double>(v);
+    else return static_cast<double>(v.real());
+  }
+  KOKKOS_FUNCTION static bool   is_zero(const Scalar &v) { return v == Scalar(0); }
+  KOKKOS_FUNCTION static Scalar scale_of(const Scalar &diagonal) { return is_zero(diagonal) ? Scalar(1) : Scalar(1) / diagonal; }
+  KOKKOS_FUNCTION bool          is_algebraic(std::int64_t r) const { return is_zero(in.mass[r]); }
+  KOKKOS_FUNCTION int           component_of(std::int64_t r) const { return in.components == 1 ? 0 : static_cast<int>((in.first_component + r) % in.components); }
+  /// Number of the direction, Way::same, or Way::mixed for couplings along an axis without a direction, too.
+  KOKKOS_FUNCTION int direction_of(std::uint16_t way) const
+  {
+    const int axis = Way::axis(way);
+    return axis < 0 ? axis : in.direction_of_axis[axis];
+  }
+  KOKKOS_FUNCTION static double total_of(const Sums &s) { return size_of(s.inner) + s.size[0] + s.size[1] + s.size[2]; }
+  /// 0 for what rounding leaves of numbers of this size.
+  KOKKOS_FUNCTION static Scalar rounded(const Scalar &rest, double total) { return size_of(rest) <= 100 * static_cast<double>(unit_roundoff<Scalar>()) * total ? Scalar(0) : rest; }
+
+  KOKKOS_FUNCTION Sums sum_up(std::int64_t r) const
+  {
+    const int own = component_of(r);
+    Sums      s;
+    Scalar    beside[3][2 * farthest + 1];
+    s.inner = s.other = Scalar(0), s.stray = 0, s.mixed = 0;
+    for (int d = 0; d < 3; ++d) {
+      s.along[d] = s.missing[d] = Scalar(0), s.size[d] = s.every[d] = 0;
+      for (int k = -in.reach; k <= in.reach && d < in.directions; ++k) beside[d][farthest + k] = Scalar(0);
+    }
+    for (int b = 0; b < 2; ++b) {
+      if (in.J[b].rows == 0) continue;
+      for (Index k = in.J[b].row_begin[r]; k < in.J[b].row_begin[r + 1]; ++k) {
+        const Scalar        v      = in.J[b].value[k];
+        const std::uint16_t way    = in.way[b][k];
+        const int           d      = direction_of(way);
+        const bool          is_own = Way::component(way) == own;
+        if (d == Way::same) {
+          if (is_own) s.inner += v;
+        } else if (d == Way::mixed) {
+          s.stray += size_of(v), s.mixed += !is_zero(v);
+          if (is_own) s.other += v;
+        } else {
+          s.every[d] += size_of(v);
+          if (is_own) s.along[d] += v, s.size[d] += size_of(v), beside[d][farthest + Way::offset(way)] += v;
+        }
+      }
+    }
+    for (int d = 0; d < in.directions; ++d)
+      for (int k = 1; k <= in.reach; ++k) {
+        const Scalar before = beside[d][farthest - k], after = beside[d][farthest + k];
+        if (is_zero(before) != is_zero(after)) s.missing[d] -= before + after;
+      }
+    return s;
+  }
+
+  /// r_i.
+  KOKKOS_FUNCTION Scalar rest_of(std::int64_t r, const Sums &s) const { return rounded(s.inner + s.other + s.along[0] + s.along[1] + s.along[2] - in.shift * in.mass[r], total_of(s)); }
+
+  /// The column of row r nearest to it along direction d; -1: none on this process.
+  KOKKOS_FUNCTION std::int64_t nearest(std::int64_t r, int d) const
+  {
+    std::int64_t column = -1;
+    int          least  = farthest + 1;
+    for (Index k = in.J[0].row_begin[r]; k < in.J[0].row_begin[r + 1]; ++k) {
+      const std::uint16_t way = in.way[0][k];
+      if (direction_of(way) != d || Way::component(way) != component_of(r) || is_zero(in.J[0].value[k])) continue;
+      const int offset = Way::offset(way), distance = offset < 0 ? -offset : offset;
+      if (distance < least) least = distance, column = in.J[0].column[k];
+    }
+    return column;
+  }
+
+  /// What an end of a line along d at row r makes of what it may stand for: 1 where a neighbour was eliminated, 0 at a Neumann end. Known where nothing else ends, else asked of the next row
+  /// along another direction that ends. False where no row of this process tells.
+  template <int depth>
+  KOKKOS_FUNCTION bool share_of_end(std::int64_t r, int d, Scalar &share) const
+  {
+    if (is_algebraic(r)) return false;
+    const Sums s = sum_up(r);
+    if (is_zero(s.missing[d])) return false;
+    bool ends = false;
+    for (int e = 0; e < in.directions; ++e) {
+      if (e == d || is_zero(s.missing[e])) continue;
+      ends                                     = true;
+      [[maybe_unused]] const std::int64_t next = nearest(r, e);
+      if constexpr (depth > 0) {
+        if (next >= 0 && share_of_end<depth - 1>(next, d, share)) return true;
+      }
+    }
+    if (ends) return false;
+    share = rest_of(r, s) / s.missing[d];
+    return true;
+  }
+
+  /// Where lines of several directions end at a row, neighbours tell which of them were cut off: a corner between Neumann and Dirichlet conditions.
+  KOKKOS_FUNCTION void weigh_ends(std::int64_t r, Scalar (&missing)[3]) const
+  {
+    Scalar weighed[3] = {missing[0], missing[1], missing[2]};
+    int    ends       = 0;
+    for (int d = 0; d < 3; ++d) ends += !is_zero(missing[d]);
+    if (ends < 2) return;
+    for (int d = 0; d < in.directions; ++d) {
+      Scalar share(0);
+      if (is_zero(missing[d])) continue;
+      if (!share_of_end<2>(r, d, share)) return;
+      weighed[d] *= share;
+    }
+    if (is_zero(weighed[0] + weighed[1] + weighed[2])) return;
+    for (int d = 0; d < 3; ++d) missing[d] = weighed[d];
+  }
+
+  /// S_d - e_d of all directions.
+  KOKKOS_FUNCTION void diagonals(std::int64_t r, const Sums &s, SplitCounts &counts, Scalar (&own)[3]) const
+  {
+    if (in.directions == 1) { // nothing is left out
+      own[0] = in.shift * mass_of_row(r) - s.inner;
+      return;
+    }
+    Scalar missing[3] = {s.missing[0], s.missing[1], s.missing[2]}, rest = rest_of(r, s);
+    double least = 0; // of what may stand for a neighbour
+    for (int d = 0; d < 3; ++d)
+      if (!is_zero(missing[d]) && !(least > 0 && least <= size_of(missing[d]))) least = size_of(missing[d]);
+    // so much less is no neighbour: reaction at Neumann ends, and where upwind differences have one side alone
+    if (size_of(rest) >= 0.1 * least) weigh_ends(r, missing);
+    else missing[0] = missing[1] = missing[2] = Scalar(0);
+    const Scalar all  = missing[0] + missing[1] + missing[2];
+    const bool   ends = real_part(rest) * real_part(all) > 0;
+    if (!ends && real_part(rest) < 0) rest = Scalar(0), ++counts.growth;
+    for (int d = 0; d < in.directions; ++d) own[d] = s.along[d] - (ends ? missing[d] / all * rest : rest / Scalar(static_cast<real_t<Scalar>>(in.directions)));
+  }
+
+  /// The diagonal entry of M.
+  KOKKOS_FUNCTION Scalar mass_of_row(std::int64_t r) const
+  {
+    if (!in.M[0]) return in.mass[r];
+    Scalar m(0);
+    for (Index k = in.J[0].row_begin[r]; k < in.J[0].row_begin[r + 1]; ++k)
+      if (in.J[0].column[k] == r) m += in.M[0][k];
+    return m;
+  }
+
+  /// The same for an entry of the element off the diagonal: what couplings to component c do not explain is shared evenly.
+  KOKKOS_FUNCTION void entries_of_element(std::int64_t r, int c, double total, Scalar (&entry)[3]) const
+  {
+    Scalar rest(0);
+    for (int d = 0; d < 3; ++d) entry[d] = Scalar(0);
+    for (int b = 0; b < 2; ++b) {
+      if (in.J[b].rows == 0) continue;
+      for (Index k = in.J[b].row_begin[r]; k < in.J[b].row_begin[r + 1]; ++k) {
+        if (Way::component(in.way[b][k]) != c) continue;
+        const int d = direction_of(in.way[b][k]);
+        rest += in.J[b].value[k];
+        if (d >= 0) entry[d] += in.J[b].value[k];
+      }
+    }
+    rest = rounded(rest, total);
+    for (int d = 0; d < in.directions; ++d) entry[d] -= rest / Scalar(static_cast<real_t<Scalar>>(in.directions));
+  }
+
+  /// Entries of row r, in the order of storage, with the diagonal where J has none.
+  template <class OnDiagonal, class OnEntry>
+  KOKKOS_FUNCTION void walk(std::int64_t r, const OnDiagonal &on_diagonal, const OnEntry &on_entry) const
+  {
+    for (int b = 0; b < 2; ++b) {
+      bool done = b == 1;
+      if (in.J[b].rows == 0) continue;
+      for (Index k = in.J[b].row_begin[r]; k < in.J[b].row_begin[r + 1]; ++k) {
+        const std::int64_t c = in.J[b].column[k];
+        if (!done && c >= r) done = true, on_diagonal();
+        if (b == 1 || c != r) on_entry(b, k, direction_of(in.way[b][k]));
+      }
+      if (!done) on_diagonal();
+    }
+  }
+
+  template <class Emit>
+  KOKKOS_FUNCTION void split_differential(std::int64_t r, const Sums &s, SplitCounts &counts, Emit &emit) const
+  {
+    const double total = total_of(s);
+    Scalar       own[3];
+    diagonals(r, s, counts, own);
+    walk(
+      r,
+      [&] {
+        for (int d = 0; d < in.directions; ++d) emit(d + 1, 0, own[d]);
+      },
+      [&](int b, Index k, int d) {
+        const Scalar negative = in.M[b] ? in.shift * in.M[b][k] - in.J[b].value[k] : -in.J[b].value[k];
+        if (d >= 0) emit(d + 1, b, negative);
+        if (d != Way::same) return;
+        Scalar entry[3] = {negative, negative, negative};
+        if (in.directions > 1) entries_of_element(r, Way::component(in.way[b][k]), total, entry);
+        for (int e = 0; e < in.directions; ++e) emit(e + 1, b, entry[e]);
+      });
+  }
+
+  template <class Emit>
+  KOKKOS_FUNCTION Scalar split_algebraic(std::int64_t r, const Sums &s, SplitCounts &counts, Emit &emit) const
+  {
+    const Scalar scale = scale_of(s.inner);
+    int          own = 0, along = 0;
+    for (int d = 0; d < in.directions; ++d) {
+      if (s.every[d] > s.every[own]) own = d;
+      along += s.every[d] > 0;
+    }
+    counts.torn += along + (s.stray > 0) > 1;
+    walk(
+      r,
+      [&] {
+        for (int d = 0; d < in.directions; ++d) emit(d + 1, 0, d == own ? -(scale * s.inner) : Scalar(-1));
+      },
+      [&](int b, Index k, int d) {
+        const Scalar v = scale * in.J[b].value[k];
+        emit(0, b, v);
+        for (int e = 0; e < in.directions; ++e)
+          if (d == e || d == Way::same) emit(e + 1, b, e == own ? -v : Scalar(0));
+      });
+    return scale;
+  }
+};
+
+} // namespace ribbon

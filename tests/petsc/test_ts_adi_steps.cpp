@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// TS adi: what a step costs, Jacobians of the application, Jacobians that are kept, grids that change.
+#include "allocations.hpp"
+#include "diffusion.hpp"
+
+#include "adi/splitting.hpp"
+
+using namespace test;
+
+namespace {
+
+class TSADISteps : public Petsc { };
+
+Diffusion problem_with(const std::function<void(Diffusion &)> &change)
+{
+  Diffusion p;
+  p.n = 9;
+  change(p);
+  return p;
+}
+
+/// A_d of a problem: second differences along d; on Dirichlet rows -J along x, nothing along y.
+PetscErrorCode jacobian_along(TS, PetscReal, Vec, Mat A, void *context)
+{
+  auto       *call = static_cast<std::pair<const DiffusionTS *, int> *>(context);
+  const auto &p    = call->first->p;
+  PetscInt    begin[3], size[3];
+  const auto  c = static_cast<PetscScalar>(p.a / (p.step() * p.step()));
+  PetscFunctionBegin;
+  PetscCall(DMDAGetCorners(call->first->da, &begin[0], &begin[1], nullptr, &size[0], &size[1], nullptr));
+  PetscCall(MatZeroEntries(A));
+  for (PetscInt j = begin[1]; j < begin[1] + size[1]; ++j)
+    for (PetscInt i = begin[0]; i < begin[0] + size[0]; ++i) {
+      const bool        on_edge = p.boundary == Diffusion::dirichlet && (i == 0 || j == 0 || i == p.n - 1 || j == p.n - 1);
+      const MatStencil  row     = {0, j, i, 0};
+      const PetscScalar own     = on_edge ? (call->second == 0 ? -1 : 0) : -2. * c;
+      PetscCall(MatSetValuesStencil(A, 1, &row, 1, &row, &own, INSERT_VALUES));
+      for (int side = -1; side <= 1 && !on_edge; side += 2) {
+        MatStencil column = row;
+        (call->second == 0 ? column.i : column.j) += side;
+        if (column.i < 0 || column.j < 0 || column.i >= p.n || column.j >= p.n) continue;
+        PetscCall(MatSetValuesStencil(A, 1, &row, 1, &column, &c, INSERT_VALUES));
+      }
+    }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+} // namespace
+
+/// Directions that the application gives are those that the splitting finds, for this problem.
+TEST_F(TSADISteps, JacobiansOfDirectionsFromTheApplication)
+{
+  for (auto boundary : {Diffusion::eliminated, Diffusion::dirichlet})
+    for (const char *method : {"hundsdorfer_verwer", "douglas", "modified_craig_sneyd"}) {
+      const Diffusion problem = problem_with([&](Diffusion &p) { p.boundary = boundary, p.form = boundary == Diffusion::eliminated ? Diffusion::rhsfunction : Diffusion::ifunction; });
+      PetscReal       error[2];
+      for (int given = 0; given < 2; ++given) {
+        DiffusionTS                         run(problem, method, {1, ranks});
+        std::pair<const DiffusionTS *, int> calls[2] = {{&run, 0}, {&run, 1}};
+        Mat                                 A;
+        run.fixed(0.025, 0.25);
+        for (int d = 0; d < 2 && given; ++d) {
+          OK(DMCreateMatrix(run.da, &A));
+          OK(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+          OK(TSADISetDirectionJacobian(run.ts, d, A, jacobian_along, &calls[d]));
+          OK(MatDestroy(&A));
+        }
+        OK(TSSolve(run.ts, run.u));
+        error[given] = run.error();
+      }
+      EXPECT_NEAR(error[0], error[1], 1e-4 * error[0]) << method; // one of the Jacobians is made of differences
+    }
+}
+
+/// W-methods keep their order with a Jacobian of some steps before; it is computed as often as was asked for.
+TEST_F(TSADISteps, LaggedJacobiansKeepTheOrder) // one rank
+{
+  const Diffusion reaction = problem_with([](Diffusion &p) { p.boundary = Diffusion::rates, p.form = Diffusion::rhsfunction, p.cubic = p.growth = 1; });
+  for (const char *method : {"hundsdorfer_verwer", "ra34pw2"}) {
+    PetscReal error[2];
+    PetscInt  evaluations[2];
+    for (int k = 0; k < 2; ++k) {
+      DiffusionTS run(reaction, method);
+      run.fixed(k ? 0.00625 : 0.0125, 0.5);
+      OK(TSADISetLagJacobian(run.ts, 5));
+      OK(TSSolve(run.ts, run.u));
+      error[k] = run.error(), evaluations[k] = run.evaluations;
+    }
+    EXPECT_GT(std::log2(error[0] / error[1]), method == std::string("ra34pw2") ? 2.7 : 1.75) << method;
+    DiffusionTS each(reaction, method);
+    each.fixed(0.0125, 0.5);
+    OK(TSSolve(each.ts, each.u));
+    const PetscInt stages = method == std::string("ra34pw2") ? 4 : 2, differences = (each.evaluations - 40 * stages) / 40; // of a Jacobian
+    EXPECT_GT(differences, 4) << method;
+    EXPECT_NEAR(static_cast<double>(evaluations[0]), static_cast<double>(40 * stages + 8 * differences), 12) << method;
+  }
+}
+
+/// One solve of a linear problem allocates nothing after its first step, whether Jacobians are kept or computed anew and found to be the same.
+TEST_F(TSADISteps, AStepAllocatesNothing)
+{
+  for (const char *method : {"hundsdorfer_verwer", "modified_craig_sneyd", "craig_sneyd", "douglas", "peaceman_rachford", "ra34pw2"})
+    for (auto boundary : {Diffusion::dirichlet, Diffusion::neumann, Diffusion::eliminated}) {
+      DiffusionTS run(
+        problem_with([&](Diffusion &p) { p.boundary = boundary, p.mass = boundary == Diffusion::neumann ? 3 : 1, p.form = boundary == Diffusion::eliminated ? Diffusion::rhsfunction : Diffusion::ifunction; }), method,
+        {1, ranks});
+      run.fixed(0.01, 10);
+      OK(TSADISetLagJacobian(run.ts, -1));
+      for (int k = 0; k < 3; ++k) OK(TSStep(run.ts));
+      EXPECT_EQ(allocations_of([&] {
+                  for (int k = 0; k < 3; ++k) OK(TSStep(run.ts));
+                }),
+                0)
+        << method;
+    }
+}
+
+#if PETSC_VERSION_GE(3, 21, 0)
+namespace {
+
+/// Halfway the grid gets one point between any two along each direction.
+struct Refinement {
+  DiffusionTS *run;
+  Diffusion    finer;
+  DiffusionTS *after       = nullptr;
+  PetscInt     transferred = 0;
+};
+
+PetscErrorCode refine_once(TS, PetscInt step, PetscReal, Vec, PetscBool *resize, void *context)
+{
+  *resize = step == 3 && !static_cast<Refinement *>(context)->transferred ? PETSC_TRUE : PETSC_FALSE;
+  return PetscErrorCode(0);
+}
+
+PetscErrorCode interpolate(TS ts, PetscInt count, Vec in[], Vec out[], void *context)
+{
+  auto *refinement = static_cast<Refinement *>(context);
+  DM    finer      = refinement->after->da;
+  Mat   P;
+  PetscFunctionBegin;
+  PetscCall(DMCreateInterpolation(refinement->run->da, finer, &P, nullptr));
+  for (PetscInt k = 0; k < count; ++k) {
+    PetscCall(DMCreateGlobalVector(finer, &out[k]));
+    PetscCall(MatInterpolate(P, in[k], out[k]));
+  }
+  PetscCall(MatDestroy(&P));
+  PetscCall(TSSetDM(ts, finer));
+  PetscCall(TSSetIFunction(ts, nullptr, DiffusionTS::i_function, refinement->after));
+  refinement->transferred = count;
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+} // namespace
+
+TEST_F(TSADISteps, GridsThatChange) // one rank
+{
+  for (const char *method : {"hundsdorfer_verwer", "douglas", "ra34pw2"})
+    for (PetscBool rollback : {PETSC_FALSE, PETSC_TRUE}) {
+      DiffusionTS run(problem_with([](Diffusion &) {}), method), after(problem_with([](Diffusion &p) { p.n = 17; }), method);
+      Refinement  refinement{&run, after.p, &after};
+      TSAdapt     adapt;
+      Vec         u;
+      PetscReal   t, error;
+      run.fixed(0.0125, 0.5);
+      OK(TSGetAdapt(run.ts, &adapt));
+      OK(TSAdaptSetType(adapt, TSADAPTBASIC)); // douglas has its estimate from the solutions before
+      OK(TSSetTolerances(run.ts, 1e-4, nullptr, 1e-4, nullptr));
+      OK(TSSetResize(run.ts, rollback, refine_once, interpolate, &refinement));
+      OK(TSSolve(run.ts, nullptr));
+      EXPECT_EQ(refinement.transferred, 3) << method;
+      OK(TSGetSolution(run.ts, &u));
+      OK(TSGetSolveTime(run.ts, &t));
+      after.fill(t, after.exact);
+      OK(VecAXPY(after.exact, -1, u));
+      OK(VecNorm(after.exact, NORM_INFINITY, &error));
+      EXPECT_LT(error, 2e-2) << method; // of bilinear interpolation, mostly
+    }
+}
+#endif
+
+#if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
+namespace {
+
+PetscErrorCode product(TS, PetscReal, Vec U, Vec G, void *A)
+{
+  return MatMult(static_cast<Mat>(A), U, G);
+}
+bool on_device(Vec v)
+{
+  const PetscScalar *a;
+  PetscMemType       where = PETSC_MEMTYPE_HOST;
+  VecGetArrayReadAndMemType(v, &a, &where);
+  VecRestoreArrayReadAndMemType(v, &a);
+  return PetscMemTypeDevice(where);
+}
+
+} // namespace
+
+/// A linear step on a device sends nothing over the bus: u' = A u with A on the device.
+TEST_F(TSADISteps, ADeviceStepCrossesTheBusZeroTimes) // one rank: the products of several exchange halos
+{
+  for (TSADIType type : {TS_ADI_HUNDSDORFER_VERWER, TS_ADI_DOUGLAS}) {
+    Grid    grid({64, 64}, {-20, -20}, 0);
+    Vec     u;
+    TS      ts;
+    TSAdapt adapt;
+    Mat     J;
+    OK(DMCreateGlobalVector(grid.da, &u));
+    OK(VecSet(u, 1));
+    if (!on_device(u)) GTEST_SKIP() << "host vectors";
+    OK(MatDuplicate(grid.A, MAT_COPY_VALUES, &J));
+    OK(TSCreate(PETSC_COMM_WORLD, &ts));
+    OK(TSSetDM(ts, grid.da));
+    OK(TSSetType(ts, TSADI));
+    OK(TSADISetType(ts, type));
+    OK(TSADISetLagJacobian(ts, -1));
+    OK(TSSetRHSFunction(ts, nullptr, product, grid.A));
+    OK(TSSetRHSJacobian(ts, J, J, TSComputeRHSJacobianConstant, nullptr));
+    OK(TSSetTimeStep(ts, 1e-3));
+    OK(TSGetAdapt(ts, &adapt));
+    OK(TSAdaptSetType(adapt, TSADAPTNONE));
+    OK(TSSetSolution(ts, u));
+    for (int k = 0; k < 3; ++k) OK(TSStep(ts));
+    const PetscLogDouble up = petsc_ctog_ct, down = petsc_gtoc_ct;
+    for (int k = 0; k < 3; ++k) OK(TSStep(ts));
+    EXPECT_EQ(petsc_ctog_ct, up) << TSADITypes[type];
+    EXPECT_EQ(petsc_gtoc_ct, down) << TSADITypes[type];
+    OK(TSDestroy(&ts));
+    OK(MatDestroy(&J));
+    OK(VecDestroy(&u));
+  }
+}
+
+/// Nor does splitting once more, when numbers have changed.
+TEST_F(TSADISteps, ADeviceSplittingCrossesTheBusZeroTimes) // one rank
+{
+  Grid                              grid({64, 64}, {1, 2}, 3);
+  ribbon::petsc::DirectionSplitting splitting;
+  bool                              changed = false;
+  OK(splitting.update({grid.A, grid.da, 3}, nullptr));
+  if (!on_device(splitting.mass())) GTEST_SKIP() << "host vectors";
+  OK(MatScale(grid.A, 1.5));
+  OK(splitting.update({grid.A, grid.da, 4.5}, &changed));
+  OK(MatScale(grid.A, 2));
+  const PetscLogDouble up = petsc_ctog_ct, down = petsc_gtoc_ct;
+  OK(splitting.update({grid.A, grid.da, 9}, &changed));
+  EXPECT_TRUE(changed);
+  OK(splitting.update({grid.A, grid.da, 9}, &changed));
+  EXPECT_FALSE(changed);
+  EXPECT_EQ(petsc_ctog_ct, up);
+  EXPECT_EQ(petsc_gtoc_ct, down);
+}
+#endif
