@@ -193,6 +193,7 @@ PetscErrorCode SplitKernels::create(Mat aij, std::unique_ptr<SplitKernels> *kern
   const PetscInt *columns;
   bool            on_device;
   PetscFunctionBegin;
+  PetscCall(EnsureKokkos());
   PetscCall(GetBlocks(aij, block, &columns));
   PetscCall(BlockIsOnDevice(block[0], &on_device));
 #if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA)

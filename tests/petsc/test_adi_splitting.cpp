@@ -289,3 +289,39 @@ TEST_F(AdiSplitting, FactorsSolveEachDirectionAndAreKept)
     for (Vec *v : {&b, &x, &r}) OK(VecDestroy(v));
   }
 }
+
+/// Sets of factors that are made of one with a smaller shift are those of a set-up of their own: where lines share matrices, and where each has one.
+TEST_F(AdiSplitting, FactorsOfSeveralShiftsAreMadeOfEachOther)
+{
+  const std::vector<PetscInt> n = {9, 8};
+  const Grid                  grid(n, {1, 2}, 3, false, slabs(2, ranks));
+  Vec                         mass, b, x, r;
+  OK(MatCreateVecs(grid.A, nullptr, &mass));
+  for (Vec *v : {&b, &x, &r}) OK(VecDuplicate(mass, v));
+  OK(VecSetRandom(b, nullptr));
+  for (bool varies : {false, true}) {
+    DirectionSplitting splitting;
+    DirectionFactors   factors;
+    OK(VecSetRandom(mass, nullptr));
+    OK(VecShift(mass, 1));
+    if (!varies) {
+      OK(VecSet(mass, 1));
+    }
+    OK(splitting.update({grid.A, grid.da, 0, mass}, nullptr));
+    for (int d = 0; d < 2; ++d)
+      for (int slot = 0; slot < 3; ++slot) OK(factors.factor(splitting, d, slot, static_cast<PetscReal>(0.1) + slot, 1, nullptr));
+    for (int d = 0; d < 2; ++d)
+      for (int slot = 0; slot < 3; ++slot) {
+        PetscReal norm;
+        OK(factors.solve(d, b, x, slot));
+        OK(MatMult(splitting.A(d), x, r));
+        OK(VecPointwiseMult(x, mass, x));
+        OK(VecAXPBYPCZ(r, static_cast<PetscReal>(0.1) + slot, -1, -1, x, b)); // s M x - A x - b
+        OK(VecNorm(r, NORM_INFINITY, &norm));
+        EXPECT_LT(norm, 1e-12) << splitting.name(d) << " " << slot << " " << varies;
+      }
+    OK(factors.drop(0, 0));
+    OK(factors.solve(0, b, x, 1));
+  }
+  for (Vec *v : {&mass, &b, &x, &r}) OK(VecDestroy(v));
+}
