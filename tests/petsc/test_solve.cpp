@@ -2,6 +2,9 @@
 // PC line solves: batches from a DMDA and from patterns, transposed, many right-hand sides, as a preconditioner.
 #include "fixture.hpp"
 
+#include "pc/column_solver.hpp"
+#include "session.hpp"
+
 using namespace test;
 
 namespace {
@@ -116,7 +119,36 @@ TEST_F(PCLineSolve, ManyRightHandSidesEqualOneByOne)
   }
 }
 
-TEST_F(PCLineSolve, OneLongLineTakesManyColumns) // one rank: one 1D matrix on one rank; of seven diagonals, so that hosts cut it too
+TEST_F(PCLineSolve, ColumnsOfALongLineGetASolverOfTheirOwn) // one rank: nothing of it is distributed
+{
+  using Exec                  = Kokkos::DefaultHostExecutionSpace;
+  const std::int64_t        n = 300;
+  const Exec                exec;
+  ribbon::LineSolverOptions options;
+  std::vector<double>       b(n * 40), x(b.size()), y(b.size());
+  OK(ribbon::petsc::EnsureKokkos());
+  ribbon::Bands<double, Kokkos::HostSpace> bands;
+  bands.values = decltype(bands.values)("test::bands", 1, n, 5);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t d = 0; d < 5; ++d) bands.values(0, i, d) = d == 2 ? 6 : -1 + 0.001 * static_cast<double>(i);
+  for (std::size_t k = 0; k < b.size(); ++k) b[k] = static_cast<double>(k * 7919 % 101) - 50;
+  options.algorithm = "partition", options.rows_per_piece = 60;
+  const auto                                batch = [&](std::int64_t lines) { return ribbon::LineSet::contiguous(n, lines); };
+  const ribbon::LineSolver<double, Exec>    few(exec, batch(1), bands, options);
+  ribbon::petsc::ColumnSolver<double, Exec> columns;
+  ASSERT_EQ(few.report().algorithm.rfind("partition", 0), 0U) << few.report().algorithm;
+  EXPECT_EQ(&columns.choose(exec, few, bands, options, batch(3)), &few) << "three columns are few";
+  for (std::int64_t lines : {40, 20, 40}) {
+    const auto &many = columns.choose(exec, few, bands, options, batch(lines));
+    EXPECT_EQ(many.lines().lines(), lines);
+    EXPECT_EQ(&columns.choose(exec, few, bands, options, batch(lines)), &many);
+    many.solve(exec, b.data(), batch(lines), x.data(), batch(lines));
+    few.solve(exec, b.data(), batch(lines), y.data(), batch(lines));
+    for (std::size_t k = 0; k < static_cast<std::size_t>(n * lines); ++k) ASSERT_LT(std::abs(x[k] - y[k]), 1e-12) << "unknown " << k;
+  }
+}
+
+TEST_F(PCLineSolve, OneLongLineTakesManyColumns) // one rank: one 1D matrix on one rank; a device cuts it in pieces
 {
   const PetscInt n = 4200, reach = 3;
   Mat            A, B, X;
