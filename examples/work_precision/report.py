@@ -75,7 +75,7 @@ def fill(page, data):
 def curves(axis, data, x="cpu_s"):
     """TS adi in full lines, PETSc's methods in broken ones."""
     for k, (name, curve) in enumerate(data["curves"].items()):
-        points = [(p[x], p["error"]) for p in curve["points"] if x in p]
+        points = [(max(p[x], NOISE), p["error"]) for p in curve["points"] if x in p]
         if points:
             axis.loglog(*zip(*points), "o-" if name.startswith("adi") else "s--", ms=4, lw=1.4 if name.startswith("adi") else 1, color=f"C{k % 10}", mfc="white" if k >= 10 else None, label=name)
     axis.grid(alpha=0.3)

@@ -8,7 +8,7 @@ using namespace test;
 
 namespace {
 
-int                      kernels = 0, allocations = 0;
+int                      kernels = 0, allocations = 0, views = 0; ///< views: allocations by Ribbon; Kokkos has its own for scratch on hosts
 std::vector<std::string> labels;
 
 void on_kernel(const char *label, std::uint32_t, std::uint64_t *)
@@ -16,9 +16,10 @@ void on_kernel(const char *label, std::uint32_t, std::uint64_t *)
   ++kernels;
   labels.emplace_back(label);
 }
-void on_allocation(const Kokkos::Tools::SpaceHandle, const char *, const void *, std::uint64_t)
+void on_allocation(const Kokkos::Tools::SpaceHandle, const char *label, const void *, std::uint64_t)
 {
   ++allocations;
+  if (std::string(label).rfind("ribbon::", 0) == 0) ++views;
 }
 
 class Costs : public testing::Test {
@@ -117,11 +118,11 @@ TEST_F(Costs, AShortChainIsOneKernelToFactorAndOneToSolve)
       Kokkos::deep_copy(b, 1.0);
       const auto expect = [&](int count, int copies, const std::string &what, const auto &run) {
         Kokkos::fence();
-        kernels = allocations = 0;
+        kernels = views = 0;
         run();
         Kokkos::fence();
         EXPECT_EQ(kernels, count) << what << ", " << n << " rows, half-bandwidth " << p;
-        EXPECT_LE(allocations, copies) << what << ", " << n << " rows, half-bandwidth " << p;
+        EXPECT_LE(views, copies) << what << ", " << n << " rows, half-bandwidth " << p;
       };
       expect(is_short ? 1 : 2, 1, "factorization", [&] { solver.factor(Exec(), A.matrix()); }); // its report is copied to the host
       ASSERT_TRUE(solver.report().ok());
