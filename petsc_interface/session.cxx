@@ -99,6 +99,17 @@ template HostExec current_space<HostExec>();
 template DeviceExec current_space<DeviceExec>();
 #endif
 
+PetscErrorCode AwaitCopies([[maybe_unused]] Vec v)
+{
+  PetscFunctionBegin;
+  if constexpr (has_device) {
+    PetscOffloadMask where;
+    PetscCall(VecGetOffloadMask(v, &where));
+    if (where == PETSC_OFFLOAD_BOTH) PetscCall(PetscDeviceContextSynchronize(nullptr));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode AgreeOnSentence(MPI_Comm comm, std::string *what, int *number)
 {
   PetscMPIInt rank, size;

@@ -18,7 +18,7 @@ struct ChainSettings {
   std::vector<std::string> pivots{"qr"};
   std::int64_t             leaf_size = 0;
   int                      repeat    = 10;
-  bool                     peers = true, levels = false;
+  bool                     peers = true, lapack = true, levels = false;
   std::string              json;
 };
 
@@ -55,9 +55,9 @@ void measure(const Band &A, const ribbon::ChainMatrix<double, std::int32_t> &mat
     fill(b);
     const double copy_b = median_ms(s.repeat, 4, nothing, [&] { Kokkos::deep_copy(exec, x, b); });
     const double solve  = median_ms(s.repeat, columns > 1 ? 1 : 4, nothing, [&] { solver.solve(exec, b.data(), n, x.data(), n, columns); });
-    const auto   host_b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), b), host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
-    const auto   last = numbers - static_cast<std::size_t>(n);
-    report.add(A, {label, "solve", columns, solve, A.residual(host_x.data() + last, host_b.data() + last), held}, copy_b);
+    const auto   last   = std::make_pair(numbers - static_cast<std::size_t>(n), numbers);
+    const auto   host_b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(b, last)), host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(x, last));
+    report.add(A, {label, "solve", columns, solve, A.residual(host_x.data(), host_b.data()), held}, copy_b);
   }
 }
 
@@ -151,7 +151,8 @@ nlohmann::json run(const ChainSettings &s)
         else measure<ribbon::SchurSolver<double, Exec>>(A, matrix, copy, s, "Schur, no pivots", report);
       }
       if (!s.peers || n > 100000000) continue;
-      for (const auto &t : chain_lapack(A, s.columns, std::min(s.repeat, 3))) report.add(A, t, 0);
+      if (s.lapack)
+        for (const auto &t : chain_lapack(A, s.columns, std::min(s.repeat, 3))) report.add(A, t, 0);
       for (const auto &t : chain_cuda(A, s.columns, s.repeat)) report.add(A, t, 0);
     }
   return report.table;
@@ -170,7 +171,8 @@ int main(int argc, char **argv)
   app.add_option("--leaf-size", s.leaf_size, "rows of a leaf, 0 for the solver's choice")->check(CLI::NonNegativeNumber);
   app.add_option("--repeat", s.repeat, "samples; the median counts")->check(CLI::PositiveNumber);
   app.add_flag("--levels", s.levels, "what each level of the tree costs instead, for trees of up to as many rows; rhs is the number of joins on the level");
-  app.add_flag("!--no-peers", s.peers, "leave the other libraries out");
+  app.add_flag("!--no-lapack", s.lapack, "leave LAPACK out");
+  app.add_flag("!--no-peers", s.peers, "leave the other libraries out, too");
   app.add_option("--json", s.json, "also write the table to this file");
   CLI11_PARSE(app, argc, argv);
   Kokkos::initialize(argc, argv);

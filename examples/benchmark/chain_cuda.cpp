@@ -9,6 +9,8 @@ std::vector<ChainTiming> chain_cuda(const Band &, const std::vector<int> &, int)
 }
 } // namespace bench
 #else
+  #pragma GCC diagnostic ignored "-Wdeprecated-declarations" // cuSOLVER's sparse solvers, for which cuDSS stands in
+
   #include <cusolverSp.h>
   #include <cusparse.h>
 
@@ -41,22 +43,18 @@ struct DeviceBand {
   {
     const Exec exec;
     row_begin = ribbon::upload(exec, "bench::row_begin", band.row_begin), column = ribbon::upload(exec, "bench::column", band.column), value = ribbon::upload(exec, "bench::value", band.value);
-    b = Vector("bench::b", static_cast<std::size_t>(n) * static_cast<std::size_t>(m)), x = Vector("bench::x", b.extent(0));
-    const auto         to   = b;
-    const std::int64_t rows = n;
-    Kokkos::parallel_for(
-      "bench::load", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(b.extent(0))),
-      KOKKOS_LAMBDA(const std::int64_t k) { to(k) = static_cast<double>((k % rows * 7919 + k / rows * 104729) % 1009) / 1009.0 - 0.5; });
-    Kokkos::fence();
+    std::vector<double> loads(static_cast<std::size_t>(n) * static_cast<std::size_t>(m));
+    for (std::size_t k = 0; k < loads.size(); ++k) loads[k] = load(static_cast<std::int64_t>(k) % n, static_cast<int>(static_cast<std::int64_t>(k) / n));
+    b = ribbon::upload(exec, "bench::b", loads), x = Vector("bench::x", loads.size());
   }
   /// Backward error of the last column.
   double error() const
   {
-    const auto hb = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), b), hx = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
-    const auto last = b.extent(0) - static_cast<std::size_t>(n);
-    return A.residual(hx.data() + last, hb.data() + last);
+    const auto last = std::make_pair(b.extent(0) - static_cast<std::size_t>(n), b.extent(0));
+    const auto hb = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(b, last)), hx = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(x, last));
+    return A.residual(hx.data(), hb.data());
   }
-  /// Diagonal d of the matrix, place i for row i; scaled so that it is rows() long.
+  /// Entries d places behind the diagonal, place i for row i.
   Vector diagonal(int d) const
   {
     std::vector<double> to(static_cast<std::size_t>(n), 0.0);

@@ -121,7 +121,7 @@ static PetscErrorCode CreateTS(Problem *p, const char *prefix, TSType type, Pets
   PetscCall(TSSetTime(*ts, begin));
   PetscCall(TSSetTimeStep(*ts, dt));
   PetscCall(TSSetMaxTime(*ts, end));
-  PetscCall(TSSetMaxSteps(*ts, PETSC_MAX_INT));
+  PetscCall(TSSetMaxSteps(*ts, 1000000000));
   PetscCall(TSSetExactFinalTime(*ts, TS_EXACTFINALTIME_MATCHSTEP));
   PetscFunctionReturn(0);
 }

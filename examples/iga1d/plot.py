@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Draws what iga1d -csv and experiments write.
 plot.py convergence PICTURE.png ROWS.csv              errors against the number of elements
-plot.py scaling PICTURE.png EXPERIMENTS.json          times of solvers against the number of elements
+plot.py scaling PICTURE.png EXPERIMENTS.json [LABEL=CHAINS.json...]   times of solvers against the number of elements, and of ribbon-bench-chain --json beside them
 plot.py levels PICTURE.png LEVELS.json                what each level of the tree costs, of factorizations
 """
 import csv
@@ -39,16 +39,23 @@ def convergence(picture, name):
     figure.savefig(picture, dpi=120)
 
 
-def scaling(picture, name):
+def scaling(picture, name, *labelled):
     with open(name) as file:
         rows = [row for row in json.load(file) if row["rhs"] == 1 and not row["label"].startswith("tree")]
+    sizes = {row["elements"] for row in rows if row["label"] != "multifrontal"}
+    rows = [row for row in rows if row["elements"] in sizes]
+    for label, _, name in (text.partition("=") for text in labelled):  # what ribbon-bench-chain found, rows for elements
+        with open(name) as file:
+            for row in json.load(file):
+                if row["columns"] == 1 and row["solver"] == "ribbon QR":
+                    rows.append({"label": label, "degree": row["half_bandwidth"], "elements": row["rows"], {"factor": "setup"}.get(row["phase"], row["phase"]): 1e-3 * row["ms"]})
     shown = [p for p in (1, 3, 5) if p in degrees(rows)]
     labels = list(dict.fromkeys(row["label"] for row in rows))
     figure, axes = plt.subplots(2, len(shown), figsize=(4.2 * len(shown), 7), constrained_layout=True, squeeze=False, sharex=True, sharey="row")
     for row_of_axes, key, title in zip(axes, ("setup", "solve"), ("set-up", "one solve")):
         for axis, p in zip(row_of_axes, shown):
             for color, label in enumerate(labels):
-                points = sorted((row["elements"], row[key]) for row in rows if row["label"] == label and row["degree"] == p)
+                points = sorted((row["elements"], row[key]) for row in rows if row["label"] == label and row["degree"] == p and key in row)
                 axis.loglog(*zip(*points), "o-", ms=3, lw=2 if label == "multifrontal" else 1, color=f"C{color}", label=label) if points else None
             axis.set(xlabel="elements", ylabel="seconds", title=f"{title}, p = {p}")
     axes[0][0].legend(fontsize="small")
@@ -74,6 +81,6 @@ def levels(picture, name):
 
 if __name__ == "__main__":
     kinds = {f.__name__: f for f in (convergence, scaling, levels)}
-    if len(sys.argv) != 4 or sys.argv[1] not in kinds:
+    if len(sys.argv) < 4 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     kinds[sys.argv[1]](*sys.argv[2:])

@@ -6,6 +6,9 @@
 #include <ctime>
 #include <fstream>
 #include <type_traits>
+#ifdef __GLIBC__
+  #include <malloc.h>
+#endif
 #include <unistd.h>
 #include <vector>
 
@@ -127,6 +130,9 @@ static PetscErrorCode Lap(const Run &run, PetscLogDouble *since, PetscLogDouble 
 // Bytes of this process in memory; PETSc tells the most there ever were. 0 where there is no /proc.
 static PetscLogDouble Resident()
 {
+#ifdef __GLIBC__
+  malloc_trim(0); // what was freed is no longer there
+#endif
   std::ifstream  file("/proc/self/statm");
   PetscLogDouble pages = 0;
   file >> pages >> pages;

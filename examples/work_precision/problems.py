@@ -90,7 +90,7 @@ def heston(m1, m2, petsc=True, reference=400):
         "adi hundsdorfer_verwer": (adi("hundsdorfer_verwer", lag), steps),
         "adi modified_craig_sneyd": (adi("modified_craig_sneyd", lag), steps),
         "adi craig_sneyd, Rannacher": (adi("craig_sneyd", f"{lag} -ts_adi_rannacher 2"), steps),
-        "adi ra34pw2": (adi("ra34pw2", lag), few),
+        "adi ra34pw2": (adi("ra34pw2", lag), steps),
     }
     if petsc:
         methods |= {
@@ -103,11 +103,20 @@ def heston(m1, m2, petsc=True, reference=400):
     return {"title": f"Heston, {m1} x {m2}", "program": "heston", "options": f"-m1 {m1} -m2 {m2} -reference_steps {reference}", "methods": methods}
 
 
+def few(problem):
+    """The methods that are worth their seconds on larger grids."""
+    costly = ("adaptive", "bdf 2, LU", "bdf 2, GMRES + MG")
+    methods = {name: (options, points[:5]) for name, (options, points) in problem["methods"].items() if not any(word in name for word in costly)}
+    return problem | {"methods": methods}
+
+
 def problems():
     return {
         "dirichlet": diffusion("diffusion (ex15 -boundary 0)", 0),
         "neumann": diffusion("diffusion (ex15 -boundary 1)", 1),
         "brusselator": brusselator(),
+        "dirichlet_257": few(diffusion("diffusion (ex15 -boundary 0)", 0, 257)),
+        "brusselator_128": few(brusselator(128)),
         "heston_100": heston(100, 50),
         "heston_200": heston(200, 100),
         "heston_400": heston(400, 200, reference=100),

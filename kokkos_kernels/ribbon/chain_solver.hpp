@@ -11,7 +11,7 @@
 namespace ribbon {
 
 struct ChainSolverOptions {
-  /// Rows of a leaf, at least; 0 leaves the choice to the solver: on a device max(64, 4 W, rows / 65536), on a host a leaf per thread. Where it is given hosts run the kernels of a device.
+  /// Rows of a leaf, at least; 0 leaves the choice to the solver: on a device max(64, 4 W, min(rows / 65536, 128)), on a host a leaf per thread. Where it is given hosts run the kernels of a device.
   std::int64_t leaf_size = 0;
   /// A pivot this small relative to the largest entry of its column counts as zero; 0 stands for 100 units of roundoff.
   double zero_pivot = 0;
@@ -24,7 +24,8 @@ struct ChainSolverOptions {
 ///     solver.factor(exec, ribbon::ChainMatrix<double, int>{{n, row_begin, column, value}});
 ///     if (solver.report().ok()) solver.solve(exec, b, n, x, n, 1);
 ///
-/// Scalars: float, double, Kokkos::complex<double>. Spaces: Kokkos' default execution space and default host execution space. Nothing is allocated after the first solve with as many columns.
+/// Scalars: float, double, Kokkos::complex<double>. Spaces: Kokkos' default execution space and default host execution space. A solve allocates
+/// nothing but room for more columns than any before, unless reserve() has made it.
 template <class Scalar, class Exec = Kokkos::DefaultExecutionSpace>
 class ChainSolver {
 public:
@@ -43,11 +44,14 @@ public:
   const Scalar *passed() const { return passed_.data(); }
   std::size_t   passed_size() const { return passed_.extent(0); }
 
+  /// Makes room for solves of so many columns, transposed ones too. 64 columns are solved at a time, so that room for 64 is room for any number; the constructor makes it for one.
+  void reserve(const Exec &exec, std::int64_t columns);
+
   const FactorReport       &report() const { return report_; }
   const multifrontal::Tree &tree() const { return tree_; }
   /// "band LU" or "QR".
   const char *method() const { return is_lu_ ? "band LU" : "QR"; }
-  /// Kernels of a solve one way; a factorization has two at least.
+  /// Kernels of a solve one way, for one column; short chains take one for both ways.
   int launches() const { return in_tiles_ ? 1 : static_cast<int>(plan_.size()) + 1; }
 
   /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.
@@ -61,7 +65,9 @@ public:
 
 private:
   using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
+  std::size_t                   workspace_size(std::int64_t columns, bool transposed) const;
   multifrontal::QrSolve<Scalar> columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const;
+  bool                          sweep_tiles(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Way way) const;
   void                          sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const;
   void                          factor_joins(const Exec &exec);
   void                          finish_report(const Exec &exec);

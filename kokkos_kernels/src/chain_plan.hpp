@@ -2,12 +2,47 @@
 /// @file chain_plan.hpp  What solvers on a tree share: launches, and what was watched.
 #pragma once
 
+#include <ribbon/device/team_launch.hpp>
 #include <ribbon/multifrontal/chain.hpp>
 
 #include <utility>
 #include <vector>
 
 namespace ribbon::multifrontal {
+
+/// Calls f(integral_constant W) for the widths that have kernels of their own, on tiles of 32 leaves; false for others.
+template <class Scalar, class F>
+bool with_tiles(int W, const F &f)
+{
+  if constexpr (std::is_same_v<Scalar, double>) {
+    const auto with = [&](auto K) {
+      f(K);
+      return true;
+    };
+    switch (W) {
+    case 2:
+      return with(std::integral_constant<int, 2>());
+    case 4:
+      return with(std::integral_constant<int, 4>());
+    case 6:
+      return with(std::integral_constant<int, 6>());
+    case 8:
+      return with(std::integral_constant<int, 8>());
+    case 10:
+      return with(std::integral_constant<int, 10>());
+    default:
+      break;
+    }
+  }
+  return false;
+}
+
+/// Most teams that run at the same time whatever their kernel; on hosts, where they need not, enough for tests.
+template <class Exec>
+std::int64_t tiles_at_once(const Exec &exec)
+{
+  return is_device_space<Exec> ? device::multiprocessors(exec) : 64;
+}
 
 /// Cuts the joining levels of a tree into launches: one for trees that a team works off, else two.
 inline std::vector<Levels> plan_of(const Tree &tree)

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <ribbon/chain_solver.hpp>
-#include <ribbon/multifrontal/qr_join_registers.hpp>
 #include <ribbon/multifrontal/qr_leaf.hpp>
-#include <ribbon/multifrontal/qr_leaf_tile.hpp>
 #include <ribbon/multifrontal/qr_tile_down.hpp>
-#include <ribbon/multifrontal/qr_tile_up.hpp>
+#include <ribbon/multifrontal/qr_tile_factor.hpp>
 
 #include "algorithms.hpp"
 #include "chain_plan.hpp"
@@ -46,34 +44,6 @@ Groups groups_for(const Exec &exec, int columns, std::size_t bytes, int threads)
 
 /// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
 constexpr std::int64_t most_columns = 64;
-
-/// Calls f(integral_constant W) for the widths that have kernels of their own, on tiles of 32 leaves; false for others.
-template <class Scalar, class F>
-bool with_tiles(int W, const F &f)
-{
-  if constexpr (std::is_same_v<Scalar, double>) {
-    switch (W) {
-    case 2:
-      f(std::integral_constant<int, 2>());
-      return true;
-    case 4:
-      f(std::integral_constant<int, 4>());
-      return true;
-    case 6:
-      f(std::integral_constant<int, 6>());
-      return true;
-    case 8:
-      f(std::integral_constant<int, 8>());
-      return true;
-    case 10:
-      f(std::integral_constant<int, 10>());
-      return true;
-    default:
-      break;
-    }
-  }
-  return false;
-}
 
 template <class Scalar, class Index, class Exec>
 struct BandLuKernel {
@@ -130,7 +100,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   if (options.zero_pivot < 0 || !is_finite(options.zero_pivot)) refuse("zero_pivot " + std::to_string(options.zero_pivot));
   std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, std::max(W, 1));
   if (options.leaf_size == 0) {
-    if (is_device_space<Exec>) leaf = std::max({leaf, std::int64_t(64), std::int64_t(4) * W, chain.rows / 65536});
+    if (is_device_space<Exec>) leaf = std::max({leaf, std::int64_t(64), std::int64_t(4) * W, std::min<std::int64_t>(chain.rows / 65536, 128)});
     else leaf = std::max<std::int64_t>({leaf, 64, 4 * W, chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
   }
   tree_                      = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
@@ -161,12 +131,13 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     leaf_statistics_ = watched("ribbon::pivots", chain.chains * tree_.leaves);
     join_statistics_ = watched("ribbon::pivots", chain.chains * tree_.joins);
     factors_         = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), as_records<Statistics>(leaf_statistics_), as_records<Statistics>(join_statistics_), row_scale_.data(), in_tiles_ ? tile : 1};
-    if (in_tiles_) arrivals_ = Kokkos::View<int *, Memory>("ribbon::arrivals", static_cast<std::size_t>(chain.chains * Arrivals::size(tree_) * most_columns));
+    if (in_tiles_) arrivals_ = Kokkos::View<int *, Memory>("ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, most_columns)));
     plan_ = plan_of(tree_);
     if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }
   report_.bytes = (reflection_.span() + upper_.span() + fill_.span() + windows_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + row_scale_.span() * sizeof(real_t<Scalar>) +
                   exchange_.span() * sizeof(int) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
+  reserve(exec, 1);
   exec.fence();
 }
 
@@ -202,11 +173,18 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
     finish_report(exec);
     return;
   }
-  const int W = tree_.chain.width();
+  const int W       = tree_.chain.width();
+  bool      at_once = false; // leaves and joins
   if (in_tiles_) {
     with_tiles<Scalar>(W, [&](auto K) {
-      using Kernel = QrLeafTileKernel<Scalar, Index, K()>;
-      device::launch(exec, "ribbon::chain_leaves", {(tree_.chain.chains * tree_.slots + Kernel::leaves - 1) / Kernel::leaves, Kernel::max_threads, Kernel::scratch(!is_device_space<Exec>)}, Kernel{tree_, A, factors_});
+      using Both                    = QrTileFactorKernel<Scalar, Index, K()>;
+      using Leaves                  = typename Both::Leaves;
+      constexpr bool     is_virtual = !is_device_space<Exec>;
+      const Leaves       leaves{tree_, A, factors_};
+      const std::int64_t tiles = (tree_.chain.chains * tree_.slots + Leaves::leaves - 1) / Leaves::leaves;
+      at_once                  = (tree_.chain.chains == 1 || tree_.slots >= Leaves::leaves) && tiles <= tiles_at_once(exec);
+      if (at_once) device::launch(exec, "ribbon::chain_factor", {tiles, Both::team_size, Both::scratch(is_virtual)}, Both{leaves, {tree_, factors_, {arrivals_.data()}}});
+      else device::launch(exec, "ribbon::chain_leaves", {tiles, Leaves::max_threads, Leaves::scratch(is_virtual)}, leaves);
     });
   } else {
     using Kernel     = QrLeafKernel<Scalar, Index>;
@@ -216,7 +194,7 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
                    Kernel{tree_, shape, A, factors_, bytes});
   }
   has_leaves_ = true;
-  factor_joins(exec);
+  if (!at_once) factor_joins(exec);
   finish_report(exec);
 }
 
@@ -261,35 +239,63 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
 }
 
 template <class Scalar, class Exec>
+std::size_t ChainSolver<Scalar, Exec>::workspace_size(std::int64_t columns, bool transposed) const
+{
+  const std::int64_t nodes = tree_.leaves + tree_.joins, rows = transposed ? 2 * nodes : in_tiles_ ? nodes + tree_.joins : nodes;
+  return static_cast<std::size_t>(tree_.chain.chains * rows * tree_.chain.width() * columns);
+}
+
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::reserve(const Exec &exec, std::int64_t columns)
+{
+  const std::size_t need = is_lu_ ? 0 : workspace_size(std::min(columns, multifrontal::most_columns), true);
+  if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::chain_workspace", need);
+}
+
+template <class Scalar, class Exec>
 multifrontal::QrSolve<Scalar> ChainSolver<Scalar, Exec>::columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
 {
   using namespace multifrontal;
   const int          W = tree_.chain.width(), rows = (transposed ? 2 : 1) * W;
-  const std::int64_t passed = tree_.chain.chains * (tree_.leaves + tree_.joins) * rows * columns, cuts = in_tiles_ ? tree_.chain.chains * tree_.joins * W * columns : 0;
-  const auto         need = static_cast<std::size_t>(passed + cuts);
-  if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::chain_workspace", need);
+  const std::int64_t passed = tree_.chain.chains * (tree_.leaves + tree_.joins) * rows * columns;
+  if (workspace_.extent(0) < workspace_size(columns, transposed)) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::chain_workspace", workspace_size(columns, transposed));
   return {tree_, factors_, {b, x, ldb, ldx, columns, row_of_, workspace_.data(), rows, nullptr, nullptr, workspace_.data() + passed}};
+}
+
+/// Solves with the kernels for tiles of leaves; false where there are none, or the way up and the way down take a launch each.
+template <class Scalar, class Exec>
+bool ChainSolver<Scalar, Exec>::sweep_tiles(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Way way) const
+{
+  using namespace multifrontal;
+  bool done = false;
+  with_tiles<Scalar>(in_tiles_ && has_leaves_ ? tree_.chain.width() : 0, [&](auto K) {
+    using One                                            = QrTileKernel<Scalar, K()>;
+    constexpr bool                            is_virtual = !is_device_space<Exec>;
+    const Arrivals                            arrivals{arrivals_.data()};
+    const One                                 one{typename One::Up(solve, arrivals), typename One::Down(solve), way};
+    const QrTileUpKernel<Scalar, K(), true>   up_many(solve, arrivals);
+    const QrTileDownKernel<Scalar, K(), true> down_many(solve);
+    const bool                                is_one = solve.v.columns == 1, fits = std::max({one.scratch(is_virtual), up_many.scratch(is_virtual), down_many.scratch(is_virtual)}) <= device::scratch_limit(exec);
+    const bool                                at_once = is_one && tree_.chain.chains == 1 && one.teams() <= tiles_at_once(exec);
+    done                                              = fits && (way != Way::both || at_once);
+    if (!done) return;
+    const auto launch = [&](const auto &kernel) { device::launch(exec, "ribbon::chain_solve", {kernel.teams(), kernel.team_size, kernel.scratch(is_virtual)}, kernel); };
+    if (is_one) launch(one);
+    else if (way == Way::up) launch(up_many), launch(QrJoinsUpKernel<Scalar, K()>{solve, arrivals});
+    else launch(QrJoinsDownKernel<Scalar, K()>{solve}), launch(down_many);
+  });
+  return done;
 }
 
 template <class Scalar, class Exec>
 void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const
 {
   using namespace multifrontal;
+  if ((direction == Sweep::up && sweep_tiles(exec, solve, Way::up)) || (direction == Sweep::down && sweep_tiles(exec, solve, Way::down))) return;
   const int          W       = tree_.chain.width();
   const std::int64_t columns = solve.v.columns, leaves = tree_.chain.chains * tree_.leaves;
-  const bool         up = direction == Sweep::up || direction == Sweep::up_transposed;
-  if (in_tiles_ && has_leaves_ && (direction == Sweep::up || direction == Sweep::down)) {
-    with_tiles<Scalar>(W, [&](auto K) {
-      const auto launch = [&](const auto &kernel) {
-        using Kernel = std::decay_t<decltype(kernel)>;
-        device::launch(exec, "ribbon::chain_solve", {kernel.tiles() * kernel.blocks(), Kernel::max_threads, Kernel::scratch(tree_, !is_device_space<Exec>)}, kernel);
-      };
-      const auto with_columns = [&](auto C) { up ? launch(QrTileUpKernel<Scalar, K(), C()>{{solve}, {arrivals_.data()}}) : launch(QrTileDownKernel<Scalar, K(), C()>{{solve}}); };
-      columns == 1 ? with_columns(std::integral_constant<int, 1>()) : with_columns(std::integral_constant < int, K() <= 6 ? 4 : 2 > ());
-    });
-    return;
-  }
-  const auto threads_for = [&](std::int64_t items, int most) { // whose numbers fit the scratch of a team
+  const bool         up          = direction == Sweep::up || direction == Sweep::up_transposed;
+  const auto         threads_for = [&](std::int64_t items, int most) { // whose numbers fit the scratch of a team
     int threads = is_device_space<Exec> ? static_cast<int>(std::min<std::int64_t>(most, (items + 31) / 32 * 32)) : 1;
     while (threads > 1 && static_cast<std::size_t>(threads * QrSolve<Scalar>::work(W)) * sizeof(Scalar) > device::scratch_limit(exec)) threads /= 2;
     return threads;
@@ -323,6 +329,7 @@ void ChainSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
   }
   for (std::int64_t c = 0; c < columns; c += most_columns) {
     const auto part = columns_at(exec, b + c * ldb, ldb, x + c * ldx, ldx, std::min(most_columns, columns - c), transposed);
+    if (!transposed && sweep_tiles(exec, part, Way::both)) continue;
     sweep(exec, part, transposed ? Sweep::up_transposed : Sweep::up);
     sweep(exec, part, transposed ? Sweep::down_transposed : Sweep::down);
   }

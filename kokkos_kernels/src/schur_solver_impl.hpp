@@ -15,27 +15,12 @@ namespace ribbon {
 
 namespace multifrontal {
 
-/// Calls f(integral_constant K) with the half-bandwidth where it has kernels of its own, else with 0.
+/// with_half_bandwidth() for scalars whose kernels come in several widths.
 template <class Scalar, class F>
-void with_half_bandwidth(int w, const F &f)
+void with_width_of(int w, const F &f)
 {
-  if constexpr (std::is_same_v<Scalar, double>) {
-    switch (w) {
-    case 1:
-      return f(std::integral_constant<int, 1>());
-    case 2:
-      return f(std::integral_constant<int, 2>());
-    case 3:
-      return f(std::integral_constant<int, 3>());
-    case 4:
-      return f(std::integral_constant<int, 4>());
-    case 5:
-      return f(std::integral_constant<int, 5>());
-    default:
-      break;
-    }
-  }
-  f(std::integral_constant<int, 0>());
+  if constexpr (std::is_same_v<Scalar, double>) with_half_bandwidth<1, 2, 3, 4, 5>(w, f);
+  else f(std::integral_constant<int, 0>());
 }
 
 /// Threads of a team, whose scratch fits. On a host one thread works off so many items.
@@ -90,7 +75,7 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
   const int          w      = cut_width(tree_.chain);
   const std::int64_t leaves = tree_.chain.chains * tree_.leaves;
   row_of_                   = A.row_of;
-  with_half_bandwidth<Scalar>(w, [&](auto K) {
+  with_width_of<Scalar>(w, [&](auto K) {
     using Leaf         = SchurLeafKernel<Scalar, Index, K()>;
     const auto bytes   = Leaf::bytes(w);
     const int  threads = threads_for(exec, leaves, Leaf::max_threads, bytes);
@@ -134,7 +119,7 @@ void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
     if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::schur_workspace", need);
     const SchurSolve<Scalar> part{{tree_, {}, {b + first * ldb, x + first * ldx, ldb, ldx, n, row_of_, workspace_.data(), passed}}, transposed ? factors_.transposed() : factors_, transposed};
     const auto               at_leaves = [&](bool up) {
-      with_half_bandwidth<Scalar>(w, [&](auto K) {
+      with_width_of<Scalar>(w, [&](auto K) {
         const auto start = [&](auto C) {
           using Kernel               = SchurLeafSolveKernel<Scalar, K(), C()>;
           const std::int64_t items   = leaves * ((n + C() - 1) / C());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "mass.hpp"
 
+#include "../session.hpp"
 #include "split_kernels.hpp"
 
 #include <petscsnes.h>
@@ -32,6 +33,7 @@ PetscErrorCode ApplyMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex
   PetscReal c = 1, norm, size;
   PetscFunctionBegin;
   do {
+    PetscCall(AwaitCopies(y));
     PetscCall(TSComputeIFunction(ts, t, U, v, y, imex));
     PetscCall(VecAXPY(y, -1, implicit));
     PetscCall(VecNorm(y, NORM_2, &norm));
@@ -62,6 +64,7 @@ PetscErrorCode RoundMass(Vec mass, PetscReal noise)
   PetscFunctionBegin;
   PetscCall(VecGetBlockSize(mass, &components));
   PetscCall(VecGetLocalSize(mass, &n));
+  PetscCall(AwaitCopies(mass));
   PetscCall(VecGetArray(mass, &m));
   for (PetscInt i = 0; i < n; ++i) {
     int             exponent;

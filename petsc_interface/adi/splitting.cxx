@@ -109,7 +109,9 @@ PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jac
   mass_is_identity_ = !jacobian.mass_matrix;
   if (is_algebraic_.size() != static_cast<std::size_t>(n)) is_algebraic_.assign(static_cast<std::size_t>(n), 0), *rows_changed = true;
   if (jacobian.mass) PetscCall(VecGetArrayRead(jacobian.mass, &from));
+  PetscCall(AwaitCopies(mass_));
   PetscCall(VecGetArray(mass_, &mass));
+  PetscCall(AwaitCopies(multiplier_));
   PetscCall(VecGetArray(multiplier_, &multiplier));
   for (PetscInt r = 0; r < n; ++r) {
     const PetscScalar m         = from ? from[r] : PetscScalar(1);
@@ -230,6 +232,7 @@ PetscErrorCode DirectionSplitting::make_algebraic_vectors(bool some)
   }
   if (!algebraic_) PetscCall(VecDuplicate(mass_, &algebraic_));
   if (!is_algebraic_vector_) PetscCall(VecDuplicate(mass_, &is_algebraic_vector_));
+  PetscCall(AwaitCopies(is_algebraic_vector_));
   PetscCall(VecGetArrayWrite(is_algebraic_vector_, &is));
   for (std::size_t r = 0; r < is_algebraic_.size(); ++r) is[r] = is_algebraic_[r] ? 1 : 0;
   PetscCall(VecRestoreArrayWrite(is_algebraic_vector_, &is));

@@ -73,6 +73,7 @@ PetscErrorCode DirectionSplitting::algebraic_of_given(const std::vector<Mat> &A)
   PetscCall(make_work());
   PetscCall(VecSet(algebraic_, 0));
   for (Mat a : A) {
+    PetscCall(AwaitCopies(work_[0]));
     PetscCall(MatGetDiagonal(a, work_[0]));
     PetscCall(VecAXPY(algebraic_, -1, work_[0]));
   }

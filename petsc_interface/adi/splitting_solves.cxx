@@ -45,7 +45,7 @@ PetscErrorCode DirectionSplitting::solve_algebraic(Vec g, Vec x) const
   for (int pass = 0; pass < directions(); ++pass) { // x += B (g - x - N x), B: algebraic rows alone
     PetscCall(MatMult(couplings_, x, work_[0]));
     PetscCall(VecAXPBYPCZ(work_[0], 1, -1, -1, g, x));
-    PetscCall(VecPointwiseMult(work_[0], is_algebraic_vector_, work_[0]));
+    PetscCall(VecPointwiseMult(work_[0], work_[0], is_algebraic_vector_));
     PetscCall(VecAXPY(x, 1, work_[0]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

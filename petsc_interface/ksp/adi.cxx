@@ -26,7 +26,7 @@ static PetscErrorCode Correct(KSP ksp, std::size_t k, Vec r, Vec z, Vec other)
   }
   PetscCall(VecScale(z, adi->scale[k]));
   if (ksp->transpose_solve && adi->splitting.algebraic()) { // what the columns of rows that were solved by themselves ask for
-    PetscCall(VecPointwiseMult(z, adi->splitting.mass(), z));
+    PetscCall(VecPointwiseMult(z, z, adi->splitting.mass()));
     PetscCall(VecPointwiseMult(other, adi->splitting.algebraic(), r));
     PetscCall(VecAXPY(z, 1, other));
   }

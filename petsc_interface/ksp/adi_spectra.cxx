@@ -20,7 +20,7 @@ PetscErrorCode RandomVector(const DirectionSplitting &splitting, Vec *v)
   PetscCall(PetscRandomSetType(random, PETSCRANDER48));
   PetscCall(VecSetRandom(*v, random));
   PetscCall(PetscRandomDestroy(&random));
-  PetscCall(VecPointwiseMult(*v, splitting.mass(), *v));
+  PetscCall(VecPointwiseMult(*v, *v, splitting.mass())); // in this order: PETSc 3.24 loses numbers that are on the host in the third argument when it writes to them on a device
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -36,7 +36,7 @@ PetscErrorCode MultInverse(Mat S, Vec x, Vec y)
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(S, &inverse));
   PetscCall(inverse->adi->factors.solve(inverse->d, x, y, 0));
-  PetscCall(VecPointwiseMult(y, inverse->adi->splitting.mass(), y)); // 0 on algebraic rows
+  PetscCall(VecPointwiseMult(y, y, inverse->adi->splitting.mass())); // 0 on algebraic rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,13 +107,13 @@ PetscErrorCode MeasureSeparability(KSP_ADI *adi, Mat P)
   PetscCall(VecDuplicate(v, &forth));
   PetscCall(VecDuplicate(v, &back));
   PetscCall(MatMult(P, v, sum));
-  PetscCall(VecPointwiseMult(sum, splitting.mass(), sum));
+  PetscCall(VecPointwiseMult(sum, sum, splitting.mass()));
   PetscCall(VecNorm(sum, NORM_2, &size));
   adi->commutator = 0;
   for (int d = 0; d < D; ++d) {
     PetscCall(VecDuplicate(v, &w[d]));
     PetscCall(MatMult(splitting.A(d), v, w[d]));
-    PetscCall(VecPointwiseMult(w[d], splitting.mass(), w[d]));
+    PetscCall(VecPointwiseMult(w[d], w[d], splitting.mass()));
     PetscCall(VecAXPY(sum, 1, w[d]));
   }
   PetscCall(VecNorm(sum, NORM_2, &rest));
@@ -123,8 +123,8 @@ PetscErrorCode MeasureSeparability(KSP_ADI *adi, Mat P)
       PetscCall(MatMult(splitting.A(d), w[e], forth));
       PetscCall(MatMult(splitting.A(e), w[d], back));
       PetscCall(VecAXPY(forth, -1, back));
-      PetscCall(VecPointwiseMult(forth, splitting.mass(), forth));
-      PetscCall(VecPointwiseMult(back, splitting.mass(), back));
+      PetscCall(VecPointwiseMult(forth, forth, splitting.mass()));
+      PetscCall(VecPointwiseMult(back, back, splitting.mass()));
       PetscCall(VecNorm(forth, NORM_2, &rest));
       PetscCall(VecNorm(back, NORM_2, &size));
       if (size > 0) adi->commutator = std::max(adi->commutator, static_cast<double>(rest / size));

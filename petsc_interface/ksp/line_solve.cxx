@@ -2,6 +2,7 @@
 // The iteration of KSP line: x += M (b - A x) for a vector, or for all columns of a dense matrix at once.
 #include "line.hpp"
 
+#include "../native_vectors.hpp"
 #include "../pc/line.hpp"
 
 #include <algorithm>
@@ -42,11 +43,13 @@ struct Column {
 
 /// Right-hand sides and solutions: vectors, or the columns of dense matrices.
 struct Block {
-  Vec      b = nullptr, x = nullptr, r = nullptr, z = nullptr;
-  Mat      B = nullptr, X = nullptr, R = nullptr, Z = nullptr;
-  Vec      kept    = nullptr; ///< solutions that the test was content with
-  Mat      Kept    = nullptr;
-  PetscInt columns = 1;
+  Vec           b = nullptr, x = nullptr, r = nullptr, z = nullptr;
+  Mat           B = nullptr, X = nullptr, R = nullptr, Z = nullptr;
+  Vec           kept    = nullptr; ///< solutions that the test was content with
+  Mat           Kept    = nullptr;
+  PetscInt      columns = 1;
+  NativeVectors native;         ///< columns of another type than A multiplies
+  Vec           like = nullptr; ///< what it multiplies; null for vectors
 };
 
 template <class F>
@@ -73,17 +76,19 @@ PetscErrorCode Residuals(KSP ksp, Mat A, Block &k)
 {
   PetscBool at_once = PETSC_FALSE;
   PetscFunctionBegin;
-  if (k.B && !ksp->transpose_solve) PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &at_once, MATSEQAIJ, MATMPIAIJ, ""));
+  // of Kokkos matrices PETSc 3.24 multiplies the columns as host vectors, and crashes
+  if (k.B && !ksp->transpose_solve) PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &at_once, MATSEQAIJ, MATMPIAIJ, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
   if (at_once) {
     PetscCall(MatMatMult(A, k.X, k.R ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, PETSC_DEFAULT, &k.R));
     PetscCall(MatAYPX(k.R, -1, k.B, SAME_NONZERO_PATTERN));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (k.B && !k.R) PetscCall(MatDuplicate(k.B, MAT_DO_NOT_COPY_VALUES, &k.R));
+  if (k.B && !k.like) PetscCall(MatCreateVecs(A, nullptr, &k.like));
   for (PetscInt c = 0; c < k.columns; ++c)
     PetscCall(WithWrite(k.r, k.R, c, [&](Vec r) {
       PetscFunctionBegin;
-      PetscCall(WithRead(k.x, k.X, c, [&](Vec x) { return KSP_MatMult(ksp, A, x, r); }));
+      PetscCall(WithRead(k.x, k.X, c, [&](Vec x) { return k.native.with(k.like, x, r, [&](Vec native_x, Vec native_r) { return KSP_MatMult(ksp, A, native_x, native_r); }); }));
       PetscCall(WithRead(k.b, k.B, c, [&](Vec b) { return VecAYPX(r, -1, b); }));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
@@ -364,6 +369,8 @@ PetscErrorCode KSPMatSolve_Line(KSP ksp, Mat B, Mat X)
   PetscCall(MatDestroy(&k.R));
   PetscCall(MatDestroy(&k.Z));
   PetscCall(MatDestroy(&k.Kept));
+  PetscCall(VecDestroy(&k.like));
+  PetscCall(k.native.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

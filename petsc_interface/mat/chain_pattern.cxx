@@ -141,6 +141,10 @@ PetscErrorCode GatherOnFirstRank(Mat aij, MatReuse reuse, Mat *gathered)
     *gathered = block[0];
     PetscCall(PetscObjectReference((PetscObject)*gathered));
     PetscCall(MatDestroySubMatrices(1, &block));
+  } else { // PETSc has put new values into its host array, and still takes those on a device for the same
+    PetscScalar *values;
+    PetscCall(MatSeqAIJGetArrayWrite(*gathered, &values));
+    PetscCall(MatSeqAIJRestoreArrayWrite(*gathered, &values));
   }
   PetscCall(ISDestroy(&all));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,6 +2,7 @@
 /// @file multifrontal.hpp  What a matrix factored by the solver type multifrontal holds.
 #pragma once
 
+#include "../native_vectors.hpp"
 #include "chain_factor.hpp"
 
 #include <ribbon_petsc/ribbon.h>
@@ -27,6 +28,7 @@ struct MultifrontalFactor {
   Vec                          all_b = nullptr, all_x = nullptr;
   Vec                          residual = nullptr, correction = nullptr;                ///< where solutions are refined
   Vec                          probe_b = nullptr, probe_x = nullptr, probe_r = nullptr; ///< where nothing is pivoted
+  NativeVectors                native;                                                  ///< where solutions of other types are refined
   bool                         is_factored = false;
 };
 

@@ -266,5 +266,6 @@ PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
   PetscCall(VecDestroy(&f->all_x));
   for (Vec *v : {&f->residual, &f->probe_b, &f->probe_x, &f->probe_r}) PetscCall(VecDestroy(v));
   PetscCall(VecDestroy(&f->correction));
+  PetscCall(f->native.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -34,22 +34,29 @@ PetscErrorCode SolveOnce(Mat F, Vec b, Vec x, bool transposed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transposed)
+/// One solve, and steps of refinement.
+PetscErrorCode SolveAndRefine(Mat F, Vec b, Vec x, bool transposed)
 {
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
-  if (!f->is_factored) { // never a number that could be taken for an answer
-    PetscCall(VecSet(x, PETSC_INFINITY));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(SolveOnce(F, b, x, transposed));
-  for (PetscInt k = 0; f->aij && k < f->refine; ++k) { // set since the factorization: not yet
+  for (PetscInt k = 0; k < f->refine; ++k) {
     if (transposed) PetscCall(MatMultTranspose(f->aij, x, f->residual));
     else PetscCall(MatMult(f->aij, x, f->residual));
     PetscCall(VecAYPX(f->residual, -1, b));
     PetscCall(SolveOnce(F, f->residual, f->correction, transposed));
     PetscCall(VecAXPY(x, 1, f->correction));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transposed)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscFunctionBegin;
+  if (!f->is_factored) PetscCall(VecSet(x, PETSC_INFINITY));                     // never a number that could be taken for an answer
+  else if (!f->aij || f->refine == 0) PetscCall(SolveOnce(F, b, x, transposed)); // steps that were asked for since the factorization: not yet
+  else PetscCall(f->native.with(f->residual, b, x, [&](Vec native_b, Vec native_x) { return SolveAndRefine(F, native_b, native_x, transposed); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

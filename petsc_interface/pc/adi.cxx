@@ -56,7 +56,7 @@ static PetscErrorCode PCApplyTranspose_ADI(PC pc, Vec b, Vec x)
   }
   if (!adi->splitting.algebraic_couple()) {
     PetscCall(PassDirections(adi, true, b, x));
-    if (adi->right) PetscCall(VecPointwiseMult(x, adi->right, x));
+    if (adi->right) PetscCall(VecPointwiseMult(x, x, adi->right));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!adi->algebraic_part) PetscCall(VecDuplicate(adi->right, &adi->algebraic_part));
@@ -64,7 +64,7 @@ static PetscErrorCode PCApplyTranspose_ADI(PC pc, Vec b, Vec x)
   PetscCall(adi->splitting.solve_algebraic_transposed(adi->between[0], adi->algebraic_part));
   PetscCall(PassDirections(adi, true, adi->between[0], x));
   PetscCall(VecAXPY(x, 1, adi->algebraic_part));
-  PetscCall(VecPointwiseMult(x, adi->right, x));
+  PetscCall(VecPointwiseMult(x, x, adi->right));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

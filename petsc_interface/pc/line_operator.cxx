@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "line_operator.hpp"
 
-#include "../open_arrays.hpp"
+#include "../csr.hpp"
 #include "../session.hpp"
 #include "column_solver.hpp"
 #include "cut_solver.hpp"
 #include "format.hpp"
 #include "line_reader.hpp"
 #include "outside_bands.hpp"
+#include "shared_bands.hpp"
 #include "whole_lines.hpp"
 
 #include <ribbon/precision.hpp>
-#include <ribbon/scale.hpp>
-#include <ribbon/shifted_classes.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -85,16 +84,13 @@ public:
     const auto   *of   = dynamic_cast<const LineOperatorOn *>(&other);
     const Exec    exec = current_space<Exec>();
     const Events *events;
-    OpenVec<Exec> open;
     PetscFunctionBegin;
-    *made = !rounds && of && !of->chain_ && !of->is_packed() && of->factored_.values.extent(0) > 0 && (of->factored_.lhs == Lhs::shared || of->factored_.lhs == Lhs::classes);
-    if (!*made) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(GetEvents(&events));
     PetscCall(PetscLogEventBegin(events->factor, 0, 0, 0, 0));
-    PetscCall(open.open(diagonal, Access::read));
-    if constexpr (!rounds) PetscCallCXX(*made = add_diagonal<Scalar>(exec, of->factored_, of->lines_, open.data(), Scalar(s), &bands_));
-    PetscCallCXX(exec.fence());
-    PetscCall(open.close());
+    *made = !rounds && of && !of->chain_ && !of->is_packed();
+    if constexpr (!rounds) {
+      if (*made) PetscCall(ShiftBands(exec, of->factored_, of->lines_, diagonal, s, &bands_, made));
+    }
     if (*made) {
       request_ = of->request_, rows_ = of->rows_, places_ = of->places_, lines_ = of->lines_, all_rows_ = of->all_rows_, flops_ = of->flops_, periodic_ = of->periodic_, how_ = of->how_;
       PetscCall(Factor(exec, request, facts));
@@ -205,42 +201,18 @@ public:
 private:
   bool is_packed() const { return packing_.element.extent(0) > 0; }
 
-  /// Keeps one matrix for lines that agree, or some.
-  PetscErrorCode Share(const Exec &exec, std::int64_t lines, const LineRequest &request, LineFacts *facts)
-  {
-    PetscFunctionBegin;
-    if (request.lhs != PC_LINE_LHS_PER_LINE && lines > 0) {
-      // classes while they hold less than a quarter of what one matrix per line holds
-      const std::int64_t most = request.lhs == PC_LINE_LHS_SHARED ? 1 : request.lhs == PC_LINE_LHS_CLASSES ? lines : std::max<std::int64_t>(1, (lines - 1) / 4);
-      SharingResult      shared;
-      PetscCallCXX(shared = share<Scalar>(exec, bands_, most, request.lhs_tol));
-      facts->first = shared.first, facts->different = shared.different;
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  /// The same, then makes the Kronecker product, and omega.
+  /// One matrix for lines that agree, then the Kronecker product, and omega.
   PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request, LineFacts *facts)
   {
     const std::int64_t lines = request.direction.lines.lines();
     PetscFunctionBegin;
-    PetscCall(Share(exec, lines, request, facts));
+    PetscCall(ShareBands(exec, lines, request, bands_, facts));
     if (source.kronecker) {
       PetscCallCXX(bands_ = kronecker(exec, bands_, lines, source.factors));
       if (bands_.values.extent(0) > 1 && facts->different < 0) facts->first = 0, facts->different = 1;
     }
     if (request.omega != 1) PetscCallCXX(scale<Scalar>(exec, bands_, Scalar(1 / request.omega)));
     PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  /// Whether a zero pivot asks for another try, with twice the shift of the last one; from the square root of the precision on there is none.
-  bool Shift(const Exec &exec, const LineRequest &request, const FactorReport &report, LineFacts *facts)
-  {
-    const double more = facts->shift > 0 ? facts->shift : request.shift, most = std::max(request.shift, std::sqrt(static_cast<double>(PETSC_MACHINE_EPSILON)));
-    if (report.status != FactorStatus::zero_pivot || more == 0 || facts->shift + more > most) return false;
-    shift_diagonal<Scalar>(exec, bands_, static_cast<real_t<Scalar>>(more));
-    facts->shift += more;
-    return true;
   }
 
   /// Lines that the partition cuts: solved where their pieces are, or brought together where that would not be sound. Collective on their chain.
@@ -256,7 +228,7 @@ private:
     cut_ = CutSolver<Exec>();
     PetscCallCXX(whole_ = WholeLines<Exec>(exec, chain_, lines_));
     PetscCall(whole_.bands(exec, bands_, periodic_, &bands_));
-    PetscCall(Share(exec, whole_.lines().lines(), request, facts));
+    PetscCall(ShareBands(exec, whole_.lines().lines(), request, bands_, facts));
     facts->whole = true, facts->lhs = bands_.lhs, facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -268,14 +240,14 @@ private:
     try {
       if (!whole_.empty()) {
         do whole_solver_ = LineSolver<Scalar, Exec>(exec, whole_.lines(), bands_, request.solver);
-        while (Shift(exec, request, whole_solver_.report(), facts));
+        while (ShiftZeroPivots(exec, request, whole_solver_.report(), bands_, facts));
         PetscFunctionReturn(PETSC_SUCCESS);
       }
       do {
         if constexpr (rounds) factored_ = round_bands<Number>(exec, bands_, &alpha_);
         else factored_ = bands_;
         solver_ = Solver(exec, inner(lines_), factored_, request.solver);
-      } while (Shift(exec, request, solver_.report(), facts));
+      } while (ShiftZeroPivots(exec, request, solver_.report(), bands_, facts));
       bands_ = {};
     } catch (const std::invalid_argument &e) {
       facts->refusal = e.what();

@@ -59,7 +59,8 @@ PetscErrorCode LineSweep::reset()
   PetscFunctionBegin;
   has_transposed_ = false, steps_ = 0;
   PetscCall(rest_.reset());
-  for (Vec *v : {&residual_, &correction_, &outer_, &part_, &foreign_b_, &foreign_x_}) PetscCall(VecDestroy(v));
+  for (Vec *v : {&residual_, &correction_, &outer_, &part_}) PetscCall(VecDestroy(v));
+  PetscCall(native_.reset());
   groups.clear(), sequences.clear();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -101,38 +102,10 @@ PetscErrorCode LineSweep::iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt6
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// to = from, of whatever types.
-static PetscErrorCode CopyThroughHost(Vec from, Vec to)
-{
-  const PetscScalar *f;
-  PetscScalar       *t;
-  PetscInt           n;
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(from, &n));
-  PetscCall(VecGetArrayRead(from, &f));
-  PetscCall(VecGetArrayWrite(to, &t));
-  PetscCall(PetscArraycpy(t, f, n));
-  PetscCall(VecRestoreArrayWrite(to, &t));
-  PetscCall(VecRestoreArrayRead(from, &f));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode LineSweep::apply(Mat A, Vec b, Vec x, bool transposed)
 {
-  const Vec work  = residual_ ? residual_ : part_;
-  PetscBool alike = PETSC_TRUE;
   PetscFunctionBegin;
-  // columns of a dense matrix in host memory beside a matrix on a device: PETSc's vectors do not mix
-  if (work) PetscCall(PetscObjectTypeCompare((PetscObject)b, ((PetscObject)work)->type_name, &alike));
-  if (alike) {
-    PetscCall(iterate(A, b, x, true, iterations, transposed, nullptr));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!foreign_b_) PetscCall(VecDuplicate(work, &foreign_b_));
-  if (!foreign_x_) PetscCall(VecDuplicate(work, &foreign_x_));
-  PetscCall(CopyThroughHost(b, foreign_b_));
-  PetscCall(iterate(A, foreign_b_, foreign_x_, true, iterations, transposed, nullptr));
-  PetscCall(CopyThroughHost(foreign_x_, x));
+  PetscCall(native_.with(residual_ ? residual_ : part_, b, x, [&](Vec native_b, Vec native_x) { return iterate(A, native_b, native_x, true, iterations, transposed, nullptr); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

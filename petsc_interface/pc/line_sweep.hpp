@@ -2,6 +2,7 @@
 /// @file line_sweep.hpp  Solves along lines, composed over directions and colours.
 #pragma once
 
+#include "../native_vectors.hpp"
 #include "line_compare.hpp"
 #include "line_rest.hpp"
 
@@ -59,12 +60,12 @@ private:
 
   PetscErrorCode split(Vec b, Vec x, bool x_is_zero, PetscInt64 times, Vec work);
 
-  LineRest   rest_;               ///< of the only group, made when it is worth its set-up
-  PetscInt64 steps_          = 0; ///< of Richardson's iteration with it, or that could have been
-  bool       has_transposed_ = false;
-  Vec        residual_ = nullptr, correction_ = nullptr; ///< of a sequence; result of a group that does not hold all rows
-  Vec        outer_ = nullptr, part_ = nullptr;          ///< residual before all sequences, result of one
-  Vec        foreign_b_ = nullptr, foreign_x_ = nullptr; ///< for vectors of another type than Pmat's, made when some come
+  LineRest      rest_;               ///< of the only group, made when it is worth its set-up
+  PetscInt64    steps_          = 0; ///< of Richardson's iteration with it, or that could have been
+  bool          has_transposed_ = false;
+  Vec           residual_ = nullptr, correction_ = nullptr; ///< of a sequence; result of a group that does not hold all rows
+  Vec           outer_ = nullptr, part_ = nullptr;          ///< residual before all sequences, result of one
+  NativeVectors native_;
 };
 
 } // namespace ribbon::petsc

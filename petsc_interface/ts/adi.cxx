@@ -86,7 +86,7 @@ static PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, 
   }
   if (adi->splitting.algebraic()) { // no error there
     PetscCall(VecWAXPY(adi->rhs, -1, ts->vec_sol, adi->work));
-    PetscCall(VecPointwiseMult(adi->rhs, adi->splitting.is_algebraic(), adi->rhs));
+    PetscCall(VecPointwiseMult(adi->rhs, adi->rhs, adi->splitting.is_algebraic()));
     PetscCall(VecAXPY(adi->work, -1, adi->rhs));
   }
   PetscCall(TSErrorWeightedNorm(ts, ts->vec_sol, adi->work, norm, wlte, &absolute, &relative));

@@ -127,6 +127,7 @@ PetscErrorCode Evaluate(TS ts, PetscReal t, Vec Y, Vec R)
   TS_ADI *adi = adi_of(ts);
   PetscFunctionBegin;
   PetscCall(RibbonClearDomainError(ts->snes));
+  PetscCall(AwaitCopies(R));
   if (adi->has_ifunction) PetscCall(TSComputeIFunction(ts, t, Y, adi->udot, R, PETSC_FALSE));
   else PetscCall(TSComputeRHSFunction(ts, t, Y, R));
   PetscCall(CheckDomain(ts, R));
@@ -179,10 +180,12 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
   // finite differences take F, at the solution of SNES, for the function that they differentiate
   adi->stage_time = t;
   PetscCall(RibbonClearDomainError(snes));
+  PetscCall(AwaitCopies(F));
   PetscCall(TSComputeIFunction(ts, t, U, adi->udot, F, adi->imex ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(CheckDomain(ts, F));
   if (adi->imex) {
     PetscCall(RibbonClearDomainError(snes));
+    PetscCall(AwaitCopies(R));
     PetscCall(TSComputeRHSFunction(ts, t, U, R));
     PetscCall(CheckDomain(ts, R));
     PetscCall(VecAYPX(R, -1, F));
@@ -261,11 +264,18 @@ PetscErrorCode SetBoundaryRows(TS ts, PetscInt n, const PetscScalar weight[], Ve
 
 PetscErrorCode FormFunctionADI(SNES, Vec U, Vec F, TS ts)
 {
-  TS_ADI *adi = adi_of(ts);
+  TS_ADI   *adi = adi_of(ts);
+  PetscBool on_host, stays;
   PetscFunctionBegin;
+  // finite differences keep U on the host; a device would read what they had there before
+  PetscCall(VecBoundToCPU(U, &on_host));
+  PetscCall(VecBoundToCPU(adi->work, &stays));
+  if (on_host && !stays) PetscCall(VecBindToCPU(adi->work, PETSC_TRUE));
   PetscCall(VecWAXPY(adi->work, -1, adi->start, U));
   PetscCall(VecScale(adi->work, adi->shift));
+  PetscCall(AwaitCopies(F));
   PetscCall(TSComputeIFunction(ts, adi->stage_time, U, adi->work, F, adi->imex ? PETSC_TRUE : PETSC_FALSE));
+  if (on_host && !stays) PetscCall(VecBindToCPU(adi->work, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

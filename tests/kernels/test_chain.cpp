@@ -79,6 +79,13 @@ TYPED_TEST(Chains, ManyRightHandSidesAndChains)
     check<TypeParam>({90, 13, 1, 2, ring}, 9, 3, Values::dominant, false, 2);
     check<TypeParam>({90, 1, 1, 2, ring}, 9, 3, Values::dominant, true, 2);
     check<TypeParam>({90, 3, 1, 2, ring}, 0, 3, Values::dominant, true, 2);
+    for (bool permuted : {false, true}) { // widths with kernels of their own: tiles with many leaves, several chains, leaves on other tiles' ends
+      check<TypeParam>({1501, 1, 1, 3, ring}, 5, 35, Values::dominant, permuted, 4);
+      check<TypeParam>({90, 13, 3, 1, ring}, 9, 5, Values::dominant, permuted, 5);
+      check<TypeParam>({90, 13, 2, 0, ring}, 40, 17, Values::dominant, permuted, 6);
+      check<TypeParam>({50, 70, 1, 1, ring}, 64, 3, Values::dominant, permuted, 7);
+      check<TypeParam>({700, 2, 5, 5, ring}, 11, 9, Values::dominant, permuted, 8);
+    }
   }
 }
 
@@ -199,11 +206,11 @@ TEST(ChainErrors, ShapesThatAreNone)
 
 // Pieces on several ranks, here one after another: what they pass makes a tree of its own.
 template <class Scalar>
-void check_pieces(int kl, int ku, bool ring, const std::vector<std::int64_t> &sizes, std::int64_t leaf)
+void check_pieces(int kl, int ku, bool ring, const std::vector<std::int64_t> &sizes, std::int64_t leaf, std::int64_t columns)
 {
   SCOPED_TRACE(testing::Message() << "kl " << kl << " ku " << ku << " ring " << ring << " pieces " << sizes.size() << " leaf " << leaf);
   using Solver          = ribbon::ChainSolver<Scalar, Exec>;
-  const std::int64_t  n = std::accumulate(sizes.begin(), sizes.end(), std::int64_t(0)), columns = 3, W = kl + ku, P = static_cast<std::int64_t>(sizes.size());
+  const std::int64_t  n = std::accumulate(sizes.begin(), sizes.end(), std::int64_t(0)), W = kl + ku, P = static_cast<std::int64_t>(sizes.size());
   std::mt19937_64     g(7);
   ChainSystem<Scalar> s{{n, 1, kl, ku, ring}};
   fill(s, g, Values::dominant);
@@ -284,12 +291,13 @@ void check_pieces(int kl, int ku, bool ring, const std::vector<std::int64_t> &si
 TYPED_TEST(Chains, InPieces)
 {
   for (bool ring : {false, true})
-    for (std::int64_t leaf : {0, 4}) {
-      check_pieces<TypeParam>(1, 1, ring, {40, 3, 17}, leaf);
-      check_pieces<TypeParam>(2, 1, ring, {40, 3, 17, 90, 4}, leaf);
-      check_pieces<TypeParam>(0, 2, ring, {20, 30}, leaf);
-      check_pieces<TypeParam>(5, 3, ring, {8, 100, 33}, leaf);
-    }
+    for (std::int64_t leaf : {0, 4})
+      for (std::int64_t columns : {1, 3}) {
+        check_pieces<TypeParam>(1, 1, ring, {40, 3, 17}, leaf, columns);
+        check_pieces<TypeParam>(2, 1, ring, {40, 3, 17, 90, 4}, leaf, columns);
+        check_pieces<TypeParam>(0, 2, ring, {20, 30}, leaf, columns);
+        check_pieces<TypeParam>(5, 3, ring, {8, 400, 33}, leaf, columns);
+      }
 }
 
 } // namespace

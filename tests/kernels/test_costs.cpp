@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a solve costs: one kernel, labelled, and no allocation. Counted through the callbacks of Kokkos tools.
-#include "batch.hpp"
+#include "chains.hpp"
 
 #include <gtest/gtest.h>
 
@@ -95,6 +95,39 @@ TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
   ribbon::LineSolverOptions options;
   options.algorithm = "partition", options.rows_per_piece = 100;
   expect_kernels(5, {Exec(), ribbon::LineSet::interleaved(1010, 3), to_device(bands), options}, "partition");
+}
+
+// Chains whose tiles of leaves run at the same time take one kernel to factor and one to solve for a column; room for columns is made outside of solves.
+TEST_F(Costs, AShortChainIsOneKernelToFactorAndOneToSolve)
+{
+  for (const std::int64_t n : {1000, 10000, 600000})
+    for (int p : {1, 5}) {
+      const bool is_short = n <= 10000;
+      if (p > 1 && !is_short) continue;
+      ChainSystem<double> s{{n, 1, p, p}};
+      s.fill([&](std::int64_t, int d) { return d == 0 ? 2.0 * p + 1 : -1.0; });
+      const ChainOnDevice<double>       A(s);
+      ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {64, 0}); // with a leaf size hosts run the kernels of a device
+      const std::int64_t                most = is_short ? 150 : 1;
+      solver.reserve(Exec(), most);
+      Kokkos::View<double *, Memory> b("test::b", static_cast<std::size_t>(n * most)), x("test::x", b.extent(0));
+      Kokkos::deep_copy(b, 1.0);
+      const auto expect = [&](int count, int copies, const std::string &what, const auto &run) {
+        Kokkos::fence();
+        kernels = allocations = 0;
+        run();
+        Kokkos::fence();
+        EXPECT_EQ(kernels, count) << what << ", " << n << " rows, half-bandwidth " << p;
+        EXPECT_LE(allocations, copies) << what << ", " << n << " rows, half-bandwidth " << p;
+      };
+      expect(is_short ? 1 : 2, 1, "factorization", [&] { solver.factor(Exec(), A.matrix()); }); // its report is copied to the host
+      ASSERT_TRUE(solver.report().ok());
+      expect(is_short ? 1 : 2, 0, "solve", [&] { solver.solve(Exec(), b.data(), n, x.data(), n, 1); });
+      if (!is_short) continue;
+      expect(4, 0, "64 columns", [&] { solver.solve(Exec(), b.data(), n, x.data(), n, 64); });
+      expect(12, 0, "150 columns", [&] { solver.solve(Exec(), b.data(), n, x.data(), n, most); });
+      expect(4, 0, "33 columns, transposed", [&] { solver.solve(Exec(), b.data(), n, x.data(), n, 33, true); });
+    }
 }
 
 TEST_F(Costs, EveryKernelOfAFactorizationIsLabelled)

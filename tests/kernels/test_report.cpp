@@ -47,6 +47,33 @@ TEST(Report, NamesTheZeroPivot)
   EXPECT_EQ(report.smallest_pivot, 0);
 }
 
+/// `many` equal matrices, and a pivot of 1e-11 in one of them.
+TEST(Report, FindsTheUnsoundMatrixAmongMany)
+{
+  const auto one = toeplitz(50, {-1, 4, -1}, false);
+  for (const int many : {3, 8, 37}) // a matrix at a time, and tiles that are full or not
+    for (const int bad : {-1, 0, many - 2}) {
+      SCOPED_TRACE(std::to_string(many) + " matrices, " + std::to_string(bad));
+      auto bands   = one;
+      bands.lhs    = ribbon::Lhs::per_line;
+      bands.values = decltype(bands.values)("values", static_cast<std::size_t>(many), 50, 3);
+      for (int c = 0; c < many; ++c)
+        for (int i = 0; i < 50; ++i)
+          for (int d = 0; d < 3; ++d) bands.values(c, i, d) = one.values(0, i, d);
+      if (bad >= 0) bands.values(bad, 10, 0) = 0, bands.values(bad, 10, 1) = 1e-11;
+      for (const bool contiguous : {false, true}) {
+        const auto                             set = contiguous ? ribbon::LineSet::contiguous(50, many) : ribbon::LineSet::interleaved(50, many);
+        const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"thomas"});
+        EXPECT_EQ(solver.report().status, bad < 0 ? FactorStatus::ok : FactorStatus::unsound);
+        EXPECT_GT(solver.report().probe_error, bad < 0 ? 0 : 1e-9);
+        EXPECT_LT(solver.report().probe_error, bad < 0 ? 1e-14 : 1.);
+        EXPECT_LT(solver.report().rcond, 1);
+        EXPECT_GT(solver.report().rcond, bad < 0 ? 0.1 : 1e-3);
+        if (bad >= 0) EXPECT_EQ(solver.report().line, bad);
+      }
+    }
+}
+
 TEST(Report, ARoundingSizePivotIsZero)
 {
   for (const char *algorithm : {"one_pass", "thomas"})

@@ -33,7 +33,7 @@ inline PetscReal left_out(const ribbon::petsc::DirectionSplitting &splitting, Ma
   PetscReal norm = -1;
   MatDuplicate(J, MAT_COPY_VALUES, &sum);
   for (int d = 0; d < splitting.directions(); ++d) MatAXPY(sum, 1, splitting.A(d), DIFFERENT_NONZERO_PATTERN);
-  VecDuplicate(splitting.mass(), &m);
+  MatCreateVecs(J, nullptr, &m); // those of the splitting are on the host where it had to be converted
   VecCopy(splitting.mass(), m);
   VecScale(m, -shift);
   MatDiagonalSet(sum, m, ADD_VALUES);

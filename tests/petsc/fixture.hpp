@@ -183,6 +183,46 @@ inline Mat matrix(PetscInt n, const std::function<PetscScalar(PetscInt, PetscInt
   return A;
 }
 
+/// ||B - A X|| / ||B||, Frobenius norms. The dense matrices may be in host memory, and A on a device, where it multiplies vectors of its own type alone.
+inline PetscReal residual(Mat A, Mat B, Mat X)
+{
+  PetscInt  columns;
+  PetscReal left = 0, size = 0, norm;
+  Vec       b, x, r;
+  MatGetSize(B, nullptr, &columns);
+  MatCreateVecs(A, &x, &b);
+  VecDuplicate(b, &r);
+  for (PetscInt c = 0; c < columns; ++c) {
+    MatGetColumnVector(B, b, c);
+    MatGetColumnVector(X, x, c);
+    MatMult(A, x, r);
+    VecAXPY(r, -1, b);
+    VecNorm(r, NORM_2, &norm);
+    left += norm * norm;
+    VecNorm(b, NORM_2, &norm);
+    size += norm * norm;
+  }
+  for (Vec *v : {&b, &x, &r}) VecDestroy(v);
+  return PetscSqrtReal(left / size);
+}
+
+/// A dense matrix of random numbers with columns that A can multiply: on a device where A is there.
+inline Mat native_dense(Mat A, PetscInt columns)
+{
+  PetscInt rows;
+  Mat      B;
+  MatGetLocalSize(A, &rows, nullptr);
+#if PETSC_VERSION_GE(3, 19, 0)
+  VecType type;
+  MatGetVecType(A, &type);
+  MatCreateDenseFromVecType(PETSC_COMM_WORLD, type, rows, PETSC_DECIDE, PETSC_DETERMINE, columns, PETSC_DECIDE, nullptr, &B);
+#else
+  MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, columns, nullptr, &B);
+#endif
+  MatSetRandom(B, nullptr);
+  return B;
+}
+
 /// What is printed on a viewer; all ranks have it and judge it alike.
 inline std::string printed(const std::function<void(PetscViewer)> &print)
 {

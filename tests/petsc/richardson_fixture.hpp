@@ -42,6 +42,14 @@ inline void count_products(Mat A)
   products = 0;
 }
 
+/// Whether PC line keeps what lines leave out of A: of matrices in host memory.
+inline bool is_kept(Mat A)
+{
+  PetscBool kept;
+  PetscObjectTypeCompareAny((PetscObject)A, &kept, MATSEQAIJ, MATMPIAIJ, "");
+  return kept;
+}
+
 inline int applications                      = 0; ///< calls of PCApply() for the PCs that count
 inline PetscErrorCode (*apply)(PC, Vec, Vec) = nullptr;
 

@@ -53,20 +53,21 @@ TEST_F(Multifrontal, SolvesChainsOfAllKindsByOptions)
   }
 }
 
-/// Every column of X against its column of B.
+/// Every column of X against its column of B; A multiplies vectors of its own type alone where it is on a device.
 void expect_solved(Mat A, Mat B, Mat X, PetscInt columns, bool transposed)
 {
+  Vec b, x;
+  OK(MatCreateVecs(A, &x, &b));
   for (PetscInt c = 0; c < columns; ++c) {
-    Vec b, x;
-    OK(MatDenseGetColumnVecRead(B, c, &b));
-    OK(MatDenseGetColumnVecRead(X, c, &x));
+    OK(MatGetColumnVector(B, b, c));
+    OK(MatGetColumnVector(X, x, c));
     EXPECT_LE(backward_error(A, x, b, transposed), rounding) << "column " << c << " of " << columns;
-    OK(MatDenseRestoreColumnVecRead(X, c, &x));
-    OK(MatDenseRestoreColumnVecRead(B, c, &b));
   }
+  OK(VecDestroy(&b));
+  OK(VecDestroy(&x));
 }
 
-/// A dense matrix, `gap` rows between its columns in memory.
+/// A dense matrix in host memory, `gap` rows between its columns there.
 Mat dense(Mat A, PetscInt columns, PetscInt gap)
 {
   const PetscInt rows = local_rows(A);
@@ -333,6 +334,33 @@ TEST_F(Multifrontal, Refines)
     for (Mat *M : {&A, &B, &X}) OK(MatDestroy(M));
     for (Vec *v : {&scale, &b, &x, &r}) OK(VecDestroy(v));
   }
+}
+
+// A matrix on a device refines solutions in vectors that PETSc can multiply it with, whatever it is asked with.
+TEST_F(Multifrontal, RefinesVectorsOfOtherTypes) // one rank
+{
+  const RandomChain chain{120, 2, 1};
+  Mat               A = chain.matrix();
+  Vec               b, x, native_b, native_x;
+  OK(VecCreateMPI(PETSC_COMM_WORLD, chain.rows(), PETSC_DETERMINE, &b));
+  OK(VecDuplicate(b, &x));
+  OK(MatCreateVecs(A, &native_x, &native_b));
+  {
+    Factored f(A);
+    OK(MatMultifrontalSetRefine(f.F, 2));
+    OK(f.symbolic(A));
+    OK(f.numeric(A));
+    for (int again = 0; again < 2; ++again)
+      for (bool transposed : {false, true}) {
+        OK(VecSetRandom(b, nullptr));
+        OK(transposed ? MatSolveTranspose(f.F, b, x) : MatSolve(f.F, b, x));
+        OK(VecCopy(b, native_b));
+        OK(VecCopy(x, native_x));
+        EXPECT_LE(backward_error(A, native_x, native_b, transposed), rounding);
+      }
+  }
+  for (Vec *v : {&b, &x, &native_b, &native_x}) OK(VecDestroy(v));
+  OK(MatDestroy(&A));
 }
 
 } // namespace

@@ -136,9 +136,8 @@ TEST_F(PCLineNullSpaces, ColumnsOfADenseMatrixAndTransposedSolves)
   OK(PCApply(line.pc, line.b, line.x));
   for (PetscInt c = 0; c < 3; ++c) {
     PetscReal norm;
-    OK(MatDenseGetColumnVecRead(X, c, &column));
-    OK(VecWAXPY(line.r, -static_cast<PetscReal>(c + 1), line.x, column));
-    OK(MatDenseRestoreColumnVecRead(X, c, &column));
+    OK(MatGetColumnVector(X, line.r, c));
+    OK(VecAXPY(line.r, -static_cast<PetscReal>(c + 1), line.x));
     OK(VecNorm(line.r, NORM_INFINITY, &norm));
     EXPECT_LT(norm, small);
   }

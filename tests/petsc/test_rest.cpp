@@ -28,7 +28,9 @@ void expect_the_same(Mat A, DM da, PCLineDirection direction, PetscReal omega)
       own.solve();
       products = 0;
       kept.solve();
-      EXPECT_EQ(products, 0);
+      if (is_kept(A)) {
+        EXPECT_EQ(products, 0);
+      }
       EXPECT_LT(difference(kept.x, own.x), 1e4 * PETSC_MACHINE_EPSILON) << direction << " " << omega;
     }
   }

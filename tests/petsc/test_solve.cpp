@@ -257,13 +257,12 @@ TEST_F(PCLineSolve, RichardsonOfManyRightHandSidesConvergesByNorms)
   Line               line(grid.A, grid.da);
   KSP                ksp;
   KSPConvergedReason reason;
-  PetscInt           its, rows;
-  Mat                B, X, R;
-  PetscReal          left, size;
+  PetscInt           its;
+  VecType            type;
+  OK(MatGetVecType(grid.A, &type));
+  if (contains(type, "kokkos")) GTEST_SKIP() << "PETSc solves with no columns of a dense matrix of this type";
+  Mat B = native_dense(grid.A, 3), X; // it multiplies them itself
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
-  OK(MatGetLocalSize(grid.A, &rows, nullptr));
-  OK(MatCreateDense(PETSC_COMM_WORLD, rows, PETSC_DECIDE, PETSC_DETERMINE, 3, nullptr, &B));
-  OK(MatSetRandom(B, nullptr));
   OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
   OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
   OK(KSPSetType(ksp, KSPRICHARDSON));
@@ -274,12 +273,8 @@ TEST_F(PCLineSolve, RichardsonOfManyRightHandSidesConvergesByNorms)
   OK(KSPGetIterationNumber(ksp, &its));
   EXPECT_EQ(reason, KSP_CONVERGED_RTOL);
   EXPECT_LT(its, 1000);
-  OK(MatMatMult(grid.A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &R));
-  OK(MatAXPY(R, -1, B, SAME_NONZERO_PATTERN));
-  OK(MatNorm(R, NORM_FROBENIUS, &left));
-  OK(MatNorm(B, NORM_FROBENIUS, &size));
-  EXPECT_LT(left, 1e-3 * size);
-  for (Mat *M : {&B, &X, &R}) OK(MatDestroy(M));
+  EXPECT_LT(residual(grid.A, B, X), 1e-3);
+  for (Mat *M : {&B, &X}) OK(MatDestroy(M));
   OK(KSPDestroy(&ksp));
 }
 

@@ -130,7 +130,7 @@ struct Refinement {
 
 PetscErrorCode refine_once(TS, PetscInt step, PetscReal, Vec, PetscBool *resize, void *context)
 {
-  *resize = step == 10 && !static_cast<Refinement *>(context)->transferred ? PETSC_TRUE : PETSC_FALSE;
+  *resize = step == 3 && !static_cast<Refinement *>(context)->transferred ? PETSC_TRUE : PETSC_FALSE;
   return PetscErrorCode(0);
 }
 

@@ -55,6 +55,14 @@ KOKKOS_INLINE_FUNCTION Scalar streaming_load(const Scalar *from)
 #endif
 }
 
+/// Asks for the line of the cache that all multiprocessors share; it is read later.
+KOKKOS_INLINE_FUNCTION void prefetch([[maybe_unused]] const void *from)
+{
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__)
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+#endif
+}
+
 /// Lanes `lane` of `lanes` (a power of two, neighbours in a warp) copy `bytes` (a multiple of 16) to scratch together.
 KOKKOS_INLINE_FUNCTION void async_copy_block([[maybe_unused]] void *to, [[maybe_unused]] const void *from, [[maybe_unused]] int bytes, [[maybe_unused]] int lane, [[maybe_unused]] int lanes)
 {

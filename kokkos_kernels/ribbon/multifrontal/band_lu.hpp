@@ -40,21 +40,7 @@ struct BandLu {
   template <class F>
   decltype(auto) with_width(const F &f) const
   {
-    if (chain.kl != chain.ku) return f(std::integral_constant<int, 0>());
-    switch (chain.kl) {
-    case 1:
-      return f(std::integral_constant<int, 1>());
-    case 2:
-      return f(std::integral_constant<int, 2>());
-    case 3:
-      return f(std::integral_constant<int, 3>());
-    case 4:
-      return f(std::integral_constant<int, 4>());
-    case 5:
-      return f(std::integral_constant<int, 5>());
-    default:
-      return f(std::integral_constant<int, 0>());
-    }
+    return with_half_bandwidth<1, 2, 3, 4, 5, 6, 8>(chain.kl == chain.ku ? chain.kl : 0, f);
   }
 
   template <class Index>
@@ -143,7 +129,13 @@ struct BandLu {
           Scalar      *to     = u + r * (ld - 1);
           const Scalar factor = to[0] * reciprocal;
           l[r - 1]            = factor;
-          for (int k = 1; k <= length; ++k) to[k] -= factor * u[k];
+          int k               = 1;
+          for (; k + 3 <= length; k += 4) { // loaded before anything is stored: rows do not overlap, which the compiler cannot see
+            Scalar next[4];
+            for (int m = 0; m < 4; ++m) next[m] = to[k + m] - factor * u[k + m];
+            for (int m = 0; m < 4; ++m) to[k + m] = next[m];
+          }
+          for (; k <= length; ++k) to[k] -= factor * u[k];
         }
     };
     for (std::int64_t i = begin; i < std::min(begin + kl, end); ++i) load(i);
@@ -239,7 +231,7 @@ private:
     const int    kl = K ? K : chain.kl;
     std::int64_t j  = begin;
     if constexpr (K > 0) { // the next K rows wait in registers
-      const std::int64_t whole = std::max(begin, end - K);
+      const std::int64_t whole          = std::max(begin, end - K);
       Scalar             next[K + 1][Q] = {};
       for (int k = 0; k < K && begin + k < end; ++k)
         for (int q = 0; q < Q; ++q) next[k][q] = b(begin + k, q);

@@ -5,6 +5,7 @@
 #include <ribbon/lines_from_csr.hpp>
 
 #include <stdexcept>
+#include <type_traits>
 
 namespace ribbon {
 
@@ -69,6 +70,15 @@ struct ChainMatrix {
 
 namespace multifrontal {
 
+/// Calls f(integral_constant K), K = w where w is one of the widths, half-bandwidths with code of their own, else 0.
+template <int Width, int... Widths, class F>
+decltype(auto) with_half_bandwidth(int w, const F &f)
+{
+  if (w == Width) return f(std::integral_constant<int, Width>());
+  if constexpr (sizeof...(Widths) > 0) return with_half_bandwidth<Widths...>(w, f);
+  else return f(std::integral_constant<int, 0>());
+}
+
 /// Neighbouring nodes of a level.
 struct NodeRange {
   std::int64_t begin, end;
@@ -105,7 +115,7 @@ struct Tree {
   /// Columns that the leaves in slots first to first + n - 1 remove at most.
   KOKKOS_INLINE_FUNCTION int most_steps(std::int64_t first_slot, int n) const
   {
-    const std::int64_t at   = first_slot % slots;
+    const std::int64_t at   = first_slot < slots ? first_slot : first_slot % slots;
     const int          left = at == 0 && !chain.is_open_left() ? chain.ku : 0, right = at + n >= leaves && !chain.is_open_right() ? chain.kl : 0;
     return static_cast<int>(most_rows()) - chain.width() + left + right;
   }

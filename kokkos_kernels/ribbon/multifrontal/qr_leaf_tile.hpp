@@ -219,10 +219,15 @@ struct QrLeafTileKernel {
     static_assert(std::is_floating_point_v<Scalar> && W % 2 == 0, "real numbers, and sums in two halves");
     Shared                     &shared = *reinterpret_cast<Shared *>(team.scratch());
     device::Threads<Lane, Team> threads(team, team.scratch() + device::align16(sizeof(Shared)));
-    const std::int64_t          slot0 = team.league_rank() * leaves, chain0 = slot0 / tree.slots, base = chain0 * tree.chain.rows + tree.start(slot0 - chain0 * tree.slots);
-    const int                   chunks = first_chunks + (tree.most_steps(slot0, leaves) + chunk - 1) / chunk;
-    const bool                  plain  = is_plain();
-    threads.for_each([&](int v, Lane &mine) {
+    const auto                  each = [&](const auto &phase) { // more threads wait for what comes after the leaves
+      threads.for_each([&](int v, Lane &mine) {
+        if (v < max_threads) phase(v, mine);
+      });
+    };
+    const std::int64_t slot0 = team.league_rank() * leaves, chain0 = slot0 / tree.slots, base = chain0 * tree.chain.rows + tree.start(slot0 - chain0 * tree.slots);
+    const int          chunks = first_chunks + (tree.most_steps(slot0, leaves) + chunk - 1) / chunk;
+    const bool         plain  = is_plain();
+    each([&](int v, Lane &mine) {
       const int          lane  = v % leaves;
       const std::int64_t chain = (slot0 + lane) / tree.slots, node = (slot0 + lane) - chain * tree.slots;
       mine.active = chain < tree.chain.chains && node < tree.leaves, mine.ahead = v < leaves;
@@ -237,21 +242,21 @@ struct QrLeafTileKernel {
     });
     team.barrier();
     if (plain) {
-      threads.for_each([&](int v, Lane &) { stage_rows(base, 0, v, shared), stage_rows(base, 1, v, shared); });
-      threads.for_each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
+      each([&](int v, Lane &) { stage_rows(base, 0, v, shared), stage_rows(base, 1, v, shared); });
+      each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
       team.barrier();
-      threads.for_each([&](int v, Lane &) { stage_entries(0, v, shared); });
-      threads.for_each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
+      each([&](int v, Lane &) { stage_entries(0, v, shared); });
+      each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
       team.barrier();
     }
     const auto at_chunk = [&](int q, const auto &body) { // while the next one comes
-      threads.for_each([&](int v, Lane &mine) {
+      each([&](int v, Lane &mine) {
         if (plain && q + 2 < chunks) stage_rows(base, q + 2, v, shared);
         if (plain && q + 1 < chunks) stage_entries(q + 1, v, shared);
         if (q > 0) store_scales(base, q - 1, v, shared);
         if (mine.active) body(v % leaves, mine);
       });
-      threads.for_each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
+      each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
       team.barrier();
     };
     RIBBON_UNROLL
@@ -267,7 +272,7 @@ struct QrLeafTileKernel {
           if (q > first_chunks) follow(mine, lane, q - 1, shared);
         } else if (q < chunks) eliminate(mine, lane, q, shared);
       });
-    threads.for_each([&](int v, Lane &mine) {
+    each([&](int v, Lane &mine) {
       if (mine.active) pass(mine, v % leaves, shared);
     });
   }

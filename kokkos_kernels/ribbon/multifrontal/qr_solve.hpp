@@ -28,6 +28,8 @@ struct QrSolve {
   Factors<Scalar> factors;
   Columns<Scalar> v;
 
+  /// n / d for numbers of teams, which fit 31 bits.
+  KOKKOS_INLINE_FUNCTION static std::int64_t quotient(std::int64_t n, std::int64_t d) { return static_cast<std::uint32_t>(n) / static_cast<std::uint32_t>(d); }
   KOKKOS_INLINE_FUNCTION std::int64_t row(std::int64_t chain, std::int64_t place) const
   {
     const std::int64_t at = chain * tree.chain.rows + place;
@@ -257,6 +259,7 @@ struct QrSolve {
 };
 
 enum class Sweep { up, down, up_transposed, down_transposed };
+enum class Way { up, down, both };
 
 /// Leaves of any width: a thread has a leaf and a column.
 template <class Scalar>

@@ -18,7 +18,7 @@ struct SchurLeafKernel {
   SchurFactors<Scalar>       factors;
 
   /// Numbers of the window: rows as bands, the columns of the cut before, its rows, their corner.
-  static constexpr int window(int w) { return (w + 1) * (2 * w + 1) + 2 * w * (w + 1) + w * w; }
+  KOKKOS_INLINE_FUNCTION static constexpr int window(int w) { return (w + 1) * (2 * w + 1) + 2 * w * (w + 1) + w * w; }
   /// Scratch of a thread: a row that arrives, and the window where it is not in registers.
   static std::size_t bytes(int w) { return device::align16(sizeof(Scalar) * static_cast<std::size_t>(2 * w + 1 + (K > 0 ? 0 : window(w)))); }
 
@@ -287,8 +287,8 @@ struct SchurLeafSolveKernel {
       };
       const SchurLeaf at(tree, leaf / tree.leaves, leaf % tree.leaves);
       const auto      columns = [&](auto N, std::int64_t first) {
-        if (up) solve.template leaf_up<K, N()>(at, first, numbers);
-        else solve.template leaf_down<K, N()>(at, first, numbers);
+        if (up) solve.template leaf_up<K, decltype(N)::value>(at, first, numbers);
+        else solve.template leaf_down<K, decltype(N)::value>(at, first, numbers);
       };
       if (column + C <= solve.at.v.columns) columns(std::integral_constant<int, C>(), column);
       else

@@ -9,7 +9,7 @@ namespace ribbon::multifrontal {
 
 /// Counts the teams that have come to the nodes where stages end, those of the lowest stage left out. All are zero before and after a launch.
 struct Arrivals {
-  int *counts = nullptr; ///< (chains, size(tree), blocks)
+  int *counts = nullptr; ///< at_top, gone_on; (chains, size(tree), blocks)
 
   KOKKOS_INLINE_FUNCTION static std::int64_t before(const Tree &tree)
   {
@@ -17,9 +17,11 @@ struct Arrivals {
     return lowest == tree.top() ? tree.joins : tree.first[tree.stage_top(lowest)];
   }
   KOKKOS_INLINE_FUNCTION static std::int64_t size(const Tree &tree) { return tree.joins - before(tree); }
-  KOKKOS_INLINE_FUNCTION int                *at(const Tree &tree, std::int64_t chain, int level, std::int64_t node, std::int64_t block, std::int64_t blocks) const
+  /// Numbers that the counts of `blocks` take, and two of teams that have come to the top and gone on from there.
+  static std::int64_t         count(const Tree &tree, std::int64_t blocks) { return tree.chain.chains * size(tree) * blocks + 2; }
+  KOKKOS_INLINE_FUNCTION int *at(const Tree &tree, std::int64_t chain, int level, std::int64_t node, std::int64_t block, std::int64_t blocks) const
   {
-    return counts + (chain * size(tree) + tree.first[level] + node - before(tree)) * blocks + block;
+    return counts + 2 + (chain * size(tree) + tree.first[level] + node - before(tree)) * blocks + block;
   }
 };
 
@@ -40,9 +42,9 @@ KOKKOS_INLINE_FUNCTION bool comes_last(const Team &team, int *count, int all, in
   return *flag != 0;
 }
 
-/// Calls work(levels, node) for a node where the lowest stage ends, and for those above it to which the team comes last. `block`: of `blocks` that are independent of each other.
+/// Calls work(levels, node) for a node where the lowest stage ends, and for those above it to which the team comes last; returns whether it came to the top. `block`: of `blocks` that are independent of each other.
 template <class Team, class Work>
-KOKKOS_INLINE_FUNCTION void climb(const Team &team, const Tree &tree, const Arrivals &arrivals, std::int64_t chain, std::int64_t node, std::int64_t block, std::int64_t blocks, int *flag, const Work &work)
+KOKKOS_INLINE_FUNCTION bool climb(const Team &team, const Tree &tree, const Arrivals &arrivals, std::int64_t chain, std::int64_t node, std::int64_t block, std::int64_t blocks, int *flag, const Work &work)
 {
   Levels stage{0, tree.stage_top(0)};
   work(stage, node);
@@ -50,9 +52,27 @@ KOKKOS_INLINE_FUNCTION void climb(const Team &team, const Tree &tree, const Arri
     stage                    = {stage.top, tree.stage_top(stage.top)};
     node                     = node >> ((stage.top < tree.levels ? stage.top : tree.levels) - stage.bottom);
     const NodeRange children = tree.below(stage.top, node, stage.bottom);
-    if (!comes_last(team, arrivals.at(tree, chain, stage.top, node, block, blocks), static_cast<int>(children.end - children.begin), flag)) return;
+    if (!comes_last(team, arrivals.at(tree, chain, stage.top, node, block, blocks), static_cast<int>(children.end - children.begin), flag)) return false;
     work(stage, node);
   }
+  return true;
+}
+
+/// All teams of a league go on when one has come to the top; what was written before is then visible to all. They run at the same time, where threads are not virtual.
+template <class Team>
+KOKKOS_INLINE_FUNCTION void await_top(const Team &team, const Arrivals &arrivals, bool is_at_top, std::int64_t teams)
+{
+  team.barrier();
+  if (team.rank() == 0) {
+    int *at_top = arrivals.counts, *gone_on = arrivals.counts + 1;
+    Kokkos::memory_fence();
+    if (is_at_top) Kokkos::atomic_fetch_add(at_top, 1);
+    while (Kokkos::atomic_fetch_add(at_top, 0) == 0) {
+    }
+    Kokkos::memory_fence();
+    if (Kokkos::atomic_fetch_add(gone_on, 1) == static_cast<int>(teams) - 1) *gone_on = 0, *at_top = 0;
+  }
+  team.barrier();
 }
 
 } // namespace ribbon::multifrontal

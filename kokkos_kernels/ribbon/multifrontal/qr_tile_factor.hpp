@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file qr_tile_factor.hpp  Leaves and joins of a short chain in one launch.
+#pragma once
+
+#include <ribbon/multifrontal/qr_join_registers.hpp>
+#include <ribbon/multifrontal/qr_leaf_tile.hpp>
+
+namespace ribbon::multifrontal {
+
+/// A team goes on with the joins above its leaves. Joins want more threads than leaves, so that fewer teams fit a multiprocessor than with a kernel for each: for few tiles, of one chain or of chains with 32 leaves and
+/// more.
+template <class Scalar, class Index, int W>
+struct QrTileFactorKernel {
+  using Leaves                     = QrLeafTileKernel<Scalar, Index, W>;
+  using Joins                      = QrJoinRegistersKernel<Scalar, W>;
+  static constexpr int team_size   = Joins::team_size;
+  static constexpr int max_threads = team_size;
+  Leaves               leaves;
+  Joins                joins;
+
+  static std::size_t scratch(bool virtual_threads)
+  {
+    const std::size_t states = virtual_threads ? team_size * device::align16(sizeof(typename Leaves::Lane)) : 0, bytes = Leaves::scratch(false) + states, more = Joins::scratch(virtual_threads);
+    return bytes > more ? bytes : more;
+  }
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
+  {
+    leaves(team);
+    team.barrier();
+    if (joins.tree.top() > 0) joins(team);
+  }
+};
+
+} // namespace ribbon::multifrontal

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file native_vectors.hpp  Vectors of other types than those of a matrix: columns of a dense matrix in host memory beside a matrix on a device.
+#pragma once
+
+#include "compat.h"
+
+namespace ribbon::petsc {
+
+/// to = from, of whatever types.
+inline PetscErrorCode CopyThroughHost(Vec from, Vec to)
+{
+  const PetscScalar *f;
+  PetscScalar       *t;
+  PetscInt           n;
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(from, &n));
+  PetscCall(VecGetArrayRead(from, &f));
+  PetscCall(VecGetArrayWrite(to, &t));
+  PetscCall(PetscArraycpy(t, f, n));
+  PetscCall(VecRestoreArrayWrite(to, &t));
+  PetscCall(VecRestoreArrayRead(from, &f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Copies in vectors that PETSc can multiply a matrix with. What it does with others is undefined: it crashes, or keeps a copy on the device that host code no longer changes.
+class NativeVectors {
+public:
+  /// Calls f(b, x) with b and x, or with copies where one of them is of another type than `like`; x is written, and not read before.
+  template <class F>
+  PetscErrorCode with(Vec like, Vec b, Vec x, const F &f)
+  {
+    PetscBool b_is = PETSC_TRUE, x_is = PETSC_TRUE;
+    PetscFunctionBegin;
+    if (like) PetscCall(PetscObjectTypeCompare((PetscObject)b, ((PetscObject)like)->type_name, &b_is));
+    if (like) PetscCall(PetscObjectTypeCompare((PetscObject)x, ((PetscObject)like)->type_name, &x_is));
+    if (b_is && x_is) {
+      PetscCall(f(b, x));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    if (!b_) PetscCall(VecDuplicate(like, &b_));
+    if (!x_) PetscCall(VecDuplicate(like, &x_));
+    PetscCall(CopyThroughHost(b, b_));
+    PetscCall(f(b_, x_));
+    PetscCall(CopyThroughHost(x_, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode reset()
+  {
+    PetscFunctionBegin;
+    PetscCall(VecDestroy(&b_));
+    PetscCall(VecDestroy(&x_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  Vec b_ = nullptr, x_ = nullptr; ///< made when some come
+};
+
+} // namespace ribbon::petsc
