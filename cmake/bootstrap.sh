@@ -38,7 +38,7 @@ build_ribbon() {
   require_tutorials
   if [ ! -f "$build/CMakeCache.txt" ]; then
     echo "Configuring in $build"
-    cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release > "$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
+    cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DRIBBON_PRECOMPILE=ON > "$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
     mv "$build.log" "$build/configure.log"
   fi
   echo "Building"

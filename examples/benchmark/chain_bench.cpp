@@ -91,7 +91,8 @@ void measure_levels(int p, const ChainSettings &s, const char *name, Report &rep
 {
   const Exec   exec;
   const double most     = *std::max_element(s.rows.begin(), s.rows.end());
-  double       joins[2] = {0, 0};
+  double       joins[2] = {0, 0}, all[2] = {0, 0};
+  bool         was_apart[2] = {true, true};
   for (std::int64_t leaves = 1;; leaves *= 2) {
     const std::int64_t leaf = std::max<std::int64_t>(s.leaf_size, p + 1), n = leaves * leaf;
     if (static_cast<double>(n) > most) break;
@@ -113,12 +114,14 @@ void measure_levels(int p, const ChainSettings &s, const char *name, Report &rep
         for (const auto &[label, seconds] : KernelTimes::seconds) sums[label.find("joins") != std::string::npos ? 1 : 0] += 1e3 * seconds;
         if (k >= 2) at_leaves.push_back(sums[0]), at_joins.push_back(sums[1]);
       }
-      const auto   fastest = [](const std::vector<double> &t) { return *std::min_element(t.begin(), t.end()); };
-      const double all     = fastest(at_joins);
-      const char  *what    = phase == 0 ? "factor" : "solve";
-      report.add(A, {std::string("ribbon ") + name, std::string(what) + " leaves", 1, fastest(at_leaves), 0, 0}, 0);
-      if (leaves > 1) report.add(A, {std::string("ribbon ") + name, std::string(what) + " level", static_cast<int>(leaves / 2), all - joins[phase], 0, 0}, 0);
-      joins[phase] = all;
+      const auto   fastest   = [](const std::vector<double> &t) { return *std::min_element(t.begin(), t.end()); };
+      const double of_leaves = fastest(at_leaves), of_joins = fastest(at_joins);
+      const char  *what     = phase == 0 ? "factor" : "solve";
+      const bool   is_apart = leaves == 1 || of_joins > 0; // else one kernel has leaves and joins, and more leaves cost nothing where a device is not full
+      report.add(A, {std::string("ribbon ") + name, std::string(what) + " leaves", 1, of_leaves, 0, 0}, 0);
+      if (leaves > 1 && ((is_apart && was_apart[phase]) || (ribbon::is_device_space<Exec> && phase == 0)))
+        report.add(A, {std::string("ribbon ") + name, std::string(what) + " level", static_cast<int>(leaves / 2), is_apart && was_apart[phase] ? of_joins - joins[phase] : of_leaves + of_joins - all[phase], 0, 0}, 0);
+      joins[phase] = of_joins, all[phase] = of_leaves + of_joins, was_apart[phase] = is_apart;
     }
   }
 }

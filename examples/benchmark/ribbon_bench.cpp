@@ -29,7 +29,7 @@ struct Settings {
   std::vector<int>         periodic{0};
   int                      repeat = 10;
   bool                     peers = true, in_place = false, factor_and_solve = false, in_float = false;
-  int                      rows_per_thread = 0, lines_per_team = 0, switch_rows = 0;
+  int                      rows_per_thread = 0, lines_per_team = 0, rows_per_piece = 0, switch_rows = 0;
   std::string              json;
   static constexpr bool    is_cpu() { return !ribbon::is_device_space<Exec>; }
 };
@@ -66,7 +66,7 @@ nlohmann::json run(const Settings &s)
               std::vector<Timing> timings;
               for (const auto &algorithm : s.algorithms) {
                 try {
-                  const ribbon::LineSolver<Scalar, Exec> solver(exec, c.layout(), bands_of<Scalar>(c), {algorithm, 0, s.rows_per_thread, s.lines_per_team, 0, s.switch_rows});
+                  const ribbon::LineSolver<Scalar, Exec> solver(exec, c.layout(), bands_of<Scalar>(c), {algorithm, 0, s.rows_per_thread, s.lines_per_team, s.rows_per_piece, s.switch_rows});
                   Timing                                 t;
                   t.solver = "ribbon " + solver.report().algorithm, t.bytes = solver.report().bytes;
                   if (!solver.report().ok()) {
@@ -148,15 +148,16 @@ int main(int argc, char **argv)
   const auto *repeat = app.add_option("--repeat", s.repeat, "samples; the median counts");
   app.add_option("--rows-per-thread", s.rows_per_thread, "shape of one_pass: 16, 32, 64 (contiguous lines: 32), 0 for the solver's choice");
   app.add_option("--lines-per-team", s.lines_per_team, "shape of one_pass: a power of two, 0 for the solver's choice");
+  app.add_option("--rows-per-piece", s.rows_per_piece, "rows of a piece of partition, 0 for the solver's choice");
   app.add_flag("--in-place", s.in_place, "solve in place, as the copy cannot");
   app.add_flag("--factor-and-solve", s.factor_and_solve, "matrices and right-hand sides of a solve are new (per_line, shifted)");
   app.add_flag("--float", s.in_float, "single precision, without cuSPARSE and LAPACK");
   app.add_flag("!--no-peers", s.peers, "leave cuSPARSE and LAPACK out");
   app.add_option("--json", s.json, "also write the table to this file");
   app.add_option("--make-table", make.file, "time every algorithm and shape that auto chooses from, and write its table to this header (with --rows, --unknowns, --repeat alone)")
-    ->excludes("--lines", "--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--switch-rows", "--in-place", "--factor-and-solve", "--json");
+    ->excludes("--lines", "--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--rows-per-piece", "--switch-rows", "--in-place", "--factor-and-solve", "--json");
   const auto *march = app.add_flag("--hyperdiffusion", "whole time steps of periodic hyperdiffusion, the benchmark of cuPentBatch (with --rows, --lines or --unknowns, --repeat, --steps, --time-step, --json alone)")
-                        ->excludes("--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--switch-rows", "--in-place", "--factor-and-solve", "--float",
+                        ->excludes("--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--rows-per-piece", "--switch-rows", "--in-place", "--factor-and-solve", "--float",
                                    "--no-peers", "--make-table");
   app.add_option("--time-step", step.time_step, "hyperdiffusion: length of a step; lines have length 1, sigma is half of it times rows^4")->check(CLI::PositiveNumber)->needs("--hyperdiffusion");
   app.add_option("--steps", step.steps, "hyperdiffusion: time steps of a sample")->check(CLI::PositiveNumber)->needs("--hyperdiffusion");

@@ -7,6 +7,7 @@ import re
 import sys
 
 BEGIN, END = "<!-- measured: {} -->", "<!-- end -->"
+NOISE = 0.02  # seconds: what starts of programs differ by
 CASES = [f"heston_case{k}" for k in (1, 2, 3, 4)]
 
 
@@ -22,36 +23,34 @@ def write(name, data):
 
 
 def seconds_to(points, error):
-    """Seconds after which a curve falls to an error and stays: interpolated between two runs in logarithms; None where it does not."""
-    points = sorted(points, key=lambda p: p["cpu_s"])
+    """Seconds at which a curve, in the order of its steps, falls to an error and stays: interpolated between two runs in logarithms; None where it does not."""
     for a, b in reversed(list(zip(points, points[1:]))):
         if b["error"] <= error < a["error"]:
             t = math.log(a["error"] / error) / math.log(a["error"] / b["error"])
-            return math.exp((1 - t) * math.log(max(a["cpu_s"], 1e-3)) + t * math.log(max(b["cpu_s"], 1e-3)))
-    return points[0]["cpu_s"] if points and points[0]["error"] <= error else None
+            return math.exp((1 - t) * math.log(max(a["cpu_s"], NOISE)) + t * math.log(max(b["cpu_s"], NOISE)))
+    return max(points[0]["cpu_s"], NOISE) if points and points[0]["error"] <= error else None
 
 
 def speeds(data, errors):
-    """Rows of a table: seconds to errors; in bold the shortest and whatever is within a tenth of it. `<`: the first run is better already."""
+    """Rows of a table: seconds to errors; in bold the shortest and whatever is within a tenth of it, or within the noise. `<`: the first run is better already."""
     columns = []
     for error in errors:
         column = {name: seconds_to(curve["points"], error) for name, curve in data["curves"].items()}
         best = min((s for s in column.values() if s is not None), default=None)
-        first = {name: min(curve["points"], key=lambda p: p["cpu_s"])["error"] <= error for name, curve in data["curves"].items() if curve["points"]}
-        columns.append({name: "" if s is None else ("**{}**" if s <= 1.1 * best else "{}").format(("< " if first[name] else "") + f"{s:.2g}") for name, s in column.items()})
+        first = {name: curve["points"][0]["error"] <= error for name, curve in data["curves"].items() if curve["points"]}
+        columns.append({name: "" if s is None else ("**{}**" if s <= max(1.1 * best, best + NOISE) else "{}").format(("< " if first[name] else "") + f"{s:.2g}") for name, s in column.items()})
     rows = ["| seconds to an error of | " + " | ".join(f"{e:.0e}".replace("e-0", "e-") for e in errors) + " |", "|---" * (len(errors) + 1) + "|"]
     return rows + [f"| {name} | " + " | ".join(column[name] for column in columns) + " |" for name in data["curves"] if any(column[name] for column in columns)]
 
 
 def orders(data):
-    """Rows of a table: errors of the cases with 100 steps, and the order that 200 more show."""
+    """Rows of a table: errors of the cases with 100 steps, and the order that 200 show."""
     rows = ["| | " + " | ".join(data[case]["title"] for case in CASES) + " |", "|---" * (len(CASES) + 1) + "|"]
     for name in data[CASES[0]]["curves"]:
         cells = []
         for case in CASES:
             at = {p["steps"]: p for p in data[case]["curves"][name]["points"]}
-            last = sorted(at)[-2:]
-            order = math.log(at[last[0]]["error"] / at[last[1]]["error"]) / math.log(last[1] / last[0])
+            order = math.log2(at[100]["error"] / at[200]["error"])
             cells.append(f"{at[100]['error']:.1e}, {order:.2f}, {at[100]['price_error']:.1e}")
         rows.append(f"| {name} | " + " | ".join(cells) + " |")
     return rows
@@ -76,24 +75,24 @@ def fill(page, data):
 def curves(axis, data, x="cpu_s"):
     """TS adi in full lines, PETSc's methods in broken ones."""
     for k, (name, curve) in enumerate(data["curves"].items()):
-        points = [(p[x], p["error"]) for p in curve["points"] if x in p]
+        points = [(max(p[x], NOISE), p["error"]) for p in curve["points"] if x in p]
         if points:
             axis.loglog(*zip(*points), "o-" if name.startswith("adi") else "s--", ms=4, lw=1.4 if name.startswith("adi") else 1, color=f"C{k % 10}", mfc="white" if k >= 10 else None, label=name)
     axis.grid(alpha=0.3)
     axis.set(title=data["title"], ylabel="largest error", xlabel="seconds of the processor" if x == "cpu_s" else x)
-    axis.legend(fontsize=6.5)
+    axis.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=2)
 
 
 def draw(data, docs, plt):
     found = [data[name] for name in ("dirichlet", "neumann", "brusselator") if name in data]
     if found:
-        figure, axes = plt.subplots(1, len(found), figsize=(5.5 * len(found), 5), constrained_layout=True, squeeze=False)
+        figure, axes = plt.subplots(1, len(found), figsize=(5.5 * len(found), 6.2), constrained_layout=True, squeeze=False)
         for axis, problem in zip(axes[0], found):
             curves(axis, problem)
         figure.savefig(docs / "work_precision.png", dpi=100)
     if "heston_200" not in data or "surface" not in data.get(CASES[0], {}):
         return
-    figure = plt.figure(figsize=(16, 4.8), constrained_layout=True)
+    figure = plt.figure(figsize=(16, 5.8), constrained_layout=True)
     axis = figure.add_subplot(1, 3, 1)
     curves(axis, data[CASES[0]], "steps")
     axis.set(title="case 1, 100 x 50: error in time")

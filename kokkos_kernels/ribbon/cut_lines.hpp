@@ -108,7 +108,7 @@ public:
     const std::int64_t              left = left_rows(), right = right_rows() + piece.m - piece.n();
     const auto                      run = [&](std::int64_t first, std::int64_t rows) {
       kernel.first = first, kernel.rows = rows;
-      if (rows > 0) Kokkos::parallel_for("ribbon::cut_lines::correct", light(exec, kernel.flat ? rows * out.lines() : kernel.along ? out.lines() : rows), kernel);
+      if (rows > 0) Kokkos::parallel_for("ribbon::cut_lines::correct", light(exec, kernel.flat ? kernel.threads() : kernel.along ? out.lines() : rows), kernel);
     };
     if (left + right >= piece.m) return run(0, piece.m);
     run(0, left);

@@ -37,7 +37,7 @@ struct ShiftedMatrices {
   const Scalar         *alpha, *beta;
   std::int64_t          lines, rows;
   int                   lower, upper;
-  std::int64_t          equal_begin = 0, equal_end = 0; ///< rows that agree
+  std::int64_t          equal_begin = 0, equal_end = 0; ///< rows that agree with the middle one
 
   struct Line {
     const Scalar               *values; ///< of row `begin`
@@ -68,7 +68,7 @@ struct ShiftedMatrices {
     line.values = values + 2 * begin, line.rows = rows, line.lower = lower, line.upper = upper;
     line.alpha = alpha[m], line.beta = beta[m];
     line.first = static_cast<int>(equal_begin - begin), line.last = static_cast<int>(equal_end - begin);
-    if (equal_begin < equal_end) line.form(line.first, line.equal);
+    if (equal_begin < equal_end) line.form(static_cast<int>(rows / 2 - begin), line.equal); // a row without entries outside the matrix
     return line;
   }
 };

@@ -91,7 +91,8 @@ Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines
     why = "lines of " + std::to_string(lines.rows) + " rows " + (lines.rows < K ? "are too short" : "do not fit the scratch of a team");
     return nullptr;
   }
-  auto       made  = std::make_unique<Algorithm>(exec, bands, shape);
+  auto made = std::make_unique<Algorithm>(exec, bands, shape);
+  made->plan.share_elimination(exec, lines, options.rows_per_thread, options.lines_per_team);
   const auto found = made->plan.smallest_pivot(exec);
   pivot            = {static_cast<double>(found.val), found.loc / lines.rows, found.loc % lines.rows};
   return made;

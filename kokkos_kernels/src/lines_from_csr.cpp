@@ -102,17 +102,35 @@ struct CouplingsReducer {
   }
 };
 
-template <class Scalar, class Index>
+/// Numbers of either width: a kernel for each would be twice the device code for what runs once per matrix.
+struct Indices {
+  const void            *data;
+  bool                   wide;
+  KOKKOS_INLINE_FUNCTION std::int64_t operator[](std::int64_t i) const { return wide ? static_cast<const std::int64_t *>(data)[i] : static_cast<const std::int32_t *>(data)[i]; }
+};
+
+/// CsrMatrix<Scalar, std::int32_t> or CsrMatrix<Scalar, std::int64_t>.
+template <class Scalar>
+struct Csr {
+  Indices       row_begin, column;
+  const Scalar *value;
+  template <class Index>
+  explicit Csr(const CsrMatrix<Scalar, Index> &A) : row_begin{A.row_begin, sizeof(Index) == 8}, column{A.column, sizeof(Index) == 8}, value(A.value)
+  {
+  }
+};
+
+template <class Scalar>
 struct CouplingsKernel {
-  CsrMatrix<Scalar, Index> A;
-  LinePlaces               lines;
-  KOKKOS_FUNCTION void     operator()(const std::int64_t k, CouplingsReducer &r) const
+  Csr<Scalar>          A;
+  LinePlaces           lines;
+  KOKKOS_FUNCTION void operator()(const std::int64_t k, CouplingsReducer &r) const
   {
     const RowOnLines row(lines, k);
     bool             has_diagonal = false;
     Scalar           sum(0);
     real_t<Scalar>   largest = 0;
-    for (Index e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
+    for (std::int64_t e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
       const std::int64_t column   = A.column[e];
       const bool         diagonal = column == k, zero = A.value[e] == Scalar(0);
       const Entry        entry = row.to(column);
@@ -142,16 +160,16 @@ struct CouplingsKernel {
   KOKKOS_INLINE_FUNCTION bool on_line(std::int64_t other, const RowOnLines &row) const { return place_of(lines.lines, other).line == row.place.line && lines.same_line(row.k, other); }
 };
 
-template <class Scalar, class Index, class Memory>
+template <class Scalar, class Memory>
 struct StrengthKernel {
-  CsrMatrix<Scalar, Index>             A;
+  Csr<Scalar>                          A;
   LinePlaces                           lines;
   Kokkos::View<std::int64_t *, Memory> histogram;
   KOKKOS_FUNCTION void                 operator()(const std::int64_t k) const
   {
     const RowOnLines row(lines, k);
     double           along = 0, diagonal = 0, off = 0;
-    for (Index e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
+    for (std::int64_t e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
       const double a = static_cast<double>(magnitude(A.value[e]));
       if (A.column[e] == k) {
         diagonal = a;
@@ -181,17 +199,17 @@ struct PreferenceReducer {
 };
 
 /// Counts rows that couple along some of the sets of lines at all, and those that couple along the other one `factor` times as strongly as along each of the `count` first.
-template <class Scalar, class Index>
+template <class Scalar>
 struct PreferenceKernel {
-  CsrMatrix<Scalar, Index> A;
-  LinePlaces               lines[2], other_lines;
-  int                      count;
-  double                   factor;
-  KOKKOS_FUNCTION double   along(const LinePlaces &places, const std::int64_t k) const
+  Csr<Scalar>            A;
+  LinePlaces             lines[2], other_lines;
+  int                    count;
+  double                 factor;
+  KOKKOS_FUNCTION double along(const LinePlaces &places, const std::int64_t k) const
   {
     const RowOnLines row(places, k);
     double           sum = 0;
-    for (Index e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e)
+    for (std::int64_t e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e)
       if (row.to(A.column[e]).distance != 0) sum += static_cast<double>(magnitude(A.value[e]));
     return sum;
   }
@@ -209,13 +227,13 @@ struct PreferenceKernel {
 };
 
 /// Runs over the places on the lines, which need not be all of the matrix; the smaller stride runs fastest.
-template <class Scalar, class Index, class Values>
+template <class Scalar, class Values>
 struct ExtractKernel {
-  CsrMatrix<Scalar, Index> A;
-  LinePlaces               lines;
-  int                      h;
-  Values                   values;
-  KOKKOS_FUNCTION void     operator()(const std::int64_t u) const
+  Csr<Scalar>          A;
+  LinePlaces           lines;
+  int                  h;
+  Values               values;
+  KOKKOS_FUNCTION void operator()(const std::int64_t u) const
   {
     const LineSet     &s     = lines.lines;
     const bool         along = s.row_stride < s.stride0;
@@ -225,7 +243,7 @@ struct ExtractKernel {
     for (int d = 0; d < (2 * h + 1) * B * B; ++d) values(p.line, p.row, d) = Scalar(element < 0 && d / (B * B) == h && d % (B + 1) == (h * B * B) % (B + 1) ? 1 : 0);
     if (element < 0) return;
     for (int a = 0; a < B; ++a)
-      for (Index e = A.row_begin[element * B + a]; e < A.row_begin[element * B + a + 1]; ++e) {
+      for (std::int64_t e = A.row_begin[element * B + a]; e < A.row_begin[element * B + a + 1]; ++e) {
         const std::int64_t c = A.column[e] / B, other = lines.place ? lines.place[c] : c;
         bool               wrapped;
         const int          d = other >= 0 && lines.same_line(k, other) ? distance(s, p, k, other, lines.wrap, h, wrapped) : 0;
@@ -268,7 +286,7 @@ template <class Scalar, class Index, class Exec>
 LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines)
 {
   CouplingsReducer r;
-  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, A.rows), CouplingsKernel<Scalar, Index>{A, lines}, Kokkos::Sum<CouplingsReducer>(r));
+  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, A.rows), CouplingsKernel<Scalar>{Csr<Scalar>(A), lines}, Kokkos::Sum<CouplingsReducer>(r));
   exec.fence();
   auto at = [](std::int64_t row) { return row == none ? -1 : row; };
   return {
@@ -280,7 +298,7 @@ std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<S
 {
   using Memory = typename Exec::memory_space;
   Kokkos::View<std::int64_t *, Memory> histogram("ribbon::strength_histogram", strength_bins);
-  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, A.rows), StrengthKernel<Scalar, Index, Memory>{A, lines, histogram});
+  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, A.rows), StrengthKernel<Scalar, Memory>{Csr<Scalar>(A), lines, histogram});
   exec.fence();
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, histogram);
   return std::vector<std::int64_t>(host.data(), host.data() + strength_bins);
@@ -289,8 +307,8 @@ std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<S
 template <class Scalar, class Index, class Exec>
 LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor)
 {
-  PreferenceReducer               r;
-  PreferenceKernel<Scalar, Index> kernel{A, {}, other_lines, static_cast<int>(lines.size()), factor};
+  PreferenceReducer        r;
+  PreferenceKernel<Scalar> kernel{Csr<Scalar>(A), {}, other_lines, static_cast<int>(lines.size()), factor};
   if (lines.empty() || lines.size() > 2) throw std::invalid_argument("ribbon::line_preference: one or two sets of lines beside the other one, not " + std::to_string(lines.size()));
   std::copy(lines.begin(), lines.end(), kernel.lines);
   if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_preference", indices(exec, A.rows), kernel, Kokkos::Sum<PreferenceReducer>(r));
@@ -308,7 +326,7 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
   bands.lhs        = Lhs::per_line;
   bands.block      = lines.components;
   bands.values = allocate<Values>(exec, "ribbon::bands", static_cast<std::size_t>(s.lines()), static_cast<std::size_t>(s.rows), static_cast<std::size_t>((2 * half_bandwidth + 1) * lines.components * lines.components));
-  Kokkos::parallel_for("ribbon::extract_bands", indices(exec, s.unknowns()), ExtractKernel<Scalar, Index, Values>{A, lines, half_bandwidth, bands.values});
+  Kokkos::parallel_for("ribbon::extract_bands", indices(exec, s.unknowns()), ExtractKernel<Scalar, Values>{Csr<Scalar>(A), lines, half_bandwidth, bands.values});
   return bands;
 }
 

@@ -16,7 +16,7 @@ public:
   PetscErrorCode set_up(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines, const Input &bands, bool periodic, const CutChoices &how, const LineSolverOptions &options, std::string *why_not)
   {
     PetscFunctionBegin;
-    PetscCall(Divide(exec, *chain, lines, how));
+    PetscCall(Divide(exec, *chain, lines, how.parts));
     for (Part &part : parts_) {
       Input of_part;
       PetscCallCXX(of_part = bands_of(exec, part, bands));
@@ -87,31 +87,21 @@ private:
     CutPart<Exec> cut;
   };
 
-  /// On a device two parts are worth their launches where the messages take this long, and where the kernels take longer than those.
-  static constexpr double least_hidden = 2e-5;
-
   /// Ranks may see the lines as one run or as rows of them: parts are whole rows where some do.
-  PetscErrorCode Divide(const Exec &exec, const LineChain &chain, const LineSet &lines, const CutChoices &how)
+  PetscErrorCode Divide(const Exec &exec, const LineChain &chain, const LineSet &lines, std::int64_t parts)
   {
-    std::int64_t    row = lines.count1 > 1 ? lines.count0 : 0, parts = how.parts;
-    const long long longest = std::max_element(chain.pieces.begin(), chain.pieces.end(), [](const auto &p, const auto &q) { return p.rows < q.rows; })->rows;
+    std::int64_t row = lines.count1 > 1 ? lines.count0 : 0;
     PetscFunctionBegin;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &row, 1, MPI_INT64_T, MPI_MAX, chain.comm));
-    has_stride_to_spare_ = row == 0;
-    if (parts == 0) {
-      const double numbers = static_cast<double>(lines.lines()) * lines.components, bytes = 24 * numbers * static_cast<double>(longest);
-      const double messages = CutCost(lines.components, sizeof(Scalar)).best(chain.size(), static_cast<double>(lines.lines())).seconds;
-      parts                 = is_device_space<Exec> && messages >= least_hidden && bytes / device_memory >= messages ? 2 : 1;
-    }
-    const LineShares units{row > 0 ? lines.lines() / row : lines.lines(), std::max<std::int64_t>(1, std::min(parts, row > 0 ? lines.lines() / row : lines.lines()))};
+    has_stride_to_spare_    = row == 0;
+    const std::int64_t each = std::max<std::int64_t>(1, row), all = lines.lines() / each;
+    const LineShares   units{all, std::max<std::int64_t>(1, std::min(parts, all))};
     parts_.clear();
     for (std::int64_t k = 0; k < units.parts; ++k) {
-      const std::int64_t each = std::max<std::int64_t>(1, row);
       PetscCallCXX(parts_.push_back({units.parts > 1 ? own_stream(exec) : exec, units.begin(k) * each, units.count(k) * each, {}}));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  static constexpr double device_memory = 4e12; ///< bytes a second
 
   /// Kokkos before 4 has none to give, nor have hosts.
   static Exec own_stream(const Exec &exec)

@@ -20,7 +20,7 @@ struct PC_Line {
   PetscReal                    lhs_tol      = 0; ///< 0: exactly
   PCLineCut                    cut          = PC_LINE_CUT_AUTO;
   PCLineCutExchange            cut_exchange = PC_LINE_CUT_EXCHANGE_AUTO;
-  PetscInt                     cut_parts    = 0; ///< 0: the set-up decides
+  PetscInt                     cut_parts    = 1;
   PCLineAlgorithm              algorithm    = PC_LINE_ALGORITHM_AUTO;
   PetscReal                    zero_pivot   = 0;       ///< 0: 100 machine epsilon
   PetscViewer                  viewer       = nullptr; ///< where every set-up says what it found

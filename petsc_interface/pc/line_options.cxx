@@ -196,7 +196,7 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   if (set) PetscCall(PCLineSetCut(pc, (PCLineCut)choice));
   PetscCall(PetscOptionsEnum("-pc_line_cut_exchange", "Who solves the reduced systems of lines that the partition cuts", "PCLineSetCutExchange", PCLineCutExchanges, (PetscEnum)line->cut_exchange, &choice, &set));
   if (set) PetscCall(PCLineSetCutExchange(pc, (PCLineCutExchange)choice));
-  PetscCall(PetscOptionsInt("-pc_line_cut_parts", "Parts of the lines that the partition cuts: messages of one travel while others are computed (0: the set-up decides)", "PCLineSetCutParts", parts, &parts, &set));
+  PetscCall(PetscOptionsInt("-pc_line_cut_parts", "Parts of the lines that the partition cuts: messages of one travel while others are computed", "PCLineSetCutParts", parts, &parts, &set));
   if (set) PetscCall(PCLineSetCutParts(pc, parts));
   PetscCall(PetscOptionsEnum("-pc_line_algorithm", "Kernel", "PCLineSetAlgorithm", PCLineAlgorithms, (PetscEnum)line->algorithm, &choice, &set));
   if (set) PetscCall(PCLineSetAlgorithm(pc, (PCLineAlgorithm)choice));
@@ -252,7 +252,7 @@ RIBBON_ENUM_OPTION(Ordering, PCLineOrdering, PC_LINE_ORDERING_JACOBI, PC_LINE_OR
 RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)
 RIBBON_ENUM_OPTION(Cut, PCLineCut, PC_LINE_CUT_AUTO, PC_LINE_CUT_ERROR)
 RIBBON_ENUM_OPTION(CutExchange, PCLineCutExchange, PC_LINE_CUT_EXCHANGE_AUTO, PC_LINE_CUT_EXCHANGE_GROUPS)
-RIBBON_OPTION(CutParts, PetscInt, Int, value >= 0, "PCLineSetCutParts, -pc_line_cut_parts: %" PetscInt_FMT " is negative", value)
+RIBBON_OPTION(CutParts, PetscInt, Int, value > 0, "PCLineSetCutParts, -pc_line_cut_parts: %" PetscInt_FMT " is not positive", value)
 RIBBON_ENUM_OPTION(Algorithm, PCLineAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_PIVOTED)
 RIBBON_ENUM_OPTION(Precision, PCLinePrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE)
 

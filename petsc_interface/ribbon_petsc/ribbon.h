@@ -17,7 +17,7 @@
 .  -pc_line_lhs_tol <tol> - lines whose entries agree to this times the largest of their row share a matrix (default 0: exactly)
 .  -pc_line_cut <auto,exact,drop,local,error> - what to do with lines that the partition cuts (default auto: they are solved as one)
 .  -pc_line_cut_exchange <auto,every_rank,dealt_out,groups> - who solves the reduced systems of these (default auto: the cheapest)
-.  -pc_line_cut_parts <parts> - parts that these are solved in, so that messages of one travel while others are computed (default 0: the set-up decides)
+.  -pc_line_cut_parts <parts> - parts that these are solved in, so that messages of one travel while others are computed (default 1)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
 .  -pc_line_precision <same,single> - what lines are factored and solved in (default same: PETSc's own precision)
 .  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
@@ -212,7 +212,7 @@ PETSC_EXTERN PetscErrorCode PCLineGetCutExchange(PC, PCLineCutExchange *);
 
    Input Parameters:
 +  pc - the preconditioner
--  parts - how many, no more than there are lines; 0: the set-up decides
+-  parts - how many, no more than there are lines
 
    Options Database Key:
 .  -pc_line_cut_parts <parts> - how many

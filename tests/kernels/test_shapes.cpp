@@ -49,6 +49,40 @@ TEST(SolveShapes, OnePassPerLineInEveryShape)
           }
 }
 
+/// What `outside` and `ends` do to rows that otherwise agree: entries outside the matrix, and the two rows at either end.
+void expect_shifted_stencils(bool contiguous, bool periodic, int n, int h, bool ends, bool outside)
+{
+  SCOPED_TRACE(std::to_string(n) + " rows, half-bandwidth " + std::to_string(h) + (periodic ? ", ring" : "") + (contiguous ? ", contiguous" : "") + (ends ? ", other ends" : ""));
+  std::mt19937_64 g(7);
+  const auto      stencil = random_bands<double>(g, 2, 1, h, true, Kind::dominant);
+  auto            bands   = random_bands<double>(g, 2, n, h, periodic, Kind::dominant);
+  const auto      width = static_cast<std::size_t>(2 * h + 1), rows = static_cast<std::size_t>(n);
+  for (std::size_t c = 0; c < 2; ++c)
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t d = 0; d < width; ++d) {
+        const bool inside = periodic || (i + d >= static_cast<std::size_t>(h) && i + d < rows + static_cast<std::size_t>(h));
+        if (!inside) bands.values(c, i, d) = outside ? std::nan("") : 0;
+        else if (!ends || (i > 1 && i + 2 < rows)) bands.values(c, i, d) = stencil.values(c, 0, d);
+      }
+  for (std::size_t c = 0; c < 2; ++c)
+    for (std::size_t i = 0; i < rows; ++i) bands.values(c, i, static_cast<std::size_t>(h)) += 4; // dominant whatever was random
+  const auto set = contiguous ? ribbon::LineSet::contiguous(n, 41) : ribbon::LineSet::interleaved(n, 41);
+  assign(g, bands, ribbon::Lhs::shifted, 41);
+  std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+  for (auto &v : b) v = random_scalar<double>(g);
+  const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"one_pass"});
+  EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14);
+}
+
+TEST(SolveShapes, ShiftedStencilsAreEliminatedOncePerLine)
+{
+  for (bool contiguous : {false, true})
+    for (bool periodic : {false, true})
+      for (int h : {1, 2})
+        for (int n : {5, 16, 17, 31, 32, 33, 47, 64, 65, 96, 100, 257, 300, 512})
+          for (bool ends : {false, true}) expect_shifted_stencils(contiguous, periodic, n, h, ends, !periodic && n % 2 == 0);
+}
+
 TEST(SolveShapes, FactorAndSolveTakesOtherValues)
 {
   for (int h : {1, 2})

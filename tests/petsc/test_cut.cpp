@@ -2,6 +2,8 @@
 // Lines that the partition cuts.
 #include "fixture.hpp"
 
+#include <ribbon/algorithm/cut_kernels.hpp>
+
 using namespace test;
 
 namespace {
@@ -94,8 +96,8 @@ TEST_F(PCLineCuts, OptionsSayWhoSolvesTheReducedSystems)
   OK(PCLineSetCutParts(stack.line.pc, 100)); // no more than lines
   EXPECT_LT(stack.line.residual(stack.grid.A), 1e-11);
   EXPECT_TRUE(ranks == 1 || contains(stack.line.view(), ", in 7 parts")) << stack.line.view();
-  EXPECT_NE(PCLineSetCutParts(stack.line.pc, -1), 0);
-  EXPECT_EQ(last_error(), "PCLineSetCutParts, -pc_line_cut_parts: -1 is negative");
+  EXPECT_NE(PCLineSetCutParts(stack.line.pc, 0), 0);
+  EXPECT_EQ(last_error(), "PCLineSetCutParts, -pc_line_cut_parts: 0 is not positive");
   reset_options();
 }
 
@@ -231,6 +233,36 @@ TEST_F(PCLineCuts, ExactlyNeedsToKnowWhichPiecesBelongTogether)
     EXPECT_TRUE(contains(last_error(), "does not tell which pieces belong together")) << last_error();
   }
   OK(MatDestroy(&A));
+}
+
+/// Devices give each thread some rows of a line; hosts a line, or a row of all lines.
+TEST_F(PCLineCuts, RowsAreCorrectedAlikeByAnyThreads) // one rank
+{
+  using Kernels = ribbon::CutKernels<double, Kokkos::HostSpace>;
+  Stack kokkos(1, 4, ranks, 1);
+  OK(PCSetUp(kokkos.line.pc)); // which starts it
+  for (bool contiguous : {false, true})
+    for (int K : {1, 2})
+      for (std::int64_t m : {5, 300, 1000})
+        for (bool right : {false, true}) {
+          const std::int64_t    lines = 3;
+          const ribbon::LineSet set   = contiguous ? ribbon::LineSet::contiguous(m, lines, m + 1) : ribbon::LineSet::interleaved(m, lines);
+          Kernels::Parts        parts;
+          parts.piece.m = m, parts.piece.lines = lines, parts.piece.K = K, parts.piece.left = true, parts.piece.right = right;
+          parts.A.values = Kernels::Values("values", 1, static_cast<std::size_t>(m), 3), parts.A.lines = lines;
+          auto &s = parts.spikes;
+          s.S = K, s.n = parts.piece.n(), s.left_rows = std::min<std::int64_t>(s.n, 290), s.right_rows = right ? s.n : 0;
+          s.V = Kernels::Words("V", static_cast<std::size_t>(s.left_rows * K)), s.W = Kernels::Words("W", static_cast<std::size_t>(s.right_rows * K));
+          for (std::size_t e = 0; e < s.V.size(); ++e) s.V(e) = std::sin(static_cast<double>(e));
+          for (std::size_t e = 0; e < s.W.size(); ++e) s.W(e) = std::cos(static_cast<double>(e));
+          std::vector<double> zl(static_cast<std::size_t>(K * lines)), zr(zl.size()), x(static_cast<std::size_t>(lines * (m + 1)), 0.5), y = x;
+          for (std::size_t e = 0; e < zl.size(); ++e) zl[e] = 1 + static_cast<double>(e), zr[e] = -3 - 0.5 * static_cast<double>(e);
+          Kernels::CorrectKernel each{parts, zl.data(), zr.data(), x.data(), set, 0, m, set.is_contiguous(), false}, flat = each;
+          flat.x = y.data(), flat.flat = true;
+          for (std::int64_t k = 0; k < (each.along ? lines : m); ++k) each(k);
+          for (std::int64_t k = 0; k < flat.threads(); ++k) flat(k);
+          for (std::size_t e = 0; e < x.size(); ++e) ASSERT_NEAR(x[e], y[e], 1e-14) << e << " of " << m << ", K " << K << (contiguous ? ", contiguous" : "");
+        }
 }
 
 } // namespace

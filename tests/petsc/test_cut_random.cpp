@@ -40,7 +40,7 @@ struct Case {
       if (n[d] == 0)
         for (PetscInt size : split[d]) n[d] += size;
     }
-    options = "-pc_line_cut " + std::string(cuts[draw->below(2)]) + " -pc_line_cut_exchange " + exchanges[draw->below(4)] + " -pc_line_cut_parts " + std::to_string(draw->below(4));
+    options = "-pc_line_cut " + std::string(cuts[draw->below(2)]) + " -pc_line_cut_exchange " + exchanges[draw->below(4)] + " -pc_line_cut_parts " + std::to_string(draw->between(1, 3));
   }
   std::string what(bool transposed) const
   {

@@ -184,8 +184,9 @@ struct CutKernels {
     }
   };
 
-  /// x = y - V zl - W zr where that matters, and the separators. Along: one thread per line; otherwise one per row, of all lines, or of one line and row (`flat`).
+  /// x = y - V zl - W zr where that matters, and the separators. Along: one thread per line; otherwise one per row, of all lines, or (`flat`) one for some rows of a line.
   struct CorrectKernel {
+    static constexpr int some = 8, side = 32; ///< rows of a thread; threads side by side on a line
     Parts                parts;
     const Scalar        *zl, *zr; ///< number s of line l at s lines + l
     Scalar              *x;
@@ -194,20 +195,25 @@ struct CutKernels {
     bool                 along, flat;
     KOKKOS_FUNCTION void operator()(const std::int64_t k) const
     {
-      const std::int64_t M = out.lines();
-      if (flat) return correct(along ? k / rows : k % M, first + (along ? k % rows : k / M));
+      if (flat) return correct_some(k);
       if (!along) return correct_row(first + k);
       const Spikes &s = parts.spikes;
-      if (s.matrices > 1 || s.S > 1 || out.row_stride != 1) {
-        for (std::int64_t i = 0; i < rows; ++i) correct(k, first + i);
-        return;
-      }
+      if (s.matrices > 1 || s.S > 1 || out.row_stride != 1) return correct(k, first, 1, rows);
       // one word of V and W for a row, one separator for the line
       Scalar *const      at = x + out.begin(k);
       const std::int64_t n = s.n, last = first + rows, left = s.left_rows < last ? s.left_rows : last, right = n - s.right_rows > first ? n - s.right_rows : first, end = n < last ? n : last;
       for (std::int64_t i = first; i < left; ++i) at[i] -= s.V(i) * zl[k];
       for (std::int64_t i = right; i < end; ++i) at[i] -= s.W(i - n + s.right_rows) * zr[k];
       if (n < last) at[n] = zr[k];
+    }
+    /// Threads of the flat kernel: each has rows of one line, since a division of 64-bit numbers takes a device longer than a row. Neighbours have neighbours in memory.
+    std::int64_t           threads() const { return (along ? threads_of_line() : (rows + some - 1) / some) * out.lines(); }
+    KOKKOS_INLINE_FUNCTION std::int64_t threads_of_line() const { return (rows + some * side - 1) / (some * side) * side; }
+    KOKKOS_INLINE_FUNCTION void         correct_some(std::int64_t k) const
+    {
+      const std::int64_t of = along ? threads_of_line() : out.lines(), whole = k / of, rest = k - whole * of;
+      if (along) correct(whole, first + rest / side * (some * side) + rest % side, side, some);
+      else correct(rest, first + whole * some, 1, some);
     }
     /// All lines of a row, side by side as they mostly lie.
     KOKKOS_INLINE_FUNCTION void correct_row(std::int64_t i) const
@@ -239,23 +245,25 @@ struct CutKernels {
       } else
         for (std::int64_t l = 0; l < count; ++l) at[l * stride] -= v[0] * z[l];
     }
-    KOKKOS_INLINE_FUNCTION void correct(std::int64_t l, std::int64_t i) const
+    /// Rows begin, begin + step, ... of line l, `count` of them, as far as they change.
+    KOKKOS_INLINE_FUNCTION void correct(std::int64_t l, std::int64_t begin, int step, std::int64_t count) const
     {
       const CutPiece    &piece = parts.piece;
       const Spikes      &s     = parts.spikes;
       const int          S = piece.S(), B = piece.B;
-      const std::int64_t n = piece.n(), M = out.lines(), c = s.matrices == 1 ? 0 : parts.A.of(l);
-      Scalar            *at = x + out(l, i);
-      for (int a = 0; a < B; ++a) {
-        if (i >= n) {
-          at[a * out.component_stride] = zr[((i - n) * B + a) * M + l];
-          continue;
+      const std::int64_t n = piece.n(), M = out.lines(), c = s.matrices == 1 ? 0 : parts.A.of(l), last = first + rows, end = begin + count * step < last ? begin + count * step : last;
+      Scalar            *at = x + out.begin(l) + begin * out.row_stride;
+      for (std::int64_t i = begin; i < end; i += step, at += step * out.row_stride)
+        for (int a = 0; a < B; ++a) {
+          if (i >= n) {
+            at[a * out.component_stride] = zr[((i - n) * B + a) * M + l];
+            continue;
+          }
+          Scalar v = at[a * out.component_stride];
+          for (int e = 0; i < s.left_rows && e < S; ++e) v -= s.v(c, i, a, e) * zl[e * M + l];
+          for (int e = 0; n - i <= s.right_rows && e < S; ++e) v -= s.w(c, i, a, e) * zr[e * M + l];
+          at[a * out.component_stride] = v;
         }
-        Scalar v = at[a * out.component_stride];
-        for (int e = 0; i < s.left_rows && e < S; ++e) v -= s.v(c, i, a, e) * zl[e * M + l];
-        for (int e = 0; n - i <= s.right_rows && e < S; ++e) v -= s.w(c, i, a, e) * zr[e * M + l];
-        at[a * out.component_stride] = v;
-      }
     }
   };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ribbon/algorithm/one_pass_per_line.hpp>
+#include <ribbon/algorithm/one_pass_shifted.hpp>
 #include <ribbon/algorithm/per_line_factor.hpp>
 #include <ribbon/choice.hpp>
 
@@ -17,6 +18,8 @@ public:
   using Memory = typename Exec::memory_space;
   using Input  = Bands<Scalar, Memory>;
 
+  static constexpr bool shares = !std::is_same_v<Scalar, float>; ///< has the kernel of share_elimination()
+
   /// Shape of the kernel for lines of this layout, by the table where the caller names none, with split.chunks == 0 where no tile fits the scratch of a team.
   static OnePassShape choose(const Exec &exec, const LineSet &lines, bool periodic, bool shifted, int rows_per_thread = 0, int lines_per_team = 0)
   {
@@ -28,12 +31,7 @@ public:
     const std::size_t limit = device::scratch_limit(exec);
     const choice::Key key{K, 1, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, shifted ? choice::Source::shifted : choice::Source::per_line};
     const int         measured = choice::measured(key, n).rows_per_thread, rows = std::min(n, rows_per_thread ? rows_per_thread : measured ? measured : 16);
-    s.split = ChunkSplit::make(n, K, rows);
-    for (int T = 1, length = n; periodic && T <= 512; T *= 2) { // the cyclic reduction of a ring takes a power of two of chunks
-      const auto split = ChunkSplit::make(n, K, length = (n + T - 1) / T);
-      if (split.chunks == T) s.split = split;
-      if (length <= rows) break;
-    }
+    s.split         = cut(n, periodic, rows);
     s.lane_bits     = 5;
     s.pitch         = n | 1; // lanes of a warp fall on different banks
     const auto fits = [&] { return s.threads() <= OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, true>::max_threads && scratch(s) <= limit; };
@@ -48,6 +46,29 @@ public:
   {
     exec.fence();
     if (bands.lhs == Lhs::shifted) find_equal_rows();
+  }
+
+  /// alpha_l A + beta_l B where most rows of A and of B agree: from now on a line is eliminated once, not chunk by chunk, where a tile fits a team.
+  /// Not in float, to keep device code small.
+  void share_elimination(const Exec &exec, const LineSet &lines, int rows_per_thread = 0, int lines_per_team = 0)
+  {
+    if constexpr (!shares) return;
+    const std::size_t room = device::scratch_limit(exec);
+    OnePassShape      s    = shape_;
+    s.slots                = shared_rows(s.staged, lines.rows);
+    s.split                = cut(static_cast<int>(lines.rows), shape_.ring, rows_per_thread ? std::min(rows_per_thread, s.slots) : s.slots);
+    s.pitch                = static_cast<int>(((lines.rows + Pack<Scalar>::size - 1) / Pack<Scalar>::size | 1) * Pack<Scalar>::size);
+    s.lane_bits            = 5;
+    if (bands_.lhs != Lhs::shifted || s.split.length > s.slots || !alike(s.split)) return;
+    const auto scratch = [&] {
+      std::size_t bytes = 0;
+      with_sharing(s, [&](const auto &kernel) { bytes = kernel.scratch(); });
+      return bytes;
+    };
+    const auto fits = [&] { return s.threads() <= 512 && scratch() <= room; };
+    while (s.lane_bits > 0 && (!fits() || (scratch() > room / 3 && (s.staged || s.lane_bits > 4)))) --s.lane_bits; // three teams on a multiprocessor, but rows of 128 bytes
+    for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
+    if (fits()) sharing_ = s;
   }
 
   std::size_t         bytes() const { return (bands_.values.size() + bands_.alpha.size() + bands_.beta.size()) * sizeof(Scalar); }
@@ -77,25 +98,37 @@ public:
   /// The same with matrices of other values.
   void solve(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
-    const bool own = bands.values.data() == bands_.values.data(); // other matrices may have other rows that agree
-    if (bands.lhs == Lhs::shifted)
-      run(exec, ShiftedMatrices<Scalar, K>{bands.values.data(), bands.alpha.data(), bands.beta.data(), bands.matrices(), bands.rows(), bands.kl(), bands.ku(), own ? equal_begin_ : 0, own ? equal_end_ : 0}, b, in, x,
-          out);
-    else run(exec, OwnMatrices<Scalar, K>{bands.values.data(), bands.matrices(), bands.rows(), bands.kl(), bands.ku()}, b, in, x, out);
+    if (bands.lhs != Lhs::shifted) run(exec, OwnMatrices<Scalar, K>{bands.values.data(), bands.matrices(), bands.rows(), bands.kl(), bands.ku()}, b, in, x, out);
+    else if (bands.values.data() != bands_.values.data()) run(exec, shifted(bands, 0, 0), b, in, x, out); // other matrices may have other rows that agree
+    else if (sharing_.split.chunks == 0) run(exec, shifted(bands, equal_begin_, equal_end_), b, in, x, out);
+    else with_sharing(sharing_, [&](const auto &kernel) { start(exec, kernel, b, in, x, out); });
   }
 
 private:
-  /// The rows around the middle one that agree with it, in both matrices.
+  /// Chunks of at most so many rows. The cyclic reduction of a ring takes a power of two of them.
+  static ChunkSplit cut(int n, bool periodic, int rows)
+  {
+    ChunkSplit s = ChunkSplit::make(n, K, rows);
+    for (int T = 1, length = n; periodic && T <= 512; T *= 2) {
+      const auto split = ChunkSplit::make(n, K, length = (n + T - 1) / T);
+      if (split.chunks == T) s = split;
+      if (length <= rows) break;
+    }
+    return s;
+  }
+
+  /// The rows around the middle one that agree with it, in both matrices, but for entries outside of them.
   void find_equal_rows()
   {
     const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands_.values);
-    const auto n = values.extent(1), middle = n / 2;
+    const auto n = values.extent(1), middle = n / 2, below = static_cast<std::size_t>(bands_.kl());
     const auto agree = [&](std::size_t i) {
       for (std::size_t c = 0; c < 2; ++c)
         for (std::size_t d = 0; d < values.extent(2); ++d)
-          if (!(values(c, i, d) == values(c, middle, d))) return false;
+          if ((bands_.periodic || (i + d >= below && i + d < n + below)) && !(values(c, i, d) == values(c, middle, d))) return false;
       return true;
     };
+    if (!bands_.periodic && n < values.extent(2)) return; // every row has entries outside
     std::size_t begin = middle, end = middle;
     while (end < n && agree(end)) ++end;
     while (begin > 0 && begin < end && agree(begin - 1)) --begin;
@@ -107,22 +140,70 @@ private:
     return s.staged ? OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, true>::scratch(s) : OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, false>::scratch(s);
   }
 
+  static ShiftedMatrices<Scalar, K> shifted(const Input &bands, std::int64_t equal_begin, std::int64_t equal_end)
+  {
+    return {bands.values.data(), bands.alpha.data(), bands.beta.data(), bands.matrices(), bands.rows(), bands.kl(), bands.ku(), equal_begin, equal_end};
+  }
+
+  /// Rows of a chunk where a line is eliminated once. Measured on an H200, 64 to 1024 rows: short chunks where lines leave teams few threads, or have few chunks.
+  static int shared_rows(bool staged, std::int64_t n)
+  {
+    if (!std::is_same_v<Scalar, double>) return 16 / K;
+    return n <= (K == 1 && !staged ? 64 : 256) ? 16 : 32;
+  }
+
+  /// Whether most rows agree, and so the chunks between the first and the last.
+  bool alike(const ChunkSplit &split) const
+  {
+    const int T = split.chunks;
+    return T > 0 && 2 * (equal_end_ - equal_begin_) > bands_.rows() && (T <= 2 || (equal_begin_ <= split.begin(1) && split.begin(T - 1) <= equal_end_));
+  }
+
+  /// Calls f with the kernel that eliminates a line once.
+  template <class F>
+  void with_sharing(const OnePassShape &shape, const F &f) const
+  {
+    const auto with = [&]([[maybe_unused]] auto staged, [[maybe_unused]] auto rows) {
+      if constexpr (shares) {
+        OnePassShiftedKernel<Scalar, K, staged(), rows()> k;
+        k.matrices = shifted(bands_, equal_begin_, equal_end_), k.shape = shape;
+        k.find_kinds();
+        f(k);
+      }
+    };
+    const auto with_rows = [&](auto staged) {
+      if (std::is_same_v<Scalar, double> && shape.slots == 32) with(staged, std::integral_constant < int, std::is_same_v<Scalar, double> ? 32 : 16 / K > {});
+      else with(staged, std::integral_constant < int, std::is_same_v<Scalar, double> ? 16 : 16 / K > {});
+    };
+    if (shape.staged) with_rows(std::true_type{});
+    else with_rows(std::false_type{});
+  }
+
   template <class Matrices>
   void run(const Exec &exec, const Matrices &matrices, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
-    const auto start = [&](auto staged) {
-      using Kernel = OnePassPerLineKernel<Scalar, K, Matrices, staged()>;
-      Kernel k{matrices, b, x, in, out, shape_, in.lines(), 0};
-      if (!staged && out.stride0 == 1) k.shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % static_cast<std::uintptr_t>(shape_.lanes()));
-      const std::size_t states = is_device_space<Exec> ? 0 : static_cast<std::size_t>(shape_.threads()) * sizeof(typename Kernel::State);
-      device::launch(exec, "ribbon::one_pass", {(k.lines + k.shift + shape_.lanes() - 1) / shape_.lanes(), shape_.threads(), Kernel::scratch(shape_) + states}, k);
+    const auto with = [&](auto staged) {
+      OnePassPerLineKernel<Scalar, K, Matrices, staged()> k;
+      k.matrices = matrices, k.shape = shape_;
+      start(exec, k, b, in, x, out);
     };
-    if (shape_.staged) start(std::true_type{});
-    else start(std::false_type{});
+    if (shape_.staged) with(std::true_type{});
+    else with(std::false_type{});
+  }
+
+  /// Starts a kernel that has its matrices and its shape.
+  template <class Kernel>
+  static void start(const Exec &exec, Kernel k, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  {
+    const OnePassShape &s = k.shape;
+    k.b = b, k.x = x, k.in = in, k.out = out, k.lines = in.lines();
+    if (!s.staged && out.stride0 == 1) k.shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % static_cast<std::uintptr_t>(s.lanes()));
+    const std::size_t states = is_device_space<Exec> ? 0 : static_cast<std::size_t>(s.threads()) * sizeof(typename Kernel::State);
+    device::launch(exec, "ribbon::one_pass", {(k.lines + k.shift + s.lanes() - 1) / s.lanes(), s.threads(), k.scratch() + states}, k);
   }
 
   Input        bands_;
-  OnePassShape shape_;
+  OnePassShape shape_, sharing_; ///< sharing_: of the kernel that eliminates a line once; no chunks where it is not taken
   std::int64_t equal_begin_ = 0, equal_end_ = 0;
 };
 

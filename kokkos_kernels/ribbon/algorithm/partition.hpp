@@ -8,6 +8,8 @@
 ///     2  r = f_separators - Ls y_last - Us y_first(next)      and the reduced system R z = r, a line of S x S blocks, S = K B,
 ///     3  x = y - V zl - W zr, where V and W have not decayed below rounding.
 ///
+/// Where they have decayed over a piece, R is block diagonal, and one kernel does 2 and 3 for each boundary of two pieces (truncated SPIKE).
+///
 /// (Mattor, Williams & Hewett, "Algorithm for solving tridiagonal matrix problems in parallel", Parallel Computing 21, 1995; Polizzi &
 /// Sameh, SPIKE, 2006.) The pieces and the reduced system are solved by LineSolver, so that a reduced system that is long is cut again.
 #pragma once
@@ -27,9 +29,11 @@ public:
   using Memory  = typename Exec::memory_space;
   using Input   = Bands<Scalar, Memory>;
   using Kernels = PartitionKernels<Scalar, Memory>;
-  using typename Kernels::AssembleKernel, typename Kernels::GatherKernel, typename Kernels::CorrectKernel, typename Kernels::SpreadKernel;
+  using typename Kernels::AssembleKernel, typename Kernels::GatherKernel, typename Kernels::CorrectKernel, typename Kernels::BoundaryKernel;
   using typename Kernels::Spikes, typename Kernels::Parts, typename Kernels::CutKernel, typename Kernels::CouplingKernel, typename Kernels::ReachKernel, typename Kernels::LargestKernel;
   using Index = Kokkos::IndexType<std::int64_t>;
+
+  static constexpr std::int64_t long_piece = 512; ///< longer ones are cut so that kernels like their interiors
 
   /// Cut for these lines, with pieces == 0 where there is nothing to cut. `piece`: rows of a piece, at least 3 K.
   static PartitionCut cut(const LineSet &lines, const Input &bands, std::int64_t piece)
@@ -38,7 +42,12 @@ public:
     c.rows = lines.rows, c.lines = lines.lines(), c.K = std::max(1, bands.half_bandwidth()), c.B = bands.block, c.ring = bands.periodic;
     c.lines_fastest = !lines.is_contiguous();
     if (lines.count1 != 1 || lines.rows < 2 * piece) return c;
-    for (c.piece = piece; c.piece >= 3 * c.K; --c.piece) { // a tail is either nothing or long enough for its couplings
+    if (piece > long_piece) { // interiors of whole chunks, which the copy engine takes where lines are contiguous
+      if (lines.is_contiguous() && bands.lhs == Lhs::shared && c.B == 1 && sizeof(Scalar) == 8) c.K += c.K % 2;
+      piece += c.K - piece % 32;
+      if (2 * piece > lines.rows) piece -= 32;
+    }
+    for (c.piece = piece; c.piece >= 3 * c.K; c.piece -= c.piece > long_piece ? 32 : 1) { // a tail is either nothing or long enough for its couplings
       c.tail = c.rows % c.piece;
       if (c.tail == 0 || c.tail >= (c.ring ? 2 : 1) * c.K) break;
     }
@@ -73,25 +82,31 @@ public:
     const auto         S = static_cast<std::size_t>(cut.S());
     Input              reduced;
     reduced.lhs = shared ? Lhs::shared : Lhs::per_line, reduced.periodic = cut.ring, reduced.lower = reduced.upper = 1, reduced.block = cut.S();
-    reduced.values = allocate<typename Input::values_type>(exec, "ribbon::partition::reduced", static_cast<std::size_t>(reduced_matrices), static_cast<std::size_t>(separators), 3 * S * S);
-    Kokkos::parallel_for("ribbon::partition::assemble", policy(exec, reduced_matrices * separators), AssembleKernel{parts_, reduced.values});
+    reduced.values          = allocate<typename Input::values_type>(exec, "ribbon::partition::reduced", static_cast<std::size_t>(reduced_matrices), static_cast<std::size_t>(separators), 3 * S * S);
+    real_t<Scalar> coupling = 0;
+    if (cut.B == 1 && cut.S() <= Kernels::most_near) near_ = allocate<decltype(near_)>(exec, "ribbon::partition::near", static_cast<std::size_t>(reduced_matrices * separators) * 3 * S * S);
+    Kokkos::parallel_reduce("ribbon::partition::assemble", policy(exec, reduced_matrices * separators), AssembleKernel{parts_, reduced.values, near_}, Kokkos::Max<real_t<Scalar>>(coupling));
+    corrected_rows_             = std::min(left_rows_ + right_rows_ + cut.K, cut.piece);
+    const std::int64_t shortest = cut.interior(cut.ring && cut.tail > 0 ? cut.pieces : 0);
+    if (near_.size() && coupling <= unit_roundoff<Scalar>() / 32 && left_rows_ + right_rows_ + 2 * cut.K <= std::min(shortest, cut.interior(0))) return;
+    near_ = {};
     // unknown a of separators p of line l at (p S + a) lines + l
     LineSet line{separators, cut.lines, 1, static_cast<std::int64_t>(S) * cut.lines, 1, 0, 0};
     line.components = cut.S(), line.component_stride = cut.lines;
     reduced_ = LineSolver<Scalar, Exec>(exec, line, reduced);
     if (!reduced_.report().ok()) failure = "the reduced system is singular";
-    z_              = allocate<decltype(z_)>(exec, "ribbon::partition::z", static_cast<std::size_t>(line.unknowns()));
-    corrected_rows_ = left_rows_ + right_rows_ + cut.K >= cut.piece ? cut.piece : left_rows_ + right_rows_ + cut.K;
+    z_ = allocate<decltype(z_)>(exec, "ribbon::partition::z", static_cast<std::size_t>(line.unknowns()));
   }
 
   std::size_t bytes() const
   {
-    std::size_t all = solver_[0].report().bytes + reduced_.report().bytes + (parts_.spikes[0].words.size() + parts_.spikes[1].words.size() + parts_.A.of_class.values.size() + z_.size()) * sizeof(Scalar);
+    std::size_t all = solver_[0].report().bytes + (near_.size() ? 0 : reduced_.report().bytes) +
+                      (parts_.spikes[0].words.size() + parts_.spikes[1].words.size() + parts_.A.of_class.values.size() + near_.size() + z_.size()) * sizeof(Scalar);
     if (parts_.cut.tail > 0) all += solver_[1].report().bytes;
     return all;
   }
   /// Of the pieces and of the reduced system.
-  double              smallest_pivot() const { return std::min(solver_[0].report().smallest_pivot, reduced_.report().smallest_pivot); }
+  double              smallest_pivot() const { return near_.size() ? solver_[0].report().smallest_pivot : std::min(solver_[0].report().smallest_pivot, reduced_.report().smallest_pivot); }
   const PartitionCut &cut() const { return parts_.cut; }
   /// Rows of a piece that are corrected, of all its rows.
   std::int64_t corrected_rows() const { return corrected_rows_; }
@@ -104,6 +119,11 @@ public:
     for (std::int64_t first = 0; first < in.lines(); first += cut.lines) {
       const LineSet from = slice(in, first), to = slice(out, first);
       for (int k = 0; k < (cut.tail > 0 ? 2 : 1); ++k) solver_[k].solve(exec, b, lines_of(from, k), x, lines_of(to, k));
+      if (near_.size()) {
+        const BoundaryKernel boundary{parts_, near_.data(), b, x, from, to, static_cast<int>(left_rows_), static_cast<int>(right_rows_), parts_.A.shared ? 1 : cut.lines};
+        device::launch(exec, "ribbon::partition::boundary", boundary.league(), boundary);
+        continue;
+      }
       // without the hint Kokkos sends so large a functor through a staging copy and waits
       Kokkos::parallel_for("ribbon::partition::gather", Kokkos::Experimental::require(policy(exec, cut.separators() * cut.S() * cut.lines), Kokkos::Experimental::WorkItemProperty::HintLightWeight),
                            GatherKernel{parts_, b, x, from, to, z_.data()});
@@ -143,7 +163,7 @@ private:
   {
     if (part.lhs == Lhs::shared) return;
     const auto classes = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::partition::classes", static_cast<std::size_t>(count));
-    Kokkos::parallel_for("ribbon::partition::classes", policy(exec, count), SpreadKernel{part.class_of_line, classes, parts_.cut, static_cast<std::int64_t>(part.values.extent(0))});
+    Kokkos::parallel_for("ribbon::partition::classes", policy(exec, count), PartitionSpreadKernel<Memory>{part.class_of_line, classes, parts_.cut, static_cast<std::int64_t>(part.values.extent(0))});
     part.class_of_line = classes, part.lhs = Lhs::classes;
   }
 
@@ -179,7 +199,7 @@ private:
   LineSet                        lines_;
   Parts                          parts_;
   LineSolver<Scalar, Exec>       solver_[2], reduced_;
-  Kokkos::View<Scalar *, Memory> z_;
+  Kokkos::View<Scalar *, Memory> z_, near_; ///< near_: rows of the boundaries, where separators do not couple
   std::int64_t                   left_rows_ = 0, right_rows_ = 0, corrected_rows_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ribbon/band_entries.hpp>
+#include <ribbon/dense_elimination.hpp>
 #include <ribbon/device/team_launch.hpp>
 #include <ribbon/line_set.hpp>
 
@@ -43,6 +44,19 @@ struct PartitionSpikes {
 
   KOKKOS_INLINE_FUNCTION std::int64_t  matrix(std::int64_t line) const { return matrix_of.extent(0) ? matrix_of(line) : matrices == 1 ? 0 : line; }
   KOKKOS_INLINE_FUNCTION const Scalar &operator()(std::int64_t unknown, int column, std::int64_t matrix) const { return words((unknown * columns + column) * matrices + matrix); }
+};
+
+/// Class of the piece of every line, from the classes of the pieces of one.
+template <class Memory>
+struct PartitionSpreadKernel {
+  Kokkos::View<int *, Memory> from, to;
+  PartitionCut                cut;
+  std::int64_t                matrices;
+  KOKKOS_FUNCTION void        operator()(const std::int64_t s) const
+  {
+    const std::int64_t q = matrices == 1 ? 0 : cut.lines_fastest ? s / cut.lines : s % cut.pieces;
+    to(s)                = from.extent(0) ? from(q) : static_cast<int>(q);
+  }
 };
 
 /// The kernels of a partition, in one place of types.
@@ -144,11 +158,17 @@ struct PartitionKernels {
     }
   };
 
-  /// The matrix of the reduced system.
+  /// Words of a boundary's row for most_near separators and fewer: z_a from the right-hand side at the separators, y left and y right of them.
+  static constexpr int most_near = 4;
+
+  /// The matrix of the reduced system, and what is left of it where neighbouring separators do not couple: z of a boundary = diag^-1 r, the
+  /// row of unknown a of separators p of matrix l at ((l separators + p) S + a) 3 S. Reduces to the largest entry of diag^-1 lower and
+  /// diag^-1 upper.
   struct AssembleKernel {
-    Parts                parts;
-    Values               to; ///< (matrices, separators, 3 S^2)
-    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+    Parts                          parts;
+    Values                         to;   ///< (matrices, separators, 3 S^2)
+    Kokkos::View<Scalar *, Memory> near; ///< empty where S > most_near
+    KOKKOS_FUNCTION void           operator()(const std::int64_t k, real_t<Scalar> &coupling) const
     {
       const PartitionCut &cut = parts.cut;
       const std::int64_t  l = k % static_cast<std::int64_t>(to.extent(0)), p = k / static_cast<std::int64_t>(to.extent(0)), right = cut.next(p), m = cut.interior(p) * cut.B;
@@ -166,6 +186,30 @@ struct PartitionKernels {
             if (cut.right_of(right) >= 0) upper -= Us * parts.spike(l, right, e, S + b);
           }
           to(l, p, (0 * S + a) * S + b) = lower, to(l, p, (1 * S + a) * S + b) = diag, to(l, p, (2 * S + a) * S + b) = upper;
+        }
+      if (near.size()) separate(l, p, right, near.data() + (l * cut.separators() + p) * S * 3 * S, coupling);
+    }
+
+    KOKKOS_FUNCTION void separate(std::int64_t l, std::int64_t p, std::int64_t right, Scalar *row, real_t<Scalar> &coupling) const
+    {
+      const int S = parts.cut.S();
+      int       order[most_near];
+      Scalar    inverse[most_near * most_near];
+      for (int e = 0; e < S * S; ++e) inverse[e] = to(l, p, S * S + e);
+      invert_dense(
+        S, [&](int i, int j) -> Scalar & { return inverse[i * S + j]; }, order, [](const Scalar &, int) {});
+      for (int a = 0; a < S; ++a, row += 3 * S)
+        for (int e = 0; e < S; ++e) {
+          Scalar lower(0), upper(0), last(0), first(0);
+          for (int c = 0; c < S; ++c) {
+            const Scalar v = inverse[a * S + c];
+            lower += v * to(l, p, c * S + e), upper += v * to(l, p, (2 * S + c) * S + e);
+            last -= v * parts.Ls(l, p, c, e);
+            if (right >= 0) first -= v * parts.Us(l, p, c, e);
+          }
+          row[e] = inverse[a * S + e], row[S + e] = last, row[2 * S + e] = first;
+          for (const auto size : {magnitude(lower), magnitude(upper)})
+            if (!(size <= coupling)) coupling = size == size ? size : real_t<Scalar>(1);
         }
     }
   };
@@ -216,6 +260,7 @@ struct PartitionKernels {
         const std::int64_t l = first + v % width(), step = threads() / width();
         if (l >= cut.lines) return;
         const std::int64_t left = cut.left_of(q), right = cut.right_of(q), begin = out.begin(l) + cut.begin(q) * out.row_stride, matrix = parts.matrix(l, q);
+        if (rows == cut.piece && cut.B == 1 && cut.K > 1 && cut.K <= most_near) return correct_all(l, q, v / width(), static_cast<int>(step), left, right, matrix, x + begin);
         for (std::int64_t j = v / width(); j < rows; j += step) {
           std::int64_t i = j; // row within the part
           if (rows < cut.piece && j >= left_rows) {
@@ -225,6 +270,40 @@ struct PartitionKernels {
           if (i < size) correct(l, q, i, left, right, matrix, x + begin + i * out.row_stride);
         }
       });
+    }
+
+    /// Rows `row`, `row` + step, ... of a part, of band matrices: four are asked for together, and nothing is multiplied but numbers.
+    KOKKOS_FUNCTION void correct_all(std::int64_t l, std::int64_t q, int row, int step, std::int64_t left, std::int64_t right, std::int64_t matrix, Scalar *part) const
+    {
+      constexpr int      batch  = 4;
+      const Spikes      &spikes = parts.spikes[q < parts.cut.pieces ? 0 : 1];
+      const int          K = parts.cut.K, m = static_cast<int>(parts.cut.interior(q));
+      const std::int64_t column = spikes.matrices, spike_step = step * spikes.columns * column, x_step = step * out.row_stride;
+      const Scalar      *V  = spikes.words.data() + row * spikes.columns * column + matrix;
+      Scalar            *at = part + row * out.row_stride, zl[most_near], zr[most_near];
+      RIBBON_UNROLL
+      for (int e = 0; e < most_near; ++e) {
+        zl[e] = e < K && left >= 0 ? z[(left * K + e) * parts.cut.lines + l] : Scalar(0);
+        zr[e] = e < K && right >= 0 ? z[(right * K + e) * parts.cut.lines + l] : Scalar(0);
+      }
+      for (int i = row; i < m; i += batch * step) {
+        Scalar value[batch];
+        RIBBON_UNROLL
+        for (int k = 0; k < batch; ++k) value[k] = i + k * step < m ? at[k * x_step] : Scalar(0);
+        RIBBON_UNROLL
+        for (int k = 0; k < batch; ++k) {
+          if (i + k * step >= m) break;
+          const Scalar *own = V + k * spike_step;
+          RIBBON_UNROLL
+          for (int e = 0; e < most_near; ++e)
+            if (e < K) value[k] -= read_only_scalar(own + e * column) * zl[e] + read_only_scalar(own + (K + e) * column) * zr[e];
+        }
+        RIBBON_UNROLL
+        for (int k = 0; k < batch; ++k)
+          if (i + k * step < m) at[k * x_step] = value[k];
+        V += batch * spike_step, at += batch * x_step;
+      }
+      for (int e = row; right >= 0 && e < K; e += step) part[(m + e) * out.row_stride] = z[(right * K + e) * parts.cut.lines + l];
     }
 
     KOKKOS_FUNCTION void correct(std::int64_t l, std::int64_t q, std::int64_t i, std::int64_t left, std::int64_t right, std::int64_t matrix, Scalar *at) const
@@ -248,15 +327,67 @@ struct PartitionKernels {
     }
   };
 
-  /// Class of the piece of every line, from the classes of the pieces of one.
-  struct SpreadKernel {
-    Kokkos::View<int *, Memory> from, to;
-    PartitionCut                cut;
-    std::int64_t                matrices;
-    KOKKOS_FUNCTION void        operator()(const std::int64_t s) const
+  /// Gather, reduced system and correction at once, where neighbouring separators do not couple: z, and x = y - W z left and y - V z right of it.
+  /// A team has one boundary of 32 lines that lie side by side, or of one line. Band matrices. Index arithmetic counts here: no divisions.
+  struct BoundaryKernel {
+    static constexpr int max_threads = 256;
+    Parts                parts;
+    const Scalar        *near, *b;
+    Scalar              *x;
+    LineSet              in, out;
+    int                  left_rows, right_rows; ///< that V and W reach; pieces are longer than both together
+    std::int64_t         matrices;
+
+    KOKKOS_FUNCTION int bits() const { return parts.cut.lines_fastest ? 5 : 0; } ///< 2^bits lines of a team
+    KOKKOS_FUNCTION int rows() const { return right_rows + parts.cut.K + left_rows; }
+    KOKKOS_FUNCTION int threads() const { return rows() << bits() >= max_threads ? max_threads : ((rows() << bits()) + 31) / 32 * 32; }
+    KOKKOS_FUNCTION std::size_t z_bytes() const { return device::align16(sizeof(Scalar) * static_cast<std::size_t>(parts.cut.K << bits())); }
+    device::League              league() const { return {parts.cut.separators() * ((parts.cut.lines + (1 << bits()) - 1) >> bits()), threads(), z_bytes() + max_threads}; }
+
+    template <class Team>
+    KOKKOS_FUNCTION void operator()(const Team &team) const
     {
-      const std::int64_t q = matrices == 1 ? 0 : cut.lines_fastest ? s / cut.lines : s % cut.pieces;
-      to(s)                = from.extent(0) ? from(q) : static_cast<int>(q);
+      const PartitionCut         &cut = parts.cut;
+      const int                   K = cut.K, width = 1 << bits();
+      const bool                  few   = cut.lines <= width;
+      const std::int64_t          first = few ? 0 : team.league_rank() / cut.separators() * width, p = few ? team.league_rank() : team.league_rank() % cut.separators();
+      const std::int64_t          next = cut.next(p), separator = cut.begin(p) + cut.interior(p), after = next < 0 ? 0 : cut.begin(next);
+      Scalar                     *z = reinterpret_cast<Scalar *>(team.scratch());
+      device::Threads<char, Team> all(team, team.scratch() + z_bytes());
+      all.for_each([&](int v, char &) {
+        const std::int64_t l = first + (v & (width - 1));
+        const int          a = v >> bits();
+        if (a >= K || l >= cut.lines) return;
+        const Scalar *row  = near + (((matrices > 1 ? l : 0) * cut.separators() + p) * K + a) * 3 * K;
+        const Scalar *from = b + in.begin(l) + separator * in.row_stride, *left = x + out.begin(l) + (separator - K) * out.row_stride, *right = x + out.begin(l) + after * out.row_stride;
+        Scalar        value = Scalar(0);
+        for (int e = 0; e < K; ++e) {
+          value += row[e] * from[e * in.row_stride] + row[K + e] * left[e * out.row_stride];
+          if (next >= 0) value += row[2 * K + e] * right[e * out.row_stride];
+        }
+        z[v] = value;
+      });
+      team.barrier();
+      all.for_each([&](int v, char &) {
+        const std::int64_t l = first + (v & (width - 1));
+        if (l >= cut.lines) return;
+        const Scalar      *own  = z + (v & (width - 1));
+        const std::int64_t ours = parts.matrix(l, p), theirs = next < 0 ? 0 : parts.matrix(l, next);
+        Scalar            *to       = x + out.begin(l);
+        const int          interior = static_cast<int>(cut.interior(p)), most = next < 0 ? 0 : static_cast<int>(cut.interior(next) < left_rows ? cut.interior(next) : left_rows);
+        for (int j = (v >> bits()) - right_rows; j < K + most; j += threads() >> bits()) { // rows from the separators on
+          if (j >= 0 && j < K) {
+            to[(separator + j) * out.row_stride] = own[j << bits()];
+            continue;
+          }
+          const bool         here   = j < 0;
+          const Spikes      &spikes = parts.spikes[(here ? p : next) < cut.pieces ? 0 : 1];
+          const std::int64_t i      = here ? interior + j : j - K;
+          Scalar            *at = to + (here ? separator + j : after + i) * out.row_stride, value = *at;
+          for (int e = 0; e < K; ++e) value -= spikes(i, here ? K + e : e, here ? ours : theirs) * own[e << bits()];
+          *at = value;
+        }
+      });
     }
   };
 };
