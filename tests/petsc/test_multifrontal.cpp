@@ -337,12 +337,14 @@ TEST_F(Multifrontal, Refines)
 }
 
 // A matrix on a device refines solutions in vectors that PETSc can multiply it with, whatever it is asked with.
-TEST_F(Multifrontal, RefinesVectorsOfOtherTypes) // one rank
+TEST_F(Multifrontal, RefinesVectorsOfOtherTypes)
 {
   const RandomChain chain{120, 2, 1};
   Mat               A = chain.matrix();
   Vec               b, x, native_b, native_x;
-  OK(VecCreateMPI(PETSC_COMM_WORLD, chain.rows(), PETSC_DETERMINE, &b));
+  PetscInt          rows;
+  OK(MatGetLocalSize(A, &rows, nullptr));
+  OK(VecCreateMPI(PETSC_COMM_WORLD, rows, PETSC_DETERMINE, &b));
   OK(VecDuplicate(b, &x));
   OK(MatCreateVecs(A, &native_x, &native_b));
   {
