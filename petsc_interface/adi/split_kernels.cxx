@@ -4,6 +4,8 @@
 #include "../open_arrays.hpp"
 #include "../session.hpp"
 
+#include <ribbon/direction_split_kernels.hpp>
+
 namespace ribbon::petsc {
 
 PetscErrorCode IsAIJ(Mat A, PetscBool *is)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <ribbon/direction_split.hpp>
+/// @file direction_split_kernels.hpp  What direction_split.hpp declares. Compiled where it is used, with that one's scalar, not into the library of kernels for every scalar.
+#pragma once
 
-#include "instantiate.hpp"
-#include "row_splitter.hpp"
+#include <ribbon/row_splitter.hpp>
 
 #include <cmath>
 
@@ -13,7 +13,7 @@ struct Kokkos::reduction_identity<ribbon::SplitCounts> {
 
 namespace ribbon {
 
-namespace {
+namespace direction_split {
 
 /// Takes the numbers of a row, part by part, in the order of storage: to store them, or to see whether they are there.
 template <class Scalar, class Index, bool writes>
@@ -152,13 +152,13 @@ struct ShiftedKernel {
   }
 };
 
-} // namespace
+} // namespace direction_split
 
 template <class Scalar, class Index, class Exec>
 unsigned coupling_axes(const Exec &exec, const GridRows<Scalar, Index> &rows)
 {
   unsigned axes = 0;
-  if (rows.J[0].rows > 0) Kokkos::parallel_reduce("ribbon::coupling_axes", indices(exec, rows.J[0].rows), AxesKernel<Scalar, Index>{rows}, Kokkos::BOr<unsigned>(axes));
+  if (rows.J[0].rows > 0) Kokkos::parallel_reduce("ribbon::coupling_axes", indices(exec, rows.J[0].rows), direction_split::AxesKernel<Scalar, Index>{rows}, Kokkos::BOr<unsigned>(axes));
   exec.fence();
   return axes;
 }
@@ -166,20 +166,20 @@ unsigned coupling_axes(const Exec &exec, const GridRows<Scalar, Index> &rows)
 template <class Scalar, class Index, class Exec>
 SplitCounts compare_parts(const Exec &exec, const GridRows<Scalar, Index> &rows, const SplitParts<Scalar, Index> &parts)
 {
-  return run_parts<false>(exec, "ribbon::compare_parts", rows, parts);
+  return direction_split::run_parts<false>(exec, "ribbon::compare_parts", rows, parts);
 }
 
 template <class Scalar, class Index, class Exec>
 SplitCounts write_parts(const Exec &exec, const GridRows<Scalar, Index> &rows, const SplitParts<Scalar, Index> &parts)
 {
-  return run_parts<true>(exec, "ribbon::write_parts", rows, parts);
+  return direction_split::run_parts<true>(exec, "ribbon::write_parts", rows, parts);
 }
 
 template <class Scalar, class Index, class Exec>
 bool scale_algebraic_rows(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[2], const Scalar *mass, Scalar *const (&to)[2], bool write)
 {
   std::int64_t differ = 0;
-  if (A[0].rows > 0) Kokkos::parallel_reduce("ribbon::scale_algebraic_rows", indices(exec, A[0].rows), GivenKernel<Scalar, Index>{{A[0], A[1]}, mass, {to[0], to[1]}, write}, differ);
+  if (A[0].rows > 0) Kokkos::parallel_reduce("ribbon::scale_algebraic_rows", indices(exec, A[0].rows), direction_split::GivenKernel<Scalar, Index>{{A[0], A[1]}, mass, {to[0], to[1]}, write}, differ);
   exec.fence();
   return differ > 0;
 }
@@ -187,14 +187,14 @@ bool scale_algebraic_rows(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[
 template <class Scalar, class Index, class Exec>
 void mark_diagonal_rows(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[2], Scalar *mass)
 {
-  Kokkos::parallel_for("ribbon::mark_diagonal_rows", indices(exec, A[0].rows), DiagonalRowsKernel<Scalar, Index>{{A[0], A[1]}, mass});
+  Kokkos::parallel_for("ribbon::mark_diagonal_rows", indices(exec, A[0].rows), direction_split::DiagonalRowsKernel<Scalar, Index>{{A[0], A[1]}, mass});
 }
 
 template <class Scalar, class Index, class Exec>
 double largest_row_sum(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[2], const Scalar *mass)
 {
   double largest = 0;
-  if (A[0].rows > 0) Kokkos::parallel_reduce("ribbon::largest_row_sum", indices(exec, A[0].rows), RowSumKernel<Scalar, Index>{{A[0], A[1]}, mass}, Kokkos::Max<double>(largest));
+  if (A[0].rows > 0) Kokkos::parallel_reduce("ribbon::largest_row_sum", indices(exec, A[0].rows), direction_split::RowSumKernel<Scalar, Index>{{A[0], A[1]}, mass}, Kokkos::Max<double>(largest));
   exec.fence();
   return largest > 0 ? largest : 0; // no rows: Max's own least number
 }
@@ -202,21 +202,7 @@ double largest_row_sum(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[2],
 template <class Scalar, class Index, class Exec>
 void shifted_rows(const Exec &exec, const CsrMatrix<Scalar, Index> (&A)[2], const Scalar *mass, bool diagonal, real_t<Scalar> s, real_t<Scalar> a, Scalar *const (&P)[2])
 {
-  Kokkos::parallel_for("ribbon::shifted_rows", indices(exec, A[0].rows), ShiftedKernel<Scalar, Index>{{A[0], A[1]}, mass, diagonal, s, a, {P[0], P[1]}});
+  Kokkos::parallel_for("ribbon::shifted_rows", indices(exec, A[0].rows), direction_split::ShiftedKernel<Scalar, Index>{{A[0], A[1]}, mass, diagonal, s, a, {P[0], P[1]}});
 }
-
-#define RIBBON_INSTANTIATE_SPLIT(Scalar, Index, Exec)                                                                                                                                                                      \
-  template unsigned    coupling_axes(const Exec &, const GridRows<Scalar, Index> &);                                                                                                                                       \
-  template SplitCounts compare_parts(const Exec &, const GridRows<Scalar, Index> &, const SplitParts<Scalar, Index> &);                                                                                                    \
-  template SplitCounts write_parts(const Exec &, const GridRows<Scalar, Index> &, const SplitParts<Scalar, Index> &);                                                                                                      \
-  template bool        scale_algebraic_rows(const Exec &, const CsrMatrix<Scalar, Index>(&)[2], const Scalar *, Scalar *const(&)[2], bool);                                                                                \
-  template void        mark_diagonal_rows(const Exec &, const CsrMatrix<Scalar, Index>(&)[2], Scalar *);                                                                                                                   \
-  template double      largest_row_sum(const Exec &, const CsrMatrix<Scalar, Index>(&)[2], const Scalar *);                                                                                                                \
-  template void        shifted_rows(const Exec &, const CsrMatrix<Scalar, Index>(&)[2], const Scalar *, bool, real_t<Scalar>, real_t<Scalar>, Scalar *const(&)[2]);
-#define RIBBON_INSTANTIATE(Scalar, Exec)                                                                                                                                                                                   \
-  RIBBON_INSTANTIATE_SPLIT(Scalar, std::int32_t, Exec)                                                                                                                                                                     \
-  RIBBON_INSTANTIATE_SPLIT(Scalar, std::int64_t, Exec)
-
-RIBBON_INSTANTIATE_ALL(RIBBON_INSTANTIATE)
 
 } // namespace ribbon
