@@ -114,7 +114,7 @@ TEST_F(PCLineCuts, ManyLinesShareTheReducedSystemsAmongTheRanks)
   OK(PCLineSetCut(line.pc, PC_LINE_CUT_EXACT));
   EXPECT_LT(line.residual(grid.A), 1e-13);
   EXPECT_LT(line.residual(grid.A, true), 1e-13);
-  EXPECT_TRUE(ranks <= 2 || contains(line.view(), "dealt out by lines")) << line.view();
+  EXPECT_TRUE(ranks <= 2 || contains(line.view(), "dealt out by lines") || (ranks > 8 && contains(line.view(), "groups of ranks"))) << line.view();
 }
 
 /// Consecutive rows over ranks that hold many, one or none of them.
