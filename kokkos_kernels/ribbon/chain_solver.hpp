@@ -5,6 +5,7 @@
 #include <ribbon/factor_report.hpp>
 #include <ribbon/multifrontal/band_lu.hpp>
 #include <ribbon/multifrontal/qr_solve.hpp>
+#include <ribbon/staging.hpp>
 
 #include <vector>
 
@@ -86,6 +87,7 @@ private:
   Kokkos::View<std::int64_t *, Memory>   plain_;
   Kokkos::View<real_t<Scalar> *, Memory> row_scale_;
   Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words: views of records would bring device kernels of Kokkos for every type
+  StagedWords<Exec>                      top_statistics_;                    ///< of the nodes at the top, on the host
   mutable Kokkos::View<Scalar *, Memory> workspace_;                         ///< what nodes pass in a solve
 };
 

@@ -137,6 +137,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   }
   report_.bytes = (reflection_.span() + upper_.span() + fill_.span() + windows_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + row_scale_.span() * sizeof(real_t<Scalar>) +
                   exchange_.span() * sizeof(int) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
+  top_statistics_ = room_for_tops<Statistics>(exec, tree_);
   reserve(exec, 1);
   exec.fence();
 }
@@ -217,7 +218,7 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
   using namespace multifrontal;
   using Unmanaged            = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   const auto [level, node]   = top_node(tree_);
-  const Statistics all       = top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_);
+  const Statistics all       = top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_, top_statistics_);
   const double     tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto       bytes     = report_.bytes;
   report_                    = {};
