@@ -70,6 +70,7 @@ private:
   multifrontal::QrSolve<Scalar> columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const;
   bool                          sweep_tiles(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Way way) const;
   void                          sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const;
+  void                          factor_entries(const Exec &exec, const ChainEntries<Scalar> &A);
   void                          factor_joins(const Exec &exec);
   void                          finish_report(const Exec &exec);
 

@@ -37,6 +37,13 @@ bool with_tiles(int W, const F &f)
   return false;
 }
 
+inline int power_of_two_from(int n)
+{
+  int p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
+
 /// Most teams that run at the same time whatever their kernel; on hosts, where they need not, enough for tests.
 template <class Exec>
 std::int64_t tiles_at_once(const Exec &exec)

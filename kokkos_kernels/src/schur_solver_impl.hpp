@@ -77,7 +77,7 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
   const std::int64_t leaves = tree_.chain.chains * tree_.leaves;
   row_of_                   = A.row_of;
   with_width_of<Scalar>(w, [&](auto K) {
-    using Leaf         = SchurLeafKernel<Scalar, Index, K()>;
+    using Leaf         = SchurLeafKernel<Scalar, K()>;
     const auto bytes   = Leaf::bytes(w);
     const int  threads = threads_for(exec, leaves, Leaf::max_threads, bytes);
     device::launch(exec, "ribbon::schur_leaves", {(leaves + threads - 1) / threads, threads, static_cast<std::size_t>(is_device_space<Exec> ? threads : 1) * bytes}, Leaf{tree_, A, factors_});
