@@ -198,6 +198,7 @@ private:
       report->bytes += static_cast<double>(top.bytes);
       if (top.status > r.status || (top.status == r.status && top.smallest_pivot < r.smallest_pivot)) { // place j of the cuts: unknown k of the cut before rank (j + kl) / W
         const std::int64_t j = top.row + whole_.kl, at = starts_[static_cast<std::size_t>(j / W % size_)] - whole_.kl + j % W;
+        report->passed_on = top.status == FactorStatus::not_finite;
         r.status = top.status, r.smallest_pivot = top.smallest_pivot;
         report->column = static_cast<PetscInt>((at + whole_.rows) % whole_.rows);
       }
