@@ -173,14 +173,13 @@ private:
     return pivots ? f(solver_) : f(schur_);
   }
 
-  template <class Index>
-  void KeepBand(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
+  void KeepBand(const Exec &exec, const ChainEntries<Scalar> &A)
   {
     const auto rows = shape_.chains * shape_.rows;
     const auto size = static_cast<std::size_t>(rows * (shape_.width() + 1));
     if (!keeps_band) return;
     if (band_.extent(0) != size) band_ = allocate<Buffer>(exec, "ribbon::band", size);
-    Kokkos::parallel_for("ribbon::copy_band", indices(exec, rows), CopyBand<Index>{shape_, A, band_.data()});
+    Kokkos::parallel_for("ribbon::copy_band", indices(exec, rows), CopyBand{shape_, A, band_.data()});
     exec.fence();
   }
 
