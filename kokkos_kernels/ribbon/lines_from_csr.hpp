@@ -84,8 +84,9 @@ template <class Scalar, class Index, class Exec>
 LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines);
 
 /// Histogram of the strengths (host memory, strength_bins long).
+/// @param outside  for every row the sum of |a_ij| over its neighbours on the line that are no columns of A, in the memory of Exec; null: there are none
 template <class Scalar, class Index, class Exec>
-std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines);
+std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, const double *outside = nullptr);
 
 /// How many rows of a matrix would rather be on other lines.
 struct LinePreference {

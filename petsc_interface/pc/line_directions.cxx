@@ -46,6 +46,18 @@ PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, L
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The chain of the ranks that hold pieces of its lines, made once. Collective.
+PetscErrorCode FindChain(const LineSource &source, LineDirection *direction)
+{
+  PetscInt rbegin;
+  PetscFunctionBegin;
+  if (direction->has_chain) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
+  PetscCall(MakeChain(PetscObjectComm((PetscObject)source.rows), direction->place, static_cast<PetscInt>(direction->lines.rows), rbegin, &direction->chain));
+  direction->has_chain = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// What the entries along a direction say, and why lines along it cannot be solved: a sentence of all ranks, empty where they can. Collective.
 PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirection *chosen, std::string *refusal)
 {
@@ -57,7 +69,7 @@ PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirec
   int              unused = 0;
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
-  PetscCall(MakeChain(PetscObjectComm((PetscObject)source.rows), direction.place, static_cast<PetscInt>(direction.lines.rows), rbegin, &direction.chain));
+  PetscCall(FindChain(source, &direction));
   PetscCall(op.couplings(source.block, direction, &found));
   PetscCall(ReadOutside(source, direction, &outside));
   for (auto [row, other] : {std::pair{&found.component_row, outside.component_row}, {&found.too_far_row, outside.too_far_row}, {&found.not_finite, outside.not_finite}})
@@ -81,19 +93,38 @@ PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Sums of sizes of the entries of each row along a direction in columns of other ranks; empty where pieces of its lines are solved each for itself. Collective.
+PetscErrorCode SumOutside(const LineSource &source, LineDirection *direction, std::vector<double> *sums)
+{
+  OutsideCouplings outside;
+  PetscInt         rows;
+  PetscFunctionBegin;
+  sums->clear();
+  if (!direction->place.joinable) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FindChain(source, direction));
+  PetscCall(ReadOutside(source, *direction, &outside));
+  if (outside.entries.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetLocalSize(source.rows, &rows, nullptr));
+  sums->assign(static_cast<std::size_t>(rows), 0);
+  for (const OutsideEntry &entry : outside.entries) (*sums)[static_cast<std::size_t>(entry.row)] += static_cast<double>(magnitude(entry.value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The direction with the largest median strength of coupling over all ranks, ties to the smallest stride; -1 where no row couples.
-PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, Mat block, const LineMap &map, int *strongest, std::string *why)
+PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, const LineSource &source, LineMap *map, int *strongest, std::string *why)
 {
   int best_bin = -1;
   PetscFunctionBegin;
   *strongest = -1;
   *why       = "largest median of sum |a_ij|/|a_ii|:";
-  for (std::size_t d = 0; d < map.directions.size(); ++d) {
+  for (std::size_t d = 0; d < map->directions.size(); ++d) {
     std::vector<PetscInt> votes, all(strength_bins, 0);
-    PetscCall(op.histogram(block, map.directions[d], &votes));
+    std::vector<double>   outside;
+    PetscCall(SumOutside(source, &map->directions[d], &outside));
+    PetscCall(op.histogram(source.block, map->directions[d], outside, &votes));
     PetscCallMPI(MPI_Allreduce(votes.data(), all.data(), strength_bins, MPIU_INT, MPI_SUM, comm));
     const int bin = median_bin(std::vector<std::int64_t>(all.begin(), all.end()));
-    *why += format(" %s %.2g", map.directions[d].name.c_str(), bin <= 0 ? 0.0 : strength_of_bin(bin));
+    *why += format(" %s %.2g", map->directions[d].name.c_str(), bin <= 0 ? 0.0 : strength_of_bin(bin));
     if (bin > best_bin) best_bin = bin, *strongest = static_cast<int>(d);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -137,7 +168,7 @@ PetscErrorCode ChooseAmong(MPI_Comm comm, PC_Line *line, LineOperator &op, const
     ChosenDirection candidate;
     std::string     refusal;
     line->why = "the only one";
-    if (map->directions.size() > 1) PetscCall(Strongest(comm, op, source.block, *map, &best, &line->why));
+    if (map->directions.size() > 1) PetscCall(Strongest(comm, op, source, map, &best, &line->why));
     const auto at       = map->directions.begin() + PetscMax(best, 0);
     candidate.direction = *at;
     PetscCall(LookAlong(op, source, &candidate, &refusal));

@@ -19,10 +19,12 @@ class LineReaderOn : public LineOperator {
 public:
   bool on_device() const override { return is_device_space<Exec>; }
 
-  PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
+  PetscErrorCode histogram(Mat block, const LineDirection &direction, const std::vector<double> &outside, std::vector<PetscInt> *votes) override
   {
     return WithCsr<Exec>(block, [&](const auto &A) {
-      const auto h = strength_histogram(current_space<Exec>(), A, places_of(direction, A.rows));
+      const Exec exec = current_space<Exec>();
+      const auto more = upload(exec, "ribbon::outside", outside);
+      const auto h    = strength_histogram(exec, A, places_of(direction, A.rows), outside.empty() ? nullptr : more.data());
       votes->assign(h.begin(), h.end());
     });
   }

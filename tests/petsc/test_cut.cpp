@@ -48,6 +48,17 @@ TEST_F(PCLineCuts, EveryDirectionOfEveryDecomposition)
           }
 }
 
+/// Rows whose neighbours on their line are on other ranks, all or most of them.
+TEST_F(PCLineCuts, AutoFollowsCouplingsToOtherRanks)
+{
+  for (PetscInt rows : {1, 2, 3}) {
+    Grid grid({8, rows * ranks + (rows * ranks < 2)}, {1e-3, 1}, 0.1, false, {1, ranks});
+    Line line(grid.A, grid.da);
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(line.direction(), "y") << rows;
+  }
+}
+
 /// Solves along y of a grid that nothing couples but along y, with any number of lines and rows to a rank.
 struct Stack {
   Grid grid;
