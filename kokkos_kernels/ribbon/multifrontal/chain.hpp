@@ -37,18 +37,6 @@ struct ChainMatrix {
   const std::int64_t      *outside_column = nullptr; ///< for every column of `outside`: its distance from row 0
   const std::int64_t      *row_of         = nullptr; ///< place i of the chains is row row_of[i] of the matrix and the vectors; null: i
   const std::int64_t      *place_of       = nullptr; ///< the inverse
-};
-
-/// A ChainMatrix as kernels read it, with indices of either width.
-template <class Scalar>
-struct ChainEntries {
-  AnyCsrMatrix<Scalar> local, outside;
-  const std::int64_t  *outside_column, *row_of, *place_of;
-
-  template <class Index>
-  ChainEntries(const ChainMatrix<Scalar, Index> &A) : local(A.local), outside(A.outside), outside_column(A.outside_column), row_of(A.row_of), place_of(A.place_of)
-  {
-  }
 
   /// The row of the matrix at place i of a chain.
   KOKKOS_INLINE_FUNCTION std::int64_t row(const Chain &chain, std::int64_t number, std::int64_t i) const
@@ -64,19 +52,46 @@ struct ChainEntries {
   /// Value of entry e of the row at place i of a chain, and its distance from the diagonal.
   KOKKOS_INLINE_FUNCTION Scalar entry(const Chain &chain, std::int64_t number, std::int64_t i, std::int64_t row, int e, int &distance) const
   {
-    const std::int64_t at = local.row_begin[row] + e, end = local.row_begin[row + 1];
-    std::int64_t       column;
-    Scalar             value;
+    const Index  at = local.row_begin[row] + static_cast<Index>(e), end = local.row_begin[row + 1];
+    std::int64_t column;
+    Scalar       value;
     if (at < end) {
-      column = (place_of ? place_of[local.column[at]] : local.column[at]) - number * chain.rows;
+      column = (place_of ? place_of[local.column[at]] : static_cast<std::int64_t>(local.column[at])) - number * chain.rows;
       value  = local.value[at];
     } else {
-      const std::int64_t far = outside.row_begin[row] + (at - end);
-      column                 = outside_column[outside.column[far]];
-      value                  = outside.value[far];
+      const Index far = outside.row_begin[row] + (at - end);
+      column          = outside_column[outside.column[far]];
+      value           = outside.value[far];
     }
     distance = chain.distance(i, column);
     return value;
+  }
+};
+
+/// A ChainMatrix with indices of either width: a kernel for each would be twice as many.
+template <class Scalar>
+struct ChainEntries {
+  AnyCsrMatrix<Scalar> local, outside;
+  const std::int64_t  *outside_column, *row_of, *place_of;
+
+  template <class Index>
+  ChainEntries(const ChainMatrix<Scalar, Index> &A) : local(A.local), outside(A.outside), outside_column(A.outside_column), row_of(A.row_of), place_of(A.place_of)
+  {
+  }
+  /// Calls f(matrix) with the ChainMatrix: outside of loops, whose code is then that of one width.
+  template <class F>
+  KOKKOS_INLINE_FUNCTION void with_indices(const F &f) const
+  {
+    if (local.row_begin.wide) f(as<std::int64_t>());
+    else f(as<std::int32_t>());
+  }
+
+private:
+  template <class Index>
+  KOKKOS_INLINE_FUNCTION ChainMatrix<Scalar, Index> as() const
+  {
+    const auto csr = [](const AnyCsrMatrix<Scalar> &A) { return CsrMatrix<Scalar, Index>{A.rows, static_cast<const Index *>(A.row_begin.data), static_cast<const Index *>(A.column.data), A.value}; };
+    return {csr(local), csr(outside), outside_column, row_of, place_of};
   }
 };
 

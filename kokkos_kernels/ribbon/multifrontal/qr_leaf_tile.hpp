@@ -98,12 +98,14 @@ struct QrLeafTileKernel {
     } else {
       for (int k = 0; k <= W; ++k) dense[k] = Scalar(0);
       if (!has_row(c, i)) return dense;
-      const std::int64_t place = A.row(c, mine.leaf.chain, i);
-      for (int e = 0, n = A.entries(place); e < n; ++e) {
-        int          distance;
-        const Scalar value     = A.entry(c, mine.leaf.chain, i, place, e, distance);
-        dense[c.kl + distance] = value;
-      }
+      A.with_indices([&](const auto &matrix) {
+        const std::int64_t place = matrix.row(c, mine.leaf.chain, i);
+        for (int e = 0, n = matrix.entries(place); e < n; ++e) {
+          int          distance;
+          const Scalar value     = matrix.entry(c, mine.leaf.chain, i, place, e, distance);
+          dense[c.kl + distance] = value;
+        }
+      });
     }
     return dense;
   }
