@@ -18,17 +18,14 @@ struct CopyBand {
   Scalar              *band;
   KOKKOS_FUNCTION void operator()(const std::int64_t place) const
   {
-    const std::int64_t number = place / chain.rows, i = place % chain.rows;
+    const std::int64_t number = place / chain.rows, i = place % chain.rows, row = A.row(chain, number, i);
     Scalar            *to = band + place * (chain.width() + 1);
     for (int k = 0; k <= chain.width(); ++k) to[k] = Scalar(0);
-    A.with_indices([&](const auto &matrix) {
-      const std::int64_t row = matrix.row(chain, number, i);
-      for (int e = 0, n = matrix.entries(row); e < n; ++e) {
-        int          distance;
-        const Scalar value      = matrix.entry(chain, number, i, row, e, distance);
-        to[chain.kl + distance] = value;
-      }
-    });
+    for (int e = 0, n = A.entries(row); e < n; ++e) {
+      int          distance;
+      const Scalar value      = A.entry(chain, number, i, row, e, distance);
+      to[chain.kl + distance] = value;
+    }
   }
 };
 
