@@ -16,6 +16,15 @@ namespace ribbon {
 
 namespace multifrontal {
 
+/// Rows of a leaf on a device. For the widest chains with kernels of their own registers let three tiles of 32 leaves, instead of four, run on a multiprocessor at the same time; more rows than these have at 64 a leaf
+/// take longer leaves.
+template <class Exec>
+std::int64_t usual_leaf(const Exec &exec, const Chain &chain)
+{
+  const std::int64_t rows = 64, at_once = 3 * 32 * rows * tiles_at_once(exec);
+  return chain.width() == 10 && chain.rows * chain.chains > at_once ? 80 : rows;
+}
+
 /// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
 constexpr std::int64_t most_columns = 64;
 
@@ -74,7 +83,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   if (options.zero_pivot < 0 || !is_finite(options.zero_pivot)) refuse("zero_pivot " + std::to_string(options.zero_pivot));
   std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, std::max(W, 1));
   if (options.leaf_size == 0) {
-    if (is_device_space<Exec>) leaf = std::max({leaf, std::int64_t(64), std::int64_t(4) * W, std::min<std::int64_t>(chain.rows / 65536, 128)});
+    if (is_device_space<Exec>) leaf = std::max({leaf, std::int64_t(4) * W, std::min<std::int64_t>(chain.rows / 65536, 128), usual_leaf(exec, chain)});
     else leaf = std::max<std::int64_t>({leaf, 64, 4 * W, chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
   }
   tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));

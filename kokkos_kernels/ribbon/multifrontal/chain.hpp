@@ -7,6 +7,13 @@
 #include <stdexcept>
 #include <type_traits>
 
+/// Keeps a loop with a long body as it is on a device, where instructions come through caches, too.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  #define RIBBON_NO_UNROLL _Pragma("unroll 1")
+#else
+  #define RIBBON_NO_UNROLL
+#endif
+
 namespace ribbon {
 
 /// Shape of `chains` equal banded matrices of `rows` rows each, one behind another. Row i couples with rows i - kl to i + ku; in a ring these wrap around.
@@ -39,16 +46,11 @@ struct ChainMatrix {
   const std::int64_t      *place_of       = nullptr; ///< the inverse
 };
 
-/// A ChainMatrix as kernels read it, with indices of either width.
-template <class Scalar>
-struct ChainEntries {
-  AnyCsrMatrix<Scalar> local, outside;
-  const std::int64_t  *outside_column, *row_of, *place_of;
-
-  template <class Index>
-  ChainEntries(const ChainMatrix<Scalar, Index> &A) : local(A.local), outside(A.outside), outside_column(A.outside_column), row_of(A.row_of), place_of(A.place_of)
-  {
-  }
+/// A ChainMatrix as kernels read it. @tparam Csr  CsrMatrix, or AnyCsrMatrix
+template <class Csr>
+struct ChainRows {
+  Csr                 local, outside;
+  const std::int64_t *outside_column, *row_of, *place_of;
 
   /// The row of the matrix at place i of a chain.
   KOKKOS_INLINE_FUNCTION std::int64_t row(const Chain &chain, std::int64_t number, std::int64_t i) const
@@ -62,21 +64,41 @@ struct ChainEntries {
     return static_cast<int>(outside.rows > 0 ? inside + outside.row_begin[row + 1] - outside.row_begin[row] : inside);
   }
   /// Value of entry e of the row at place i of a chain, and its distance from the diagonal.
-  KOKKOS_INLINE_FUNCTION Scalar entry(const Chain &chain, std::int64_t number, std::int64_t i, std::int64_t row, int e, int &distance) const
+  KOKKOS_INLINE_FUNCTION auto entry(const Chain &chain, std::int64_t number, std::int64_t i, std::int64_t row, int e, int &distance) const
   {
-    const std::int64_t at = local.row_begin[row] + e, end = local.row_begin[row + 1];
-    std::int64_t       column;
-    Scalar             value;
+    const auto at = local.row_begin[row] + e, end = local.row_begin[row + 1];
     if (at < end) {
-      column = (place_of ? place_of[local.column[at]] : local.column[at]) - number * chain.rows;
-      value  = local.value[at];
-    } else {
-      const std::int64_t far = outside.row_begin[row] + (at - end);
-      column                 = outside_column[outside.column[far]];
-      value                  = outside.value[far];
+      const std::int64_t column = local.column[at];
+      distance                  = chain.distance(i, (place_of ? place_of[column] : column) - number * chain.rows);
+      return local.value[at];
     }
-    distance = chain.distance(i, column);
-    return value;
+    const auto far = outside.row_begin[row] + (at - end);
+    distance       = chain.distance(i, outside_column[outside.column[far]]);
+    return outside.value[far];
+  }
+};
+
+/// The rows of a ChainMatrix with indices of either width: a kernel for each would be twice as many.
+template <class Scalar>
+struct ChainEntries : ChainRows<AnyCsrMatrix<Scalar>> {
+  template <class Index>
+  ChainEntries(const ChainMatrix<Scalar, Index> &A) : ChainRows<AnyCsrMatrix<Scalar>>{AnyCsrMatrix<Scalar>(A.local), AnyCsrMatrix<Scalar>(A.outside), A.outside_column, A.row_of, A.place_of}
+  {
+  }
+  /// Calls f(rows) with ChainRows of one width, for loops over many rows, whose code is then that of the width.
+  template <class F>
+  KOKKOS_INLINE_FUNCTION void with_indices(const F &f) const
+  {
+    if (this->local.row_begin.wide) f(as<std::int64_t>());
+    else f(as<std::int32_t>());
+  }
+
+private:
+  template <class Index>
+  KOKKOS_INLINE_FUNCTION ChainRows<CsrMatrix<Scalar, Index>> as() const
+  {
+    const auto csr = [](const AnyCsrMatrix<Scalar> &A) { return CsrMatrix<Scalar, Index>{A.rows, static_cast<const Index *>(A.row_begin.data), static_cast<const Index *>(A.column.data), A.value}; };
+    return {csr(this->local), csr(this->outside), this->outside_column, this->row_of, this->place_of};
   }
 };
 

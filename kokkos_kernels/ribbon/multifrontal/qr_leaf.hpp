@@ -46,16 +46,16 @@ struct QrLeafKernel {
   };
 
   /// Calls put(slot, value) for the entries e = lane, lane + lanes, ... of row i of a leaf.
-  template <class Put>
-  KOKKOS_INLINE_FUNCTION void fetch(const Leaf &leaf, int i, int lane, const Put &put) const
+  template <class Matrix, class Put>
+  KOKKOS_INLINE_FUNCTION void fetch(const Matrix &matrix, const Leaf &leaf, int i, int lane, const Put &put) const
   {
     const Chain &c = tree.chain;
     const int    W = c.width();
     if (!has_row(c, leaf.first + i)) return;
-    const std::int64_t row = A.row(c, leaf.chain, leaf.first + i);
-    for (int e = lane, n = A.entries(row); e < n; e += shape.lanes) {
+    const std::int64_t row = matrix.row(c, leaf.chain, leaf.first + i);
+    for (int e = lane, n = matrix.entries(row); e < n; e += shape.lanes) {
       int          distance;
-      const Scalar value = A.entry(c, leaf.chain, leaf.first + i, row, e, distance) * factors.row_scale[leaf.chain * c.rows + leaf.first + i];
+      const Scalar value = matrix.entry(c, leaf.chain, leaf.first + i, row, e, distance) * factors.row_scale[leaf.chain * c.rows + leaf.first + i];
       const int    at    = i + distance;
       put(at < c.ku ? W + 1 + at + c.kl : (at - c.ku) % (W + 1), value);
     }
@@ -79,7 +79,8 @@ struct QrLeafKernel {
   }
 
   /// One lane's part of step s: the reflection of its columns, the row of R, what comes next.
-  KOKKOS_INLINE_FUNCTION void step(const Window &w, const Leaf &leaf, int s, int lane) const
+  template <class Matrix>
+  KOKKOS_INLINE_FUNCTION void step(const Matrix &matrix, const Window &w, const Leaf &leaf, int s, int lane) const
   {
     const int     W = tree.chain.width(), pivot = s % (W + 1), next = (s + 1) % (W + 1);
     const Scalar *r          = w.reflection[s % 2];
@@ -107,21 +108,22 @@ struct QrLeafKernel {
     }
     if (s + 2 < leaf.own) {
       Scalar *to = w.row[(s + 2) % Window::arriving];
-      fetch(leaf, W + s + 2, lane, [&](int slot, const Scalar &value) { to[slot] = value; });
+      fetch(matrix, leaf, W + s + 2, lane, [&](int slot, const Scalar &value) { to[slot] = value; });
     }
   }
 
   /// Finds the scales of a lane's rows.
-  KOKKOS_INLINE_FUNCTION void scale_rows(const Leaf &leaf, int lane) const
+  template <class Matrix>
+  KOKKOS_INLINE_FUNCTION void scale_rows(const Matrix &matrix, const Leaf &leaf, int lane) const
   {
     const Chain &c = tree.chain;
     for (int i = lane; i < leaf.rows(tree); i += shape.lanes) {
       if (!has_row(c, leaf.first + i)) continue;
-      const std::int64_t row     = A.row(c, leaf.chain, leaf.first + i);
+      const std::int64_t row     = matrix.row(c, leaf.chain, leaf.first + i);
       Real               largest = 0;
-      for (int e = 0, n = A.entries(row); e < n; ++e) {
+      for (int e = 0, n = matrix.entries(row); e < n; ++e) {
         int        distance;
-        const Real size = magnitude(A.entry(c, leaf.chain, leaf.first + i, row, e, distance));
+        const Real size = magnitude(matrix.entry(c, leaf.chain, leaf.first + i, row, e, distance));
         if (size > largest) largest = size;
       }
       // a row of zeros has the scale 0 until take_rows has seen it
@@ -142,8 +144,8 @@ struct QrLeafKernel {
   }
 
   /// Eliminates leaves base + group.
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void eliminate_leaves(const Team &team, std::int64_t chain, std::int64_t base, std::int64_t end) const
+  template <class Matrix, class Team>
+  KOKKOS_INLINE_FUNCTION void eliminate_leaves(const Matrix &matrix, const Team &team, std::int64_t chain, std::int64_t base, std::int64_t end) const
   {
     const int  W      = tree.chain.width();
     const auto phases = [&](const auto &body) {
@@ -157,7 +159,7 @@ struct QrLeafKernel {
         for (int k = 0; k < Window::ld(W); ++k) w.window[c * Window::ld(W) + k] = Scalar(0);
         for (int k = 0; k < Window::arriving; ++k) w.row[k][c] = Scalar(0);
       }
-      scale_rows(leaf, lane);
+      scale_rows(matrix, leaf, lane);
     });
     phases([&](const Window &w, const Leaf &leaf, int lane) {
       if (lane != 0) return;
@@ -165,9 +167,9 @@ struct QrLeafKernel {
       take_rows(leaf, *w.statistics);
     });
     phases([&](const Window &w, const Leaf &leaf, int lane) {
-      for (int i = 0; i < W; ++i) fetch(leaf, i, lane, [&](int slot, const Scalar &value) { w.window[slot * Window::ld(W) + i] = value; });
+      for (int i = 0; i < W; ++i) fetch(matrix, leaf, i, lane, [&](int slot, const Scalar &value) { w.window[slot * Window::ld(W) + i] = value; });
       for (int i = 0; i < 2; ++i)
-        if (i < leaf.own) fetch(leaf, W + i, lane, [&](int slot, const Scalar &value) { w.row[i][slot] = value; });
+        if (i < leaf.own) fetch(matrix, leaf, W + i, lane, [&](int slot, const Scalar &value) { w.row[i][slot] = value; });
     });
     phases([&](const Window &w, const Leaf &leaf, int lane) {
       for (int c = lane; c < Window::columns(W); c += shape.lanes) {
@@ -187,7 +189,7 @@ struct QrLeafKernel {
     }
     for (int s = 0; s < most; ++s)
       phases([&](const Window &w, const Leaf &leaf, int lane) {
-        if (s < leaf.own) step(w, leaf, s, lane);
+        if (s < leaf.own) step(matrix, w, leaf, s, lane);
       });
     phases([&](const Window &w, const Leaf &leaf, int lane) {
       const auto passed = factors.passed(tree, leaf.chain, 0, leaf.node);
@@ -211,7 +213,7 @@ struct QrLeafKernel {
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
     const std::int64_t teams = (tree.leaves + shape.groups - 1) / shape.groups, chain = team.league_rank() / teams, base = team.league_rank() % teams * shape.groups;
-    eliminate_leaves(team, chain, base, tree.leaves);
+    A.with_indices([&](const auto &matrix) { eliminate_leaves(matrix, team, chain, base, tree.leaves); });
   }
 };
 

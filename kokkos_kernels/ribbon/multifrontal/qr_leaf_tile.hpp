@@ -8,14 +8,17 @@
 
 namespace ribbon::multifrontal {
 
-/// The arithmetic of QrLeafKernel for W = kl + ku known when compiled. Of the two threads of a leaf one has the W columns ahead and makes the reflections, the other follows a chunk of rows behind with the W columns
-/// of the cut before. Entries come through scratch, a chunk of rows of all leaves at once, in runs; where a row has an entry at every place its column indices are not read.
+/// The arithmetic of QrLeafKernel for W = kl + ku known when compiled. A leaf has a thread in each of two or three warps, which work on three chunks of its rows at the same time: one prepares rows (scaled, an entry for
+/// every place of the band), one has the W columns ahead in registers and makes the reflections, one follows with the W columns of the cut before and watches the pivots. Where windows fill the registers the last one
+/// prepares, too. Entries come through scratch, a chunk of rows of all leaves at once, in runs; where a row has an entry at every place its column indices are not read.
 template <class Scalar, int W>
 struct QrLeafTileKernel {
   static constexpr int leaves       = 32;
-  static constexpr int max_threads  = 2 * leaves;
-  static constexpr int chunk        = W <= 4 ? 8 : W <= 8 ? 4 : 3; ///< rows of a leaf
-  static constexpr int first_chunks = (W + chunk - 1) / chunk;     ///< with the rows that fill the window
+  static constexpr int warps        = W <= 6 ? 3 : 2;
+  static constexpr int max_threads  = warps * leaves;
+  static constexpr int stagers      = max_threads - leaves;                     ///< threads that move entries: all but those ahead, whom the others wait for
+  static constexpr int chunk        = W <= 2 ? 8 : W <= 6 ? 4 : W <= 8 ? 3 : 2; ///< rows of a leaf
+  static constexpr int first_chunks = (W + chunk - 1) / chunk;                  ///< with the rows that fill the window
   static constexpr int entries      = chunk * (W + 1);
   using Real                        = real_t<Scalar>;
   using Statistics                  = PivotStatistics<Real>;
@@ -24,18 +27,19 @@ struct QrLeafTileKernel {
   Factors<Scalar>      factors;
 
   struct Lane {
-    Leaf   leaf;
-    Scalar window[W][W];  ///< columns; those of the leaf move up as they are removed
-    int    size[W];       ///< size_word of the largest entries of the columns
-    bool   active, ahead; ///< whether it has the columns ahead
+    Leaf    leaf;
+    Scalar  window[W][W];                     ///< columns; those of the leaf move up as they are removed
+    int     size[W + 1];                      ///< size_word of the largest entries of the columns of the row that comes next
+    bool    active, ahead, follows, prepares; ///< whether the thread has a leaf; what it does
+    Scalar *reflections, *uppers;             ///< of the step that comes next
   };
   struct Shared {
     Scalar       value[2][leaves][entries | 1]; // odd: no two lanes meet in a bank
     std::int32_t column[2][leaves][entries];    // their lower bits, as those of where rows begin: what counts are small differences
     std::int32_t row_begin[3][leaves][chunk + 1];
     int          begin[leaves], end[leaves], first[leaves]; ///< rows of a leaf, and the first of its window, from the first row of the tile on
-    Scalar       dense[2][leaves][W + 1];
-    Scalar       reflection[2][chunk][W + 1][leaves];
+    Scalar       row[3][chunk][W + 2][leaves];              ///< as they are prepared; then the reflection of the step, and R_jj
+    int          size[3][chunk][leaves];                    ///< size_word of the largest entry of the column that has its last row
     Real         row_scale[2][leaves][chunk + 1];
     Statistics   statistics[leaves];
   };
@@ -53,7 +57,7 @@ struct QrLeafTileKernel {
   /// Where the rows of chunk q begin.
   KOKKOS_INLINE_FUNCTION void stage_rows(std::int64_t base, int q, int v, Shared &shared) const
   {
-    for (int k = v; k < leaves * (chunk + 1); k += max_threads) {
+    for (int k = v; k < leaves * (chunk + 1); k += stagers) {
       const int leaf = k / (chunk + 1), r = k - leaf * (chunk + 1), i = shared.first[leaf] + row_at(q) + r;
       const int at = i < shared.begin[leaf] ? shared.begin[leaf] : i > shared.end[leaf] ? shared.end[leaf] : i;
       device::async_copy(&shared.row_begin[q % 3][leaf][r], A.local.row_begin.low(base + at));
@@ -62,14 +66,11 @@ struct QrLeafTileKernel {
   /// The entries of the rows of chunk q. `first_entry`: of the tile.
   KOKKOS_INLINE_FUNCTION void stage_entries(std::int64_t first_entry, int q, int v, Shared &shared) const
   {
-    RIBBON_UNROLL
-    for (int n_k = 0; n_k < (leaves * entries + max_threads - 1) / max_threads; ++n_k) {
-      const int k = v + n_k * max_threads;
-      if (k >= leaves * entries) continue;
-      const int leaf = k / entries, e = k - leaf * entries;
-      const int n = between(shared.row_begin[q % 3][leaf][0], shared.row_begin[q % 3][leaf][chunk]);
+    const int e = v % leaves;
+    for (int leaf = v / leaves; leaf < leaves; leaf += stagers / leaves) {
+      const int begin = shared.row_begin[q % 3][leaf][0], n = between(begin, shared.row_begin[q % 3][leaf][chunk]);
       if (e >= n) continue;
-      const std::int64_t at = first_entry + between(static_cast<std::int32_t>(first_entry), shared.row_begin[q % 3][leaf][0]) + e;
+      const std::int64_t at = first_entry + between(static_cast<std::int32_t>(first_entry), begin) + e;
       device::async_copy(&shared.value[q % 2][leaf][e], A.local.value + at);
       if (n != entries || tree.chain.ring) device::async_copy(&shared.column[q % 2][leaf][e], A.local.column.low(at));
     }
@@ -77,119 +78,144 @@ struct QrLeafTileKernel {
   /// The scales that were found in chunk q.
   KOKKOS_INLINE_FUNCTION void store_scales(std::int64_t base, int q, int v, const Shared &shared) const
   {
-    for (int k = v; k < leaves * chunk; k += max_threads) {
+    for (int k = v; k < leaves * chunk; k += stagers) {
       const int leaf = k / chunk, r = k - leaf * chunk, i = shared.first[leaf] + row_at(q) + r;
       if ((q >= first_chunks || row_at(q) + r < W) && i >= shared.begin[leaf] && i < shared.end[leaf]) factors.row_scale[base + i] = shared.row_scale[q % 2][leaf][r];
     }
   }
 
-  /// Row t of chunk q, an entry for every place of the band.
-  KOKKOS_INLINE_FUNCTION const Scalar *row(const Lane &mine, int lane, int q, int t, Shared &shared) const
+  /// How many rows of chunk q a leaf of so many has.
+  KOKKOS_INLINE_FUNCTION static int rows_of(int q, int rows)
   {
-    const Chain       &c     = tree.chain;
-    const std::int64_t i     = mine.leaf.first + row_at(q) + t;
-    Scalar            *dense = shared.dense[mine.ahead ? 0 : 1][lane];
-    if (is_plain()) {
-      const std::int32_t *begin = shared.row_begin[q % 3][lane] + t;
-      const int           n = between(begin[0], begin[1]), at = between(shared.row_begin[q % 3][lane][0], begin[0]);
-      if (n == W + 1 && (!c.ring || (i >= c.kl && i + c.ku < c.rows))) return shared.value[q % 2][lane] + at;
-      for (int k = 0; k <= W; ++k) dense[k] = Scalar(0);
-      for (int e = at; e < at + n; ++e) dense[c.kl + c.distance(0, between(static_cast<std::int32_t>(mine.leaf.chain * c.rows + i), shared.column[q % 2][lane][e]))] = shared.value[q % 2][lane][e];
-    } else {
-      for (int k = 0; k <= W; ++k) dense[k] = Scalar(0);
-      if (!has_row(c, i)) return dense;
+    const int end = q < first_chunks && rows > W ? W : rows, n = end - row_at(q);
+    return n < chunk ? n : chunk;
+  }
+
+  /// Row t of chunk q: entries at all places of the band.
+  KOKKOS_INLINE_FUNCTION void fetch(const Lane &mine, int lane, int q, int t, Scalar (&entry)[W + 1], Shared &shared) const
+  {
+    const Chain       &c          = tree.chain;
+    const std::int64_t i          = mine.leaf.first + row_at(q) + t;
+    Scalar(&dense)[W + 2][leaves] = shared.row[q % 3][t];
+    const std::int32_t *begin     = shared.row_begin[q % 3][lane] + t;
+    const bool          plain     = is_plain();
+    const int           n = plain ? between(begin[0], begin[1]) : 0, at = plain ? between(shared.row_begin[q % 3][lane][0], begin[0]) : 0;
+    if (n == W + 1 && (!c.ring || (i >= c.kl && i + c.ku < c.rows))) {
+      RIBBON_UNROLL
+      for (int k = 0; k <= W; ++k) entry[k] = shared.value[q % 2][lane][at + k];
+      return;
+    }
+    for (int k = 0; k <= W; ++k) dense[k][lane] = Scalar(0);
+    for (int e = at; e < at + n; ++e) dense[c.kl + c.distance(0, between(static_cast<std::int32_t>(mine.leaf.chain * c.rows + i), shared.column[q % 2][lane][e]))][lane] = shared.value[q % 2][lane][e];
+    if (!plain && has_row(c, i)) {
       const std::int64_t place = A.row(c, mine.leaf.chain, i);
-      for (int e = 0, n = A.entries(place); e < n; ++e) {
+      for (int e = 0, m = A.entries(place); e < m; ++e) {
         int          distance;
-        const Scalar value     = A.entry(c, mine.leaf.chain, i, place, e, distance);
-        dense[c.kl + distance] = value;
+        const Scalar value           = A.entry(c, mine.leaf.chain, i, place, e, distance);
+        dense[c.kl + distance][lane] = value;
       }
     }
-    return dense;
-  }
-  /// The scale of a row, which the thread with the columns ahead notes.
-  KOKKOS_INLINE_FUNCTION Real scale(const Lane &mine, const Scalar *entry, int lane, int q, int t, Shared &shared) const
-  {
-    int largest = 0;
     RIBBON_UNROLL
-    for (int k = 0; k <= W; ++k) largest = size_word(entry[k]) > largest ? size_word(entry[k]) : largest;
-    const int  exponent = exponent_of<Real>(largest);
-    const Real s        = power_of_two(-exponent);
-    if (mine.ahead) {
+    for (int k = 0; k <= W; ++k) entry[k] = dense[k][lane];
+  }
+  /// Scales the rows of chunk q by powers of two.
+  KOKKOS_INLINE_FUNCTION void prepare(Lane &mine, int lane, int q, Shared &shared) const
+  {
+    const int rows = rows_of(q, mine.leaf.rows(tree));
+    RIBBON_NO_UNROLL
+    for (int t = 0; t < rows; ++t) {
+      Scalar entry[W + 1];
+      fetch(mine, lane, q, t, entry, shared);
+      int largest = 0;
+      RIBBON_UNROLL
+      for (int k = 0; k <= W; ++k) largest = size_word(entry[k]) > largest ? size_word(entry[k]) : largest;
+      const int          exponent      = exponent_of<Real>(largest);
+      const Real         s             = power_of_two(-exponent);
       const std::int64_t i             = mine.leaf.first + row_at(q) + t;
       shared.row_scale[q % 2][lane][t] = s;
       if (has_row(tree.chain, i)) shared.statistics[lane].take_row(exponent, largest == 0, mine.leaf.chain * tree.chain.rows + i);
+      RIBBON_UNROLL
+      for (int k = 0; k <= W; ++k) {
+        const Scalar a                = entry[k] * s;
+        shared.row[q % 3][t][k][lane] = a;
+        mine.size[k]                  = size_word(a) > mine.size[k] ? size_word(a) : mine.size[k];
+      }
+      const int whole = mine.size[0]; // of the column whose last row this was
+      RIBBON_UNROLL
+      for (int k = 0; k < W; ++k) mine.size[k] = mine.size[k + 1];
+      mine.size[W]                = 0;
+      shared.size[q % 3][t][lane] = whole;
+      if (q < first_chunks) factors.passed(tree, mine.leaf.chain, 0, mine.leaf.node).scale(row_at(q) + t) = of_size_word(whole);
     }
-    return s;
   }
 
-  /// Puts row i of the leaf into the window.
-  KOKKOS_INLINE_FUNCTION void fill(Lane &mine, int lane, int q, int i, Shared &shared) const
+  /// Puts the rows of chunk q into the window.
+  KOKKOS_INLINE_FUNCTION void fill(Lane &mine, int lane, int q, const Shared &shared) const
   {
-    const Scalar *entry = row(mine, lane, q, i - row_at(q), shared);
-    const Real    s     = scale(mine, entry, lane, q, i - row_at(q), shared);
     RIBBON_UNROLL
-    for (int c = 0; c < W; ++c) { // entry k is in column i + k of those of the cut and, from W on, those ahead
-      const int    k    = mine.ahead ? W + c - i : c - i;
-      const Scalar a    = k >= 0 && k <= W ? entry[k] * s : Scalar(0);
-      mine.window[c][i] = a;
-      mine.size[c]      = i == 0 || size_word(a) > mine.size[c] ? size_word(a) : mine.size[c];
+    for (int i = 0; i < W; ++i) { // entry k is in column i + k of those of the cut and, from W on, those ahead
+      if (q != i / chunk) continue;
+      const Scalar(&row)[W + 2][leaves] = shared.row[i / chunk % 3][i % chunk];
+      if (mine.ahead) {
+        RIBBON_UNROLL
+        for (int c = 0; c < W; ++c) mine.window[c][i] = c <= i ? row[c <= i ? W + c - i : 0][lane] : Scalar(0);
+      } else if (mine.follows) {
+        RIBBON_UNROLL
+        for (int c = 0; c < W; ++c) mine.window[c][i] = c >= i ? row[c >= i ? c - i : 0][lane] : Scalar(0);
+      }
     }
   }
 
-  /// Removes a column: the steps of chunk q.
+  /// Removes a column: the steps of chunk q. What does not wait for the reflection, the products with the columns, comes first.
   KOKKOS_INLINE_FUNCTION void eliminate(Lane &mine, int lane, int q, Shared &shared) const
   {
-    Scalar(&w)[W][W]      = mine.window;
-    const int first       = row_at(q) - W;
-    Scalar   *reflections = factors.step(factors.reflection, tree, mine.leaf.chain, mine.leaf.node, first, W + 1).at;
-    Scalar   *uppers      = factors.step(factors.upper, tree, mine.leaf.chain, mine.leaf.node, first, 2 * W + 1).at;
-    for (int t = 0; t < chunk && first + t < mine.leaf.own; ++t) {
-      const Scalar *entry = row(mine, lane, q, t, shared);
-      const Real    s     = scale(mine, entry, lane, q, t, shared);
-      const Scalar  alpha = entry[0] * s;
-      Real          rest = 0, more = 0;
+    Scalar(&w)[W][W] = mine.window;
+    const int steps  = rows_of(q, mine.leaf.rows(tree));
+    RIBBON_NO_UNROLL
+    for (int t = 0; t < steps; ++t) {
+      Scalar(&row)[W + 2][leaves] = shared.row[q % 3][t];
+      Scalar x[W], product[W];
+      Real   rest = 0, more = 0;
       RIBBON_UNROLL
-      for (int i = 0; i < W; i += 2) rest += squared(w[0][i]), more += squared(w[0][i + 1]);
-      const Reflector<Scalar> h   = make_reflector(alpha, rest + more);
-      const int               own = size_word(alpha) > mine.size[0] ? size_word(alpha) : mine.size[0];
-      shared.statistics[lane].take(h.beta, of_size_word(own), mine.leaf.chain * tree.chain.rows + mine.leaf.first + tree.chain.ku + first + t);
-      Scalar(&to)[W + 1][leaves] = shared.reflection[q % 2][t];
-      Scalar v[W];
+      for (int i = 0; i < W; ++i) x[i] = w[0][i];
+      const Scalar alpha = row[0][lane];
       RIBBON_UNROLL
-      for (int i = 0; i < W; ++i) v[i] = h.factor * w[0][i];
-      to[0][lane] = reflections[0] = h.tau_conjugate, uppers[0] = h.one_over_beta;
+      for (int i = 0; i < W; i += 2) rest += squared(x[i]), more += squared(x[i + 1]);
       RIBBON_UNROLL
-      for (int i = 0; i < W; ++i) to[1 + i][lane] = reflections[(1 + i) * leaves] = v[i];
+      for (int c = 1; c < W; ++c) {
+        Scalar sum(0), other(0);
+        RIBBON_UNROLL
+        for (int i = 0; i < W; i += 2) sum += x[i] * w[c][i], other += x[i + 1] * w[c][i + 1];
+        product[c] = sum + other;
+      }
+      const Reflector<Scalar> h = make_reflector(alpha, rest + more);
+      mine.uppers[0]            = h.one_over_beta;
       RIBBON_UNROLL
       for (int c = 1; c <= W; ++c) {
-        const Scalar a   = entry[c] * s;
-        Scalar       sum = a, other(0);
-        if (c < W) {
-          RIBBON_UNROLL
-          for (int i = 0; i < W; i += 2) sum += v[i] * w[c][i], other += v[i + 1] * w[c][i + 1];
-        }
-        sum = (sum + other) * h.tau_conjugate;
+        const Scalar a = row[c][lane], head = (c < W ? a + h.factor * product[c < W ? c : 0] : a) * h.tau_conjugate, tail = h.factor * head;
         RIBBON_UNROLL
-        for (int i = 0; i < W; ++i) w[c - 1][i] = (c < W ? w[c][i] : Scalar(0)) - v[i] * sum;
-        uppers[c * leaves] = a - sum;
-        mine.size[c - 1]   = c == W || size_word(a) > mine.size[c] ? size_word(a) : mine.size[c];
+        for (int i = 0; i < W; ++i) w[c - 1][i] = (c < W ? w[c < W ? c : 0][i] : Scalar(0)) - x[i] * tail;
+        mine.uppers[c * leaves] = a - head;
       }
-      reflections += (W + 1) * leaves, uppers += (2 * W + 1) * leaves;
+      row[0][lane] = h.tau_conjugate;
+      RIBBON_UNROLL
+      for (int i = 0; i < W; ++i) row[1 + i][lane] = h.factor * x[i];
+      row[W + 1][lane] = h.beta;
+      mine.uppers += (2 * W + 1) * leaves;
     }
   }
   /// The same reflections of the columns of the cut before.
-  KOKKOS_INLINE_FUNCTION void follow(Lane &mine, int lane, int q, const Shared &shared) const
+  KOKKOS_INLINE_FUNCTION void follow(Lane &mine, int lane, int q, Shared &shared) const
   {
     Scalar(&w)[W][W] = mine.window;
-    const int first  = row_at(q) - W;
-    Scalar   *uppers = factors.step(factors.upper, tree, mine.leaf.chain, mine.leaf.node, first, 2 * W + 1).at;
-    for (int t = 0; t < chunk && first + t < mine.leaf.own; ++t) {
-      const Scalar(&r)[W + 1][leaves] = shared.reflection[q % 2][t];
+    const int first = row_at(q) - W, steps = rows_of(q, mine.leaf.rows(tree));
+    RIBBON_NO_UNROLL
+    for (int t = 0; t < steps; ++t) {
+      const Scalar(&row)[W + 2][leaves] = shared.row[q % 3][t];
       Scalar v[W];
       RIBBON_UNROLL
-      for (int i = 0; i < W; ++i) v[i] = r[1 + i][lane];
-      const Scalar tau = r[0][lane];
+      for (int i = 0; i < W; ++i) v[i] = mine.reflections[(1 + i) * leaves] = row[1 + i][lane];
+      const Scalar tau = mine.reflections[0] = row[0][lane];
       RIBBON_UNROLL
       for (int c = 0; c < W; ++c) {
         Scalar sum(0), other(0);
@@ -198,29 +224,34 @@ struct QrLeafTileKernel {
         sum = (sum + other) * tau;
         RIBBON_UNROLL
         for (int i = 0; i < W; ++i) w[c][i] -= v[i] * sum;
-        uppers[(1 + W + c) * leaves] = -sum;
+        mine.uppers[(1 + W + c) * leaves] = -sum;
       }
-      uppers += (2 * W + 1) * leaves;
+      shared.statistics[lane].take(row[W + 1][lane], of_size_word(shared.size[q % 3][t][lane]), mine.leaf.chain * tree.chain.rows + mine.leaf.first + tree.chain.ku + first + t);
+      mine.reflections += (W + 1) * leaves, mine.uppers += (2 * W + 1) * leaves;
     }
   }
 
   KOKKOS_INLINE_FUNCTION void pass(const Lane &mine, int lane, const Shared &shared) const
   {
     const auto passed = factors.passed(tree, mine.leaf.chain, 0, mine.leaf.node);
-    RIBBON_UNROLL
-    for (int c = 0; c < W; ++c) {
-      const int to = mine.ahead ? W + c : c;
+    if (mine.ahead || mine.follows) {
       RIBBON_UNROLL
-      for (int k = 0; k < W; ++k) passed.entry(k, to) = mine.window[c][k];
-      passed.scale(to) = of_size_word(mine.size[c]);
+      for (int c = 0; c < W; ++c) {
+        RIBBON_UNROLL
+        for (int k = 0; k < W; ++k) passed.entry(k, mine.ahead ? W + c : c) = mine.window[c][k];
+      }
     }
-    if (mine.ahead) factors.leaf_statistics[mine.leaf.chain * tree.leaves + mine.leaf.node] = shared.statistics[lane];
+    if (mine.prepares) {
+      RIBBON_UNROLL
+      for (int c = 0; c < W; ++c) passed.scale(W + c) = of_size_word(mine.size[c]);
+      factors.leaf_statistics[mine.leaf.chain * tree.leaves + mine.leaf.node] = shared.statistics[lane];
+    }
   }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    static_assert(std::is_floating_point_v<Scalar> && W % 2 == 0, "real numbers, and sums in two halves");
+    static_assert(std::is_floating_point_v<Scalar> && W % 2 == 0 && entries <= leaves, "real numbers, sums in two halves, a lane for each entry of a chunk");
     Shared                     &shared = *reinterpret_cast<Shared *>(team.scratch());
     device::Threads<Lane, Team> threads(team, team.scratch() + device::align16(sizeof(Shared)));
     const auto                  each = [&](const auto &phase) { // more threads wait for what comes after the leaves
@@ -235,9 +266,15 @@ struct QrLeafTileKernel {
     each([&](int v, Lane &mine) {
       const int          lane  = v % leaves;
       const std::int64_t chain = (slot0 + lane) / tree.slots, node = (slot0 + lane) - chain * tree.slots;
-      mine.active = chain < tree.chain.chains && node < tree.leaves, mine.ahead = v < leaves;
+      mine.active = chain < tree.chain.chains && node < tree.leaves;
+      mine.ahead = v < leaves, mine.follows = v / leaves == 1, mine.prepares = v / leaves == warps - 1;
       mine.leaf.own = 0;
-      if (mine.active) mine.leaf = Leaf(tree, chain, node);
+      if (mine.active) {
+        mine.leaf        = Leaf(tree, chain, node);
+        mine.reflections = factors.step(factors.reflection, tree, chain, node, 0, W + 1).at, mine.uppers = factors.step(factors.upper, tree, chain, node, 0, 2 * W + 1).at;
+      }
+      RIBBON_UNROLL
+      for (int k = 0; k <= W; ++k) mine.size[k] = 0;
       if (!mine.ahead) return;
       const std::int64_t before = chain * tree.chain.rows - base;
       shared.first[lane]        = mine.active ? static_cast<int>(before + mine.leaf.first) : 0;
@@ -246,37 +283,24 @@ struct QrLeafTileKernel {
       shared.statistics[lane]   = Statistics();
     });
     team.barrier();
-    if (plain) {
-      each([&](int v, Lane &) { stage_rows(base, 0, v, shared), stage_rows(base, 1, v, shared); });
-      each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
-      team.barrier();
-      each([&](int v, Lane &) { stage_entries(first_entry, 0, v, shared); });
+    RIBBON_NO_UNROLL
+    for (int q = -3; q <= chunks; ++q) { // chunk q is eliminated, q - 1 followed, q + 1 prepared; entries of q + 2 come, and where the rows of q + 3 begin
+      each([&](int v, Lane &mine) {
+        const int lane = v % leaves;
+        if (!mine.ahead) {
+          if (plain && q + 3 < chunks) stage_rows(base, q + 3, v - leaves, shared);
+          if (plain && q >= -2 && q + 2 < chunks) stage_entries(first_entry, q + 2, v - leaves, shared);
+          if (q >= 0 && q < chunks) store_scales(base, q, v - leaves, shared);
+        }
+        if (!mine.active) return;
+        if (q >= 0 && q < first_chunks) fill(mine, lane, q, shared);
+        if (mine.ahead && q >= first_chunks && q < chunks) eliminate(mine, lane, q, shared);
+        if (mine.follows && q > first_chunks) follow(mine, lane, q - 1, shared);
+        if (mine.prepares && q >= -1 && q + 1 < chunks) prepare(mine, lane, q + 1, shared);
+      });
       each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
       team.barrier();
     }
-    const auto at_chunk = [&](int q, const auto &body) { // while the next one comes
-      each([&](int v, Lane &mine) {
-        if (plain && q + 2 < chunks) stage_rows(base, q + 2, v, shared);
-        if (plain && q + 1 < chunks) stage_entries(first_entry, q + 1, v, shared);
-        if (q > 0) store_scales(base, q - 1, v, shared);
-        if (mine.active) body(v % leaves, mine);
-      });
-      each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
-      team.barrier();
-    };
-    RIBBON_UNROLL
-    for (int q = 0; q < first_chunks; ++q)
-      at_chunk(q, [&](int lane, Lane &mine) {
-        RIBBON_UNROLL
-        for (int t = 0; t < chunk; ++t)
-          if (q * chunk + t < W) fill(mine, lane, q, q * chunk + t, shared);
-      });
-    for (int q = first_chunks; q <= chunks; ++q)
-      at_chunk(q, [&](int lane, Lane &mine) {
-        if (!mine.ahead) {
-          if (q > first_chunks) follow(mine, lane, q - 1, shared);
-        } else if (q < chunks) eliminate(mine, lane, q, shared);
-      });
     each([&](int v, Lane &mine) {
       if (mine.active) pass(mine, v % leaves, shared);
     });

@@ -106,12 +106,13 @@ struct PivotStatistics {
     exponents += exponent;
     if (is_zero && row < zero_row) zero_row = row;
   }
-  /// Two products and three comparisons unless something is out of the ordinary.
+  /// A product and comparisons, at times a quotient, unless something is out of the ordinary.
   KOKKOS_INLINE_FUNCTION void take(Real pivot, Real scale, std::int64_t j)
   {
     const Real size = pivot < 0 ? -pivot : pivot;
     product *= static_cast<double>(size);
-    if (!is_tame() || !(size >= smallest * scale)) look(size, scale, j);
+    if (!is_tame() || !is_finite(scale)) look(size, scale, j);
+    else if (!(size >= smallest * scale)) smallest = size / scale, column = j;
   }
   KOKKOS_INLINE_FUNCTION void look(Real size, Real scale, std::int64_t j)
   {

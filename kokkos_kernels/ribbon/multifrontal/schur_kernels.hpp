@@ -22,8 +22,8 @@ struct SchurLeafKernel {
   /// Scratch of a thread: a row that arrives, and the window where it is not in registers.
   static std::size_t bytes(int w) { return device::align16(sizeof(Scalar) * static_cast<std::size_t>(2 * w + 1 + (K > 0 ? 0 : window(w)))); }
 
-  template <class Window>
-  KOKKOS_INLINE_FUNCTION void eliminate(const SchurLeaf &leaf, Window &a, Scalar *arriving) const
+  template <class Matrix, class Window>
+  KOKKOS_INLINE_FUNCTION void eliminate(const Matrix &matrix, const SchurLeaf &leaf, Window &a, Scalar *arriving) const
   {
     const Chain &chain = tree.chain;
     const int    w = K ? K : cut_width(chain), ld = 2 * w + 1, stride = factors.together;
@@ -33,10 +33,10 @@ struct SchurLeafKernel {
     const auto   corner = [&](int k, int m) -> Scalar   &{ return a[(w + 1) * (ld + 2 * w) + k * w + m]; };
     const auto   arrive = [&](std::int64_t i) { // place i of the chain
       for (int k = 0; k < ld; ++k) arriving[k] = Scalar(0);
-      const std::int64_t r = A.row(chain, leaf.chain, i);
-      for (int e = 0, n = A.entries(r); e < n; ++e) {
+      const std::int64_t r = matrix.row(chain, leaf.chain, i);
+      for (int e = 0, n = matrix.entries(r); e < n; ++e) {
           int          distance;
-          const Scalar value     = A.entry(chain, leaf.chain, i, r, e, distance);
+          const Scalar value     = matrix.entry(chain, leaf.chain, i, r, e, distance);
           arriving[w + distance] = value;
       }
     };
@@ -141,10 +141,10 @@ struct SchurLeafKernel {
       auto *arriving = reinterpret_cast<Scalar *>(team.scratch() + static_cast<std::size_t>(slot) * ((mine + 15) / 16 * 16));
       if constexpr (K > 0) {
         Scalar a[window(K)];
-        eliminate(SchurLeaf(tree, leaf / tree.leaves, leaf % tree.leaves), a, arriving);
+        A.with_indices([&](const auto &matrix) { eliminate(matrix, SchurLeaf(tree, leaf / tree.leaves, leaf % tree.leaves), a, arriving); });
       } else {
         Scalar *a = arriving + 2 * w + 1;
-        eliminate(SchurLeaf(tree, leaf / tree.leaves, leaf % tree.leaves), a, arriving);
+        A.with_indices([&](const auto &matrix) { eliminate(matrix, SchurLeaf(tree, leaf / tree.leaves, leaf % tree.leaves), a, arriving); });
       }
     };
     if constexpr (Team::is_virtual)

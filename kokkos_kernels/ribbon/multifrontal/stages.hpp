@@ -42,20 +42,27 @@ KOKKOS_INLINE_FUNCTION bool comes_last(const Team &team, int *count, int all, in
   return *flag != 0;
 }
 
-/// Calls work(levels, node) for a node where the lowest stage ends, and for those above it to which the team comes last; returns whether it came to the top. `block`: of `blocks` that are independent of each other.
+/// Goes on from a node where a stage ends to the one above where the next does; false at the top, and for all teams but the one that comes there last. `block`: of `blocks` that are independent of each other.
+template <class Team>
+KOKKOS_INLINE_FUNCTION bool goes_on(const Team &team, const Tree &tree, const Arrivals &arrivals, std::int64_t chain, Levels &stage, std::int64_t &node, std::int64_t block, std::int64_t blocks, int *flag)
+{
+  if (stage.top >= tree.top()) return false;
+  const Levels       next{stage.top, tree.stage_top(stage.top)};
+  const std::int64_t above    = node >> ((next.top < tree.levels ? next.top : tree.levels) - next.bottom);
+  const NodeRange    children = tree.below(next.top, above, next.bottom);
+  if (!comes_last(team, arrivals.at(tree, chain, next.top, above, block, blocks), static_cast<int>(children.end - children.begin), flag)) return false;
+  stage = next, node = above;
+  return true;
+}
+
+/// Calls work(levels, node) for a node where the lowest stage ends, and for those above it to which the team comes last; returns whether it came to the top.
 template <class Team, class Work>
 KOKKOS_INLINE_FUNCTION bool climb(const Team &team, const Tree &tree, const Arrivals &arrivals, std::int64_t chain, std::int64_t node, std::int64_t block, std::int64_t blocks, int *flag, const Work &work)
 {
   Levels stage{0, tree.stage_top(0)};
   work(stage, node);
-  while (stage.top < tree.top()) {
-    stage                    = {stage.top, tree.stage_top(stage.top)};
-    node                     = node >> ((stage.top < tree.levels ? stage.top : tree.levels) - stage.bottom);
-    const NodeRange children = tree.below(stage.top, node, stage.bottom);
-    if (!comes_last(team, arrivals.at(tree, chain, stage.top, node, block, blocks), static_cast<int>(children.end - children.begin), flag)) return false;
-    work(stage, node);
-  }
-  return true;
+  while (goes_on(team, tree, arrivals, chain, stage, node, block, blocks, flag)) work(stage, node);
+  return stage.top >= tree.top();
 }
 
 /// All teams of a league go on when one has come to the top; what was written before is then visible to all. They run at the same time, where threads are not virtual.
