@@ -52,6 +52,7 @@ struct LinePlaces {
   const std::int64_t *place      = nullptr;                ///< in the memory of Exec: place of every element of the matrix; extract_bands() takes -1 for one that is on no line
   const std::int64_t *element    = nullptr;                ///< the inverse, for every place of the lines; -1: a place that no element fills
   const std::int64_t *part       = nullptr;                ///< where several lines lie behind each other in one of `lines`: number of the line at every place
+  const double       *outside    = nullptr;                ///< for every row, the sum of |a_ij| over its neighbours on the line that are no columns of the matrix: they count where strengths are compared
 
   KOKKOS_INLINE_FUNCTION bool same_line(std::int64_t k, std::int64_t other) const { return !part || part[k] == part[other]; }
 };
@@ -84,9 +85,8 @@ template <class Scalar, class Index, class Exec>
 LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines);
 
 /// Histogram of the strengths (host memory, strength_bins long).
-/// @param outside  for every row the sum of |a_ij| over its neighbours on the line that are no columns of A, in the memory of Exec; null: there are none
 template <class Scalar, class Index, class Exec>
-std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, const double *outside = nullptr);
+std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines);
 
 /// How many rows of a matrix would rather be on other lines.
 struct LinePreference {

@@ -147,11 +147,10 @@ struct StrengthKernel {
   AnyCsrMatrix<Scalar>                 A;
   LinePlaces                           lines;
   Kokkos::View<std::int64_t *, Memory> histogram;
-  const double                        *outside;
   KOKKOS_FUNCTION void                 operator()(const std::int64_t k) const
   {
     const RowOnLines row(lines, k);
-    double           along = outside ? outside[k] : 0, diagonal = 0, off = along;
+    double           along = lines.outside ? lines.outside[k] : 0, diagonal = 0, off = along;
     for (std::int64_t e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
       const double a = static_cast<double>(magnitude(A.value[e]));
       if (A.column[e] == k) {
@@ -191,7 +190,7 @@ struct PreferenceKernel {
   KOKKOS_FUNCTION double along(const LinePlaces &places, const std::int64_t k) const
   {
     const RowOnLines row(places, k);
-    double           sum = 0;
+    double           sum = places.outside ? places.outside[k] : 0;
     for (std::int64_t e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e)
       if (row.to(A.column[e]).distance != 0) sum += static_cast<double>(magnitude(A.value[e]));
     return sum;
@@ -277,11 +276,11 @@ LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A
 }
 
 template <class Scalar, class Index, class Exec>
-std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, const double *outside)
+std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines)
 {
   using Memory = typename Exec::memory_space;
   Kokkos::View<std::int64_t *, Memory> histogram("ribbon::strength_histogram", strength_bins);
-  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, A.rows), StrengthKernel<Scalar, Memory>{AnyCsrMatrix<Scalar>(A), lines, histogram, outside});
+  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, A.rows), StrengthKernel<Scalar, Memory>{AnyCsrMatrix<Scalar>(A), lines, histogram});
   exec.fence();
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, histogram);
   return std::vector<std::int64_t>(host.data(), host.data() + strength_bins);
@@ -315,7 +314,7 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
 
 #define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec)                                                                                                                                                                        \
   template LineCouplings                              line_couplings(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &);                                                                                  \
-  template std::vector<std::int64_t>                  strength_histogram(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, const double *);                                                              \
+  template std::vector<std::int64_t>                  strength_histogram(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &);                                                                              \
   template LinePreference                             line_preference(const Exec &, const CsrMatrix<Scalar, Index> &, const std::vector<LinePlaces> &, const LinePlaces &, double);                                        \
   template Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, int);
 #define RIBBON_INSTANTIATE(Scalar, Exec)                                                                                                                                                                                   \

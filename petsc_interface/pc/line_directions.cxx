@@ -93,20 +93,20 @@ PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Sums of sizes of the entries of each row along a direction in columns of other ranks; empty where pieces of its lines are solved each for itself. Collective.
-PetscErrorCode SumOutside(const LineSource &source, LineDirection *direction, std::vector<double> *sums)
+/// Has a direction know what its rows couple by with rows of other ranks, unless pieces of its lines are solved each for itself. Collective.
+PetscErrorCode SumOutside(const LineSource &source, LineDirection *direction)
 {
   OutsideCouplings outside;
   PetscInt         rows;
   PetscFunctionBegin;
-  sums->clear();
   if (!direction->place.joinable) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindChain(source, direction));
   PetscCall(ReadOutside(source, *direction, &outside));
   if (outside.entries.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetLocalSize(source.rows, &rows, nullptr));
-  sums->assign(static_cast<std::size_t>(rows), 0);
-  for (const OutsideEntry &entry : outside.entries) (*sums)[static_cast<std::size_t>(entry.row)] += static_cast<double>(magnitude(entry.value));
+  std::vector<double> sums(static_cast<std::size_t>(rows), 0);
+  for (const OutsideEntry &entry : outside.entries) sums[static_cast<std::size_t>(entry.row)] += static_cast<double>(magnitude(entry.value));
+  PetscCallCXX(direction->outside = std::make_shared<const std::vector<double>>(std::move(sums)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,9 +119,8 @@ PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, const LineSource &sour
   *why       = "largest median of sum |a_ij|/|a_ii|:";
   for (std::size_t d = 0; d < map->directions.size(); ++d) {
     std::vector<PetscInt> votes, all(strength_bins, 0);
-    std::vector<double>   outside;
-    PetscCall(SumOutside(source, &map->directions[d], &outside));
-    PetscCall(op.histogram(source.block, map->directions[d], outside, &votes));
+    PetscCall(SumOutside(source, &map->directions[d]));
+    PetscCall(op.histogram(source.block, map->directions[d], &votes));
     PetscCallMPI(MPI_Allreduce(votes.data(), all.data(), strength_bins, MPIU_INT, MPI_SUM, comm));
     const int bin = median_bin(std::vector<std::int64_t>(all.begin(), all.end()));
     *why += format(" %s %.2g", map->directions[d].name.c_str(), bin <= 0 ? 0.0 : strength_of_bin(bin));

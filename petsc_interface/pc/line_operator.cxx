@@ -54,7 +54,7 @@ public:
     if (request.direction.chain) PetscCallCXX(insert_outside(exec, *request.outside, request.direction, bands_));
     PetscCall(ShareAndScale(exec, source, request, facts));
     PetscCallCXX(exec.fence());
-    this->tables_.clear();
+    this->forget_places();
     places_ = request.direction.lines, lines_ = solved_lines(source, request);
     facts->lhs      = bands_.lhs;
     facts->matrices = static_cast<std::int64_t>(bands_.values.extent(0));

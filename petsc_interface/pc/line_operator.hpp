@@ -53,8 +53,7 @@ public:
   /// `on_device`: the space PETSc's device matrices live in. `precision`: of factors; there are single ones beside double.
   static std::unique_ptr<LineOperator> create(bool on_device, PCLinePrecision precision = PC_LINE_PRECISION_SAME);
 
-  /// @param outside  of every row, the sum of sizes of entries along the direction in columns of other ranks; empty: there are none
-  virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, const std::vector<double> &outside, std::vector<PetscInt> *votes)                = 0;
+  virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes)                                                    = 0;
   virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)                                                        = 0;
   virtual PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) = 0;
   /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.

@@ -19,12 +19,10 @@ class LineReaderOn : public LineOperator {
 public:
   bool on_device() const override { return is_device_space<Exec>; }
 
-  PetscErrorCode histogram(Mat block, const LineDirection &direction, const std::vector<double> &outside, std::vector<PetscInt> *votes) override
+  PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
   {
     return WithCsr<Exec>(block, [&](const auto &A) {
-      const Exec exec = current_space<Exec>();
-      const auto more = upload(exec, "ribbon::outside", outside);
-      const auto h    = strength_histogram(exec, A, places_of(direction, A.rows), outside.empty() ? nullptr : more.data());
+      const auto h = strength_histogram(current_space<Exec>(), A, places_of(direction, A.rows));
       votes->assign(h.begin(), h.end());
     });
   }
@@ -54,15 +52,24 @@ protected:
   LinePlaces places_of(const LineDirection &direction, std::int64_t rows)
   {
     LinePlaces places{direction.lines, direction.wrap, direction.components, direction.widest};
+    const Exec exec = current_space<Exec>();
+    if (direction.outside) {
+      auto sums = outside_.find(direction.outside);
+      if (sums == outside_.end()) sums = outside_.emplace(direction.outside, upload(exec, "ribbon::outside", *direction.outside)).first;
+      places.outside = sums->second.data();
+    }
     if (!direction.element) return places;
-    const Exec exec  = current_space<Exec>();
-    auto       found = tables_.find(direction.element);
+    auto found = tables_.find(direction.element);
     if (found == tables_.end()) found = tables_.emplace(direction.element, Tables{make_packing(exec, *direction.element, rows / direction.components), upload(exec, "ribbon::part", *direction.part)}).first;
     places.place = found->second.packing.place.data(), places.element = found->second.packing.element.data(), places.part = found->second.part.data();
     return places;
   }
 
-  std::map<Table, Tables> tables_; ///< of directions that were looked at
+  /// Lets go of what looking at directions needed.
+  void forget_places() { tables_.clear(), outside_.clear(); }
+
+  std::map<Table, Tables>                                                                                   tables_;  ///< of directions that were looked at
+  std::map<std::shared_ptr<const std::vector<double>>, Kokkos::View<double *, typename Exec::memory_space>> outside_; ///< likewise
 };
 
 /// Lines as the vectors hold them: of blocks where components couple, else as many as there are components, next to each other.
