@@ -229,7 +229,7 @@ private:
       return false;
     }
     const Make make = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {
-      Partition<Scalar, Exec> plan(exec_, lines_, bands_, cut, why);
+      Partition<Scalar, Exec> plan(exec_, lines_, bands_, cut, options_.rows_per_piece > 0 || pieces_are_many(lines_), why);
       if (!why.empty()) return nullptr;
       p.smallest = plan.smallest_pivot();
       return std::make_unique<PartitionAlgorithm<Scalar, Exec>>(std::move(plan));

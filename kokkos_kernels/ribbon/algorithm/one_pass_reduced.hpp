@@ -8,11 +8,11 @@
 
 namespace ribbon {
 
-/// Whether kernels with so many slots take continued lines: with 64 the registers do not suffice.
+/// Whether kernels with so many slots take continued lines: tridiagonal and pentadiagonal ones whose registers suffice.
 template <class Scheme>
 constexpr bool takes_continued(int slots)
 {
-  return Scheme::couples_left && slots <= 32;
+  return Scheme::couples_left && Scheme::block == 1 && Scheme::separators <= 2 && slots <= 32;
 }
 
 /// Reduced systems of the lines of a tile. Arrays in scratch are indexed (chunk, separator, lane).

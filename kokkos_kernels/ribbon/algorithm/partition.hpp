@@ -64,7 +64,8 @@ public:
   }
 
   /// Factors. `failure` tells where the pieces, the tails or the reduced system could not be factored.
-  Partition(const Exec &exec, const LineSet &lines, const Input &bands, const PartitionCut &cut, std::string &failure) : lines_(lines)
+  /// @param known  pieces are solved with separators that are known, where that can be done
+  Partition(const Exec &exec, const LineSet &lines, const Input &bands, const PartitionCut &cut, bool known, std::string &failure) : lines_(lines), known_(known)
   {
     const bool shared = bands.lhs == Lhs::shared;
     parts_.cut        = cut;
@@ -108,9 +109,6 @@ public:
     }
     if (!known_ || dots_beside_separators()) return;
     splits_ = DotKernel::most_splits(dot_products(nullptr, lines), device::multiprocessors(exec));
-#ifdef P9
-    if (getenv("P9S")) splits_ = atoi(getenv("P9S"));
-#endif
     y_      = allocate<decltype(y_)>(exec, "ribbon::partition::y", static_cast<std::size_t>(splits_ * cut.parts() * 2 * ends_[0].width * cut.lines));
   }
 
@@ -227,7 +225,9 @@ private:
   /// Pieces of shared matrices by one_pass, which takes separators that are known, where it has a kernel.
   void factor(const Exec &exec, int k, const LineSet &set, const Input &part)
   {
-    known_ = known_ && part.lhs != Lhs::per_line && std::max(1, part.half_bandwidth()) * part.block <= 4;
+    // measured on an H200: interleaved pentadiagonal pieces, which want kernels of 64 rows a thread, are better corrected
+    const bool faster = !is_device_space<Exec> || part.half_bandwidth() <= 1 || set.is_contiguous();
+    known_            = known_ && faster && part.lhs != Lhs::per_line && part.half_bandwidth() <= 2 && part.block == 1;
     if (known_) {
       LineSolverOptions options;
       options.algorithm = "one_pass", options.continued = true;
@@ -327,7 +327,7 @@ private:
   Kokkos::View<Scalar *, Memory> y_, z_, near_;  ///< near_: rows of the boundaries, where separators do not couple
   int                            splits_    = 1; ///< runs of rows of a part in which its dot products are formed
   std::int64_t                   left_rows_ = 0, right_rows_ = 0, corrected_rows_ = 0, end_rows_ = 0;
-  bool                           known_ = true; ///< pieces are solved with separators that are known
+  bool                           known_; ///< pieces are solved with separators that are known
 };
 
 } // namespace ribbon
