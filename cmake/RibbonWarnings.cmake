@@ -8,6 +8,11 @@ if(NOT Kokkos_DEVICES MATCHES "CUDA")
   endif()
 endif()
 target_compile_options(ribbon_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${_flags}>")
+if(Kokkos_DEVICES MATCHES "CUDA") # nvcc only warns of a kernel that calls what is not compiled for the device
+  foreach(_number IN ITEMS 20011 20013 20014)
+    target_compile_options(ribbon_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xcudafe --diag_error=${_number}>")
+  endforeach()
+endif()
 if(RIBBON_SANITIZE)
   # accesses through a null pointer end in the address sanitizer; checks of every one of them take a third of the time to compile
   set(_sanitize -fsanitize=address,undefined -fno-sanitize=null,object-size -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -50,6 +50,13 @@ static inline PetscErrorCode RibbonCallPreSolve([[maybe_unused]] PC pc, [[maybe_
   return PETSC_SUCCESS;
 }
 
+/* For ksp->ops->matsolve: 3.18 cannot solve transposed systems for dense matrices, and leaves the mark of a transposed solve before. */
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define RibbonMatSolveBegin(ksp) ((ksp)->transpose_solve = PETSC_FALSE)
+#else
+  #define RibbonMatSolveBegin(ksp) ((void)(ksp))
+#endif
+
 /* Arrays of a dense matrix where they are; 3.18 hands out host arrays only. */
 #if PETSC_VERSION_LT(3, 19, 0)
 static inline PetscErrorCode RibbonDenseGetArrayReadAndMemType(Mat A, const PetscScalar **a, PetscMemType *m)

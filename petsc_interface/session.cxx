@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "session.hpp"
 
+#include <cstdlib>
 #include <map>
 #include <vector>
 
@@ -35,14 +36,10 @@ PetscErrorCode GetEvents(const Events **events)
 }
 
 #if !defined(PETSC_HAVE_KOKKOS)
-static bool kokkos_is_ours = false;
-
-static PetscErrorCode FinalizeKokkos()
+/// Kokkos starts once in a process, PETSc as often as a program likes: what Ribbon started ends with the process.
+static void finalize_kokkos()
 {
-  PetscFunctionBegin;
-  if (kokkos_is_ours && Kokkos::is_initialized()) PetscCallCXX(Kokkos::finalize());
-  kokkos_is_ours = false;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (Kokkos::is_initialized()) Kokkos::finalize();
 }
 #endif
 
@@ -60,8 +57,7 @@ PetscErrorCode EnsureKokkos()
   #else
   PetscCallCXX(Kokkos::initialize());
   #endif
-  kokkos_is_ours = true;
-  PetscCall(PetscRegisterFinalize(FinalizeKokkos));
+  PetscCheck(std::atexit(finalize_kokkos) == 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "Ribbon: cannot have Kokkos end with the process");
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,6 +5,7 @@
 #include <ribbon/factor_report.hpp>
 #include <ribbon/multifrontal/band_lu.hpp>
 #include <ribbon/multifrontal/qr_solve.hpp>
+#include <ribbon/staging.hpp>
 
 #include <vector>
 
@@ -69,6 +70,7 @@ private:
   multifrontal::QrSolve<Scalar> columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const;
   bool                          sweep_tiles(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Way way) const;
   void                          sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const;
+  void                          factor_entries(const Exec &exec, const ChainEntries<Scalar> &A);
   void                          factor_joins(const Exec &exec);
   void                          finish_report(const Exec &exec);
 
@@ -86,6 +88,7 @@ private:
   Kokkos::View<std::int64_t *, Memory>   plain_;
   Kokkos::View<real_t<Scalar> *, Memory> row_scale_;
   Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words: views of records would bring device kernels of Kokkos for every type
+  StagedWords<Exec>                      top_statistics_;                    ///< of the nodes at the top, on the host
   mutable Kokkos::View<Scalar *, Memory> workspace_;                         ///< what nodes pass in a solve
 };
 

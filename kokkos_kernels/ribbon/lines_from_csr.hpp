@@ -19,6 +19,27 @@ struct CsrMatrix {
   const Scalar *value;
 };
 
+/// Numbers of 32 or 64 bits: a kernel for each width would be twice the device code.
+struct AnyIndices {
+  const void            *data;
+  bool                   wide;
+  KOKKOS_INLINE_FUNCTION std::int64_t operator[](std::int64_t i) const { return wide ? static_cast<const std::int64_t *>(data)[i] : static_cast<const std::int32_t *>(data)[i]; }
+  /// The lower 32 bits of number i (in this order of bytes they come first), for differences of numbers that are close to each other.
+  KOKKOS_INLINE_FUNCTION const std::int32_t *low(std::int64_t i) const { return static_cast<const std::int32_t *>(data) + (wide ? 2 * i : i); }
+};
+
+/// A CsrMatrix with indices of either width.
+template <class Scalar>
+struct AnyCsrMatrix {
+  std::int64_t  rows;
+  AnyIndices    row_begin, column;
+  const Scalar *value;
+  template <class Index>
+  explicit AnyCsrMatrix(const CsrMatrix<Scalar, Index> &A) : rows(A.rows), row_begin{A.row_begin, sizeof(Index) == 8}, column{A.column, sizeof(Index) == 8}, value(A.value)
+  {
+  }
+};
+
 inline constexpr int largest_half_bandwidth = 8;
 
 /// Where the unknowns of a matrix are on lines. An element is `components` consecutive rows of the matrix; elements 0, 1, ... of the matrix

@@ -42,6 +42,7 @@ private:
   FactorReport                           report_;
   Kokkos::View<Scalar *, Memory>         pivot_, lower_, upper_, front_, join_;
   Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words
+  StagedWords<Exec>                      top_statistics_;                    ///< of the nodes at the top, on the host
   mutable Kokkos::View<Scalar *, Memory> workspace_;                         ///< what nodes pass in a solve
 };
 

@@ -15,6 +15,7 @@ struct SharedDiagonal {
   const Scalar                        *diagonal;
   Kokkos::View<std::int64_t *, Memory> first; ///< line of every matrix
   Scalar                               s;
+  int                                  lower;
 
   KOKKOS_INLINE_FUNCTION int           matrix_of(std::int64_t l) const { return bands.lhs == Lhs::classes ? bands.class_of_line(l) : 0; }
   KOKKOS_INLINE_FUNCTION const Scalar &at(std::int64_t l, std::int64_t i, int a) const { return diagonal[lines(l, i) + a * lines.component_stride]; }
@@ -33,7 +34,7 @@ struct SharedDiagonal {
   {
     const std::int64_t matrices = static_cast<std::int64_t>(bands.values.extent(0)), c = k % matrices, i = k / matrices;
     const int          B = bands.block;
-    for (int a = 0; a < B; ++a) bands.values(c, i, (bands.kl() * B + a) * B + a) += s * at(first(c), i, a);
+    for (int a = 0; a < B; ++a) bands.values(c, i, (lower * B + a) * B + a) += s * at(first(c), i, a);
   }
 };
 
@@ -45,7 +46,7 @@ bool add_diagonal(const Exec &exec, const Bands<Scalar, typename Exec::memory_sp
   using Memory        = typename Exec::memory_space;
   using Kernel        = SharedDiagonal<Scalar, Memory>;
   const auto matrices = static_cast<std::int64_t>(bands.values.extent(0));
-  Kernel     kernel{bands, lines, diagonal, allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::first", bands.values.extent(0)), s};
+  Kernel     kernel{bands, lines, diagonal, allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::first", bands.values.extent(0)), s, bands.kl()};
   int        differs = 0;
   const auto run     = [&](auto tag, std::int64_t n) { return Kokkos::RangePolicy<Exec, decltype(tag), Kokkos::IndexType<std::int64_t>>(exec, 0, n); };
   if (lines.unknowns() == 0) return false;

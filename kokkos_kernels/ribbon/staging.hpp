@@ -17,4 +17,8 @@ struct StagingSpace<Kokkos::Cuda> {
 };
 #endif
 
+/// Numbers that a device copies to the host.
+template <class Exec>
+using StagedWords = Kokkos::View<double *, typename StagingSpace<Exec>::type>;
+
 } // namespace ribbon

@@ -37,6 +37,13 @@ bool with_tiles(int W, const F &f)
   return false;
 }
 
+inline int power_of_two_from(int n)
+{
+  int p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
+
 /// Most teams that run at the same time whatever their kernel; on hosts, where they need not, enough for tests.
 template <class Exec>
 std::int64_t tiles_at_once(const Exec &exec)
@@ -72,21 +79,40 @@ Record *as_records(const View &view)
   return reinterpret_cast<Record *>(view.data());
 }
 
-/// What the nodes at the top watched, of all chains together; waits for exec. Statistics are in views of their words.
-template <class Statistics, class Exec, class View>
-Statistics top_statistics(const Exec &exec, const Tree &tree, const View &leaves, const View &joins)
+/// Where the records of the nodes at the top are, those of all chains: every `stride`-th of the leaves' or the joins' from `first` on.
+struct TopRecords {
+  bool        of_leaves;
+  std::size_t first, stride, count;
+  explicit TopRecords(const Tree &tree)
+  {
+    const auto [level, node] = top_node(tree);
+    of_leaves                = level == 0;
+    first = static_cast<std::size_t>(of_leaves ? 0 : tree.join_number(0, level, node)), stride = static_cast<std::size_t>(of_leaves ? 1 : tree.joins), count = static_cast<std::size_t>(tree.chain.chains);
+  }
+  std::size_t span() const { return count == 0 ? 0 : (count - 1) * stride + 1; }
+};
+
+/// Room on the host for the records of the nodes at the top; none where the host reads them where they are.
+template <class Statistics, class Exec>
+StagedWords<Exec> room_for_tops(const Exec &exec, const Tree &tree)
 {
-  Statistics all;
-  const auto [level, node] = top_node(tree);
-  const auto &watched      = level == 0 ? leaves : joins; // those of the chains lie equally far from each other
-  const auto  first = static_cast<std::size_t>(level == 0 ? 0 : tree.join_number(0, level, node)), stride = static_cast<std::size_t>(level == 0 ? 1 : tree.joins);
-  const auto  tops = static_cast<std::size_t>(tree.chain.chains);
-  if (tops == 0) return all;
-  const auto needed = Kokkos::subview(watched, std::make_pair(first * words<Statistics>, (first + (tops - 1) * stride + 1) * words<Statistics>));
-  const auto host   = Kokkos::create_mirror_view(needed);
-  Kokkos::deep_copy(exec, host, needed);
+  return allocate<StagedWords<Exec>>(exec, "ribbon::top_pivots", is_device_space<Exec> ? TopRecords(tree).span() * words<Statistics> : 0);
+}
+
+/// What the nodes at the top watched, of all chains together; waits for exec. Statistics are in views of their words; `room`: of room_for_tops().
+template <class Statistics, class Exec, class View>
+Statistics top_statistics(const Exec &exec, const Tree &tree, const View &leaves, const View &joins, const StagedWords<Exec> &room)
+{
+  const TopRecords tops(tree);
+  Statistics       all;
+  if (tops.count == 0) return all;
+  const auto watched = Kokkos::subview(tops.of_leaves ? leaves : joins, std::make_pair(tops.first * words<Statistics>, (tops.first + tops.span()) * words<Statistics>));
+  if constexpr (is_device_space<Exec>) Kokkos::deep_copy(exec, room, watched);
   exec.fence();
-  for (std::size_t c = 0; c < tops; ++c) all.join(as_records<Statistics>(host)[c * stride]);
+  const Statistics *records;
+  if constexpr (is_device_space<Exec>) records = as_records<Statistics>(room);
+  else records = as_records<Statistics>(watched);
+  for (std::size_t c = 0; c < tops.count; ++c) all.join(records[c * tops.stride]);
   return all;
 }
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file chain_solver_impl.hpp  ChainSolver: tree, launches, report.
+/// @file chain_solver_impl.hpp  ChainSolver: tree, report, solves; chain_factor_impl.hpp has the launches of a factorization.
 #pragma once
 
 #include <ribbon/chain_solver.hpp>
-#include <ribbon/multifrontal/qr_leaf.hpp>
 #include <ribbon/multifrontal/qr_tile_down.hpp>
-#include <ribbon/multifrontal/qr_tile_factor.hpp>
 
-#include "algorithms.hpp"
 #include "chain_plan.hpp"
+#include "instantiate.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,30 +15,6 @@
 namespace ribbon {
 
 namespace multifrontal {
-
-inline int power_of_two_from(int n)
-{
-  int p = 1;
-  while (p < n) p *= 2;
-  return p;
-}
-inline int log2_of(int n)
-{
-  int k = 0;
-  while (2 << k <= n) ++k;
-  return k;
-}
-
-/// Lanes for so many columns, and groups of them for so much scratch each.
-template <class Exec>
-Groups groups_for(const Exec &exec, int columns, std::size_t bytes, int threads)
-{
-  if constexpr (!is_device_space<Exec>) return {1, 1};
-  const int lanes = std::min(256, power_of_two_from(columns));
-  const int fit   = static_cast<int>(std::min<std::size_t>(device::scratch_limit(exec) / std::max<std::size_t>(bytes, 1), 1 << 20));
-  if (fit < 1) throw std::invalid_argument("ribbon::ChainSolver: a window of " + std::to_string(bytes) + " bytes does not fit the scratch of a team");
-  return {lanes, std::max(1, std::min(threads / lanes, 1 << log2_of(fit)))};
-}
 
 /// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
 constexpr std::int64_t most_columns = 64;
@@ -103,8 +77,9 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     if (is_device_space<Exec>) leaf = std::max({leaf, std::int64_t(64), std::int64_t(4) * W, std::min<std::int64_t>(chain.rows / 65536, 128)});
     else leaf = std::max<std::int64_t>({leaf, 64, 4 * W, chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
   }
-  tree_                      = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
-  in_tiles_                  = (is_device_space<Exec> || options.leaf_size > 0) && with_tiles<Scalar>(W, [](auto) {}); // a host runs their code one virtual thread after another, for tests
+  tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
+  in_tiles_ =
+    (is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() && with_tiles<Scalar>(W, [](auto) {}); // a host runs their code one virtual thread after another, for tests
   is_lu_                     = !is_device_space<Exec> && options.leaf_size == 0 && tree_.leaves == 1 && !chain.is_open_left() && !chain.is_open_right();
   const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
   const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
@@ -137,25 +112,9 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   }
   report_.bytes = (reflection_.span() + upper_.span() + fill_.span() + windows_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + row_scale_.span() * sizeof(real_t<Scalar>) +
                   exchange_.span() * sizeof(int) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
+  top_statistics_ = room_for_tops<Statistics>(exec, tree_);
   reserve(exec, 1);
   exec.fence();
-}
-
-template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::factor_joins(const Exec &exec)
-{
-  using namespace multifrontal;
-  const int W = tree_.chain.width();
-  if (in_tiles_) {
-    if (tree_.top() == 0) return;
-    with_tiles<Scalar>(W, [&](auto K) {
-      using Kernel = QrJoinRegistersKernel<Scalar, K()>;
-      device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[tree_.stage_top(0)], Kernel::team_size, Kernel::scratch(!is_device_space<Exec>)}, Kernel{tree_, factors_, {arrivals_.data()}});
-    });
-    return;
-  }
-  const Groups shape = groups_for(exec, 5 * W, 0, 1024);
-  for (const Levels &levels : plan_) device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[levels.top], shape.lanes * shape.groups, 0}, QrJoinKernel<Scalar>{tree_, levels, shape, factors_});
 }
 
 template <class Scalar, class Exec>
@@ -171,31 +130,7 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
                            BandLuKernel<Scalar, Index, Exec>{lu_, A, as_records<Statistics>(leaf_statistics_), windows_.data(), Kokkos::Experimental::UniqueToken<Exec>(exec)});
     }
     finish_report(exec);
-    return;
-  }
-  const int W       = tree_.chain.width();
-  bool      at_once = false; // leaves and joins
-  if (in_tiles_) {
-    with_tiles<Scalar>(W, [&](auto K) {
-      using Both                    = QrTileFactorKernel<Scalar, Index, K()>;
-      using Leaves                  = typename Both::Leaves;
-      constexpr bool     is_virtual = !is_device_space<Exec>;
-      const Leaves       leaves{tree_, A, factors_};
-      const std::int64_t tiles = (tree_.chain.chains * tree_.slots + Leaves::leaves - 1) / Leaves::leaves;
-      at_once                  = (tree_.chain.chains == 1 || tree_.slots >= Leaves::leaves) && tiles <= tiles_at_once(exec);
-      if (at_once) device::launch(exec, "ribbon::chain_factor", {tiles, Both::team_size, Both::scratch(is_virtual)}, Both{leaves, {tree_, factors_, {arrivals_.data()}}});
-      else device::launch(exec, "ribbon::chain_leaves", {tiles, Leaves::max_threads, Leaves::scratch(is_virtual)}, leaves);
-    });
-  } else {
-    using Kernel     = QrLeafKernel<Scalar, Index>;
-    const auto bytes = Kernel::Window::bytes(W);
-    const auto shape = groups_for(exec, 2 * W + 1, bytes, 128);
-    device::launch(exec, "ribbon::chain_leaves", {tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups), shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * bytes},
-                   Kernel{tree_, shape, A, factors_, bytes});
-  }
-  has_leaves_ = true;
-  if (!at_once) factor_joins(exec);
-  finish_report(exec);
+  } else factor_entries(exec, A);
 }
 
 template <class Scalar, class Exec>
@@ -217,7 +152,7 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
   using namespace multifrontal;
   using Unmanaged            = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   const auto [level, node]   = top_node(tree_);
-  const Statistics all       = top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_);
+  const Statistics all       = top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_, top_statistics_);
   const double     tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto       bytes     = report_.bytes;
   report_                    = {};

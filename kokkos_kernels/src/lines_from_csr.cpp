@@ -102,27 +102,9 @@ struct CouplingsReducer {
   }
 };
 
-/// Numbers of either width: a kernel for each would be twice the device code for what runs once per matrix.
-struct Indices {
-  const void            *data;
-  bool                   wide;
-  KOKKOS_INLINE_FUNCTION std::int64_t operator[](std::int64_t i) const { return wide ? static_cast<const std::int64_t *>(data)[i] : static_cast<const std::int32_t *>(data)[i]; }
-};
-
-/// CsrMatrix<Scalar, std::int32_t> or CsrMatrix<Scalar, std::int64_t>.
-template <class Scalar>
-struct Csr {
-  Indices       row_begin, column;
-  const Scalar *value;
-  template <class Index>
-  explicit Csr(const CsrMatrix<Scalar, Index> &A) : row_begin{A.row_begin, sizeof(Index) == 8}, column{A.column, sizeof(Index) == 8}, value(A.value)
-  {
-  }
-};
-
 template <class Scalar>
 struct CouplingsKernel {
-  Csr<Scalar>          A;
+  AnyCsrMatrix<Scalar> A;
   LinePlaces           lines;
   KOKKOS_FUNCTION void operator()(const std::int64_t k, CouplingsReducer &r) const
   {
@@ -162,7 +144,7 @@ struct CouplingsKernel {
 
 template <class Scalar, class Memory>
 struct StrengthKernel {
-  Csr<Scalar>                          A;
+  AnyCsrMatrix<Scalar>                 A;
   LinePlaces                           lines;
   Kokkos::View<std::int64_t *, Memory> histogram;
   KOKKOS_FUNCTION void                 operator()(const std::int64_t k) const
@@ -201,7 +183,7 @@ struct PreferenceReducer {
 /// Counts rows that couple along some of the sets of lines at all, and those that couple along the other one `factor` times as strongly as along each of the `count` first.
 template <class Scalar>
 struct PreferenceKernel {
-  Csr<Scalar>            A;
+  AnyCsrMatrix<Scalar>   A;
   LinePlaces             lines[2], other_lines;
   int                    count;
   double                 factor;
@@ -229,7 +211,7 @@ struct PreferenceKernel {
 /// Runs over the places on the lines, which need not be all of the matrix; the smaller stride runs fastest.
 template <class Scalar, class Values>
 struct ExtractKernel {
-  Csr<Scalar>          A;
+  AnyCsrMatrix<Scalar> A;
   LinePlaces           lines;
   int                  h;
   Values               values;
@@ -286,7 +268,7 @@ template <class Scalar, class Index, class Exec>
 LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines)
 {
   CouplingsReducer r;
-  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, A.rows), CouplingsKernel<Scalar>{Csr<Scalar>(A), lines}, Kokkos::Sum<CouplingsReducer>(r));
+  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, A.rows), CouplingsKernel<Scalar>{AnyCsrMatrix<Scalar>(A), lines}, Kokkos::Sum<CouplingsReducer>(r));
   exec.fence();
   auto at = [](std::int64_t row) { return row == none ? -1 : row; };
   return {
@@ -298,7 +280,7 @@ std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<S
 {
   using Memory = typename Exec::memory_space;
   Kokkos::View<std::int64_t *, Memory> histogram("ribbon::strength_histogram", strength_bins);
-  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, A.rows), StrengthKernel<Scalar, Memory>{Csr<Scalar>(A), lines, histogram});
+  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, A.rows), StrengthKernel<Scalar, Memory>{AnyCsrMatrix<Scalar>(A), lines, histogram});
   exec.fence();
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, histogram);
   return std::vector<std::int64_t>(host.data(), host.data() + strength_bins);
@@ -308,7 +290,7 @@ template <class Scalar, class Index, class Exec>
 LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor)
 {
   PreferenceReducer        r;
-  PreferenceKernel<Scalar> kernel{Csr<Scalar>(A), {}, other_lines, static_cast<int>(lines.size()), factor};
+  PreferenceKernel<Scalar> kernel{AnyCsrMatrix<Scalar>(A), {}, other_lines, static_cast<int>(lines.size()), factor};
   if (lines.empty() || lines.size() > 2) throw std::invalid_argument("ribbon::line_preference: one or two sets of lines beside the other one, not " + std::to_string(lines.size()));
   std::copy(lines.begin(), lines.end(), kernel.lines);
   if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_preference", indices(exec, A.rows), kernel, Kokkos::Sum<PreferenceReducer>(r));
@@ -326,7 +308,7 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
   bands.lhs        = Lhs::per_line;
   bands.block      = lines.components;
   bands.values = allocate<Values>(exec, "ribbon::bands", static_cast<std::size_t>(s.lines()), static_cast<std::size_t>(s.rows), static_cast<std::size_t>((2 * half_bandwidth + 1) * lines.components * lines.components));
-  Kokkos::parallel_for("ribbon::extract_bands", indices(exec, s.unknowns()), ExtractKernel<Scalar, Values>{Csr<Scalar>(A), lines, half_bandwidth, bands.values});
+  Kokkos::parallel_for("ribbon::extract_bands", indices(exec, s.unknowns()), ExtractKernel<Scalar, Values>{AnyCsrMatrix<Scalar>(A), lines, half_bandwidth, bands.values});
   return bands;
 }
 

@@ -61,6 +61,7 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   join_                    = numbers("ribbon::joins", joins * factors_.join_size(w));
   leaf_statistics_         = watched("ribbon::watched_pivots", leaves);
   join_statistics_         = watched("ribbon::watched_pivots", joins);
+  top_statistics_          = room_for_tops<Statistics>(exec, tree_);
   factors_.pivot = pivot_.data(), factors_.lower = lower_.data(), factors_.upper = upper_.data(), factors_.front = front_.data(), factors_.join = join_.data();
   factors_.leaf_statistics = as_records<Statistics>(leaf_statistics_), factors_.join_statistics = as_records<Statistics>(join_statistics_);
   report_.bytes = (pivot_.span() + lower_.span() + upper_.span() + front_.span() + join_.span()) * sizeof(Scalar) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
@@ -76,7 +77,7 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
   const std::int64_t leaves = tree_.chain.chains * tree_.leaves;
   row_of_                   = A.row_of;
   with_width_of<Scalar>(w, [&](auto K) {
-    using Leaf         = SchurLeafKernel<Scalar, Index, K()>;
+    using Leaf         = SchurLeafKernel<Scalar, K()>;
     const auto bytes   = Leaf::bytes(w);
     const int  threads = threads_for(exec, leaves, Leaf::max_threads, bytes);
     device::launch(exec, "ribbon::schur_leaves", {(leaves + threads - 1) / threads, threads, static_cast<std::size_t>(is_device_space<Exec> ? threads : 1) * bytes}, Leaf{tree_, A, factors_});
@@ -93,7 +94,7 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
 template <class Scalar, class Exec>
 void SchurSolver<Scalar, Exec>::finish_report(const Exec &exec)
 {
-  const auto   all       = multifrontal::top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_);
+  const auto   all       = multifrontal::top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_, top_statistics_);
   const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto   bytes     = report_.bytes;
   report_                = {};

@@ -19,7 +19,7 @@ PetscErrorCode GetTSOfDM(DM dm, TS *ts);
 /// @param mass      null: made
 PetscErrorCode UpdateMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec v, Vec y, Vec *mass, bool *changed);
 
-/// Whether M couples no unknowns: M v is what its row sums make of v. Collective.
+/// Whether M couples no unknowns: M v is what its row sums make of v. Errors: PETSC_ERR_SUP where rows that are not zero sum to zero, as those of many singular M do. Collective.
 PetscErrorCode MassIsDiagonal(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex, Vec row_sums, bool *is);
 
 /// UpdateMass() at the solution of the TS; ones where there is no IFunction. Collective.

@@ -152,20 +152,30 @@ PetscErrorCode Show(KSP ksp, Block &k, PetscInt c, const F &f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A norm that is not finite ends the solve: because of the PC, or of the numbers.
-PetscErrorCode EndNotFinite(KSP ksp, Block &k)
+/// The failure of the PC that any rank knows of: PC line tells all, others may not.
+PetscErrorCode AgreedFailure(KSP ksp, PCFailedReason *failed)
 {
   PCFailedReason of_rank;
   int            reason;
   PetscFunctionBegin;
-  static_cast<KSP_Line *>(ksp->data)->judged = false;
-  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "KSPSolve has not converged due to infinity or NaN norm");
   PetscCall(PCGetFailedReason(ksp->pc, &of_rank));
   reason = static_cast<int>(of_rank);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &reason, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp)));
+  *failed = static_cast<PCFailedReason>(reason);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A norm that is not finite ends the solve: because of the PC, or of the numbers.
+PetscErrorCode EndNotFinite(KSP ksp, Block &k)
+{
+  PCFailedReason reason;
+  PetscFunctionBegin;
+  static_cast<KSP_Line *>(ksp->data)->judged = false;
+  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "KSPSolve has not converged due to infinity or NaN norm");
+  PetscCall(AgreedFailure(ksp, &reason));
   ksp->reason = reason ? KSP_DIVERGED_PC_FAILED : KSP_DIVERGED_NANORINF;
   if (!reason) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCSetFailedReason(ksp->pc, static_cast<PCFailedReason>(reason)));
+  PetscCall(PCSetFailedReason(ksp->pc, reason));
   for (PetscInt c = 0; c < k.columns; ++c) PetscCall(WithWrite(k.x, k.X, c, [](Vec x) { return VecSet(x, PETSC_INFINITY); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -328,7 +338,7 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
     if (!ksp->reason || (column.reason < 0 && ksp->reason > 0)) ksp->reason = column.reason;
   if (!normed) {
     PCFailedReason failed;
-    PetscCall(PCGetFailedReason(ksp->pc, &failed)); // of PC line the same on all ranks
+    PetscCall(AgreedFailure(ksp, &failed));
     if (failed) ksp->reason = KSP_DIVERGED_PC_FAILED;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -364,6 +374,7 @@ PetscErrorCode KSPMatSolve_Line(KSP ksp, Mat B, Mat X)
   Block k;
   PetscFunctionBegin;
   k.B = B, k.X = X;
+  RibbonMatSolveBegin(ksp);
   PetscCall(MatGetSize(B, nullptr, &k.columns));
   PetscCall(IterateAndView(ksp, k));
   PetscCall(MatDestroy(&k.R));

@@ -28,25 +28,28 @@ bool ends_at_multiples(const std::vector<char> &tied, bool tied_before, PetscInt
   return all;
 }
 
-/// Whether an entry joins the first thing of this rank to the one before it, of another rank; a thing is so many consecutive rows.
+/// Whether an entry, of either rank, joins the first thing of this rank to the one before it, of another rank; a thing is so many consecutive rows. Collective.
 PetscErrorCode TiedBefore(Mat rows, PetscInt size, bool *tied)
 {
   Mat             off;
   const PetscInt *columns;
-  PetscInt        rbegin;
+  PetscInt        rbegin, rend;
   Pattern         pattern;
+  Borders         borders;
   PetscFunctionBegin;
-  *tied = false;
+  PetscCall(MatGetOwnershipRange(rows, &rbegin, &rend));
   PetscCall(GetOffProcessBlock(rows, &off, &columns));
-  if (!off) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetOwnershipRange(rows, &rbegin, nullptr));
-  PetscCall(GetHostRows(off, false, &pattern.A));
-  pattern.each([&](PetscInt r, PetscInt c) {
-    const bool first = (rbegin + r) / size == rbegin / size;
-    *tied            = *tied || (first && columns[c] / size == rbegin / size - 1);
-    return *tied || !first;
-  });
-  PetscCall(RestoreHostRows(off, &pattern.A));
+  if (off) {
+    PetscCall(GetHostRows(off, false, &pattern.A));
+    pattern.each([&](PetscInt r, PetscInt c) {
+      const PetscInt thing = (rbegin + r) / size, other = columns[c] / size;
+      borders.before = borders.before || (thing == rbegin / size && other == thing - 1), borders.after = borders.after || (other == rend / size && thing == other - 1);
+      return false;
+    });
+    PetscCall(RestoreHostRows(off, &pattern.A));
+  }
+  PetscCall(AgreeOnBorders(PetscObjectComm((PetscObject)rows), rend > rbegin, &borders));
+  *tied = borders.before;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,8 +31,9 @@ struct RunsOfPattern {
   PetscInt far;
   PetscInt stray_row = -1, stray_column = -1; ///< first entry off the runs that closes no ring, in elements
   bool     wraps = false;                     ///< some entry joins the ends of a run
-  bool     cut   = false;                     ///< some entry couples to the next rank
-  bool     whole = true;                      ///< with the runs of other ranks they make one line, or one ring: no entry closes a ring that is a part of the matrix
+  Borders  tied;                              ///< to the runs of other ranks
+  bool     around = false;                    ///< some entry joins the first rows of the matrix to the last ones, of another rank
+  bool     whole  = true;                     ///< with the runs of other ranks they make one line, or one ring: no entry closes a ring that is a part of the matrix
 };
 
 RunsOfPattern find_runs(const Pattern &pattern, PetscInt far)
@@ -59,9 +60,9 @@ RunsOfPattern find_runs(const Pattern &pattern, PetscInt far)
   return found;
 }
 
-/// First entry of the off-process block that is not along consecutive elements of the whole matrix; whether any entry couples to the next rank.
-/// An entry far off the diagonal may close a ring that the partition cuts: it joins the far end of the first or last local run to another rank.
-PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, RunsOfPattern *local)
+/// First entry of the off-process block that is not along consecutive elements of the whole matrix; whether any entry, of either rank, couples across the borders. Collective.
+/// @param closings  an entry far off the diagonal may close a ring that the partition cuts: it joins the far end of the first or last local run to another rank
+PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, bool closings, RunsOfPattern *local)
 {
   Mat             off;
   const PetscInt *columns;
@@ -69,23 +70,28 @@ PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, RunsO
   Pattern         pattern;
   PetscFunctionBegin;
   local->whole = !local->wraps;
-  PetscCall(GetOffProcessBlock(rows, &off, &columns));
-  if (!off) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(rows, &rbegin, &rend));
   PetscCall(MatGetSize(rows, &all, nullptr));
-  PetscCall(GetHostRows(off, false, &pattern.A));
-  const PetscInt first = rbegin / components, last = rend / components, far = local->far;
-  const Runs    &runs = local->runs;
-  pattern.each([&](PetscInt row, PetscInt column) {
-    const PetscInt r = row / components, c = columns[column] / components, d = std::abs(c - (first + r));
-    const bool     closes_last  = c >= last && r >= runs.begin[runs.count() - 1] && r < runs.begin[runs.count() - 1] + far;
-    const bool     closes_first = c < first && r < runs.begin[1] && r >= runs.begin[1] - far;
-    const bool     along        = d <= far || all / components - d <= far;
-    if (along || closes_last || closes_first) local->cut = local->cut || c >= last, local->whole = local->whole && along;
-    else if (local->stray_row < 0) local->stray_row = r, local->stray_column = c - first;
-    return false;
-  });
-  PetscCall(RestoreHostRows(off, &pattern.A));
+  PetscCall(GetOffProcessBlock(rows, &off, &columns));
+  if (off) {
+    PetscCall(GetHostRows(off, false, &pattern.A));
+    const PetscInt first = rbegin / components, last = rend / components, far = local->far;
+    const Runs    &runs = local->runs;
+    pattern.each([&](PetscInt row, PetscInt column) {
+      const PetscInt r = row / components, c = columns[column] / components, d = std::abs(c - (first + r));
+      const bool     closes_last  = closings && c >= last && r >= runs.begin[runs.count() - 1] && r < runs.begin[runs.count() - 1] + far;
+      const bool     closes_first = closings && c < first && r < runs.begin[1] && r >= runs.begin[1] - far;
+      const bool     around       = d > far && all / components - d <= far;
+      local->tied.before          = local->tied.before || (c < first && (d <= far || closes_first));
+      local->tied.after           = local->tied.after || (c >= last && (d <= far || closes_last));
+      local->around               = local->around || around;
+      if (d <= far || around || closes_last || closes_first) local->whole = local->whole && (d <= far || around);
+      else if (local->stray_row < 0) local->stray_row = r, local->stray_column = c - first;
+      return false;
+    });
+    PetscCall(RestoreHostRows(off, &pattern.A));
+  }
+  PetscCall(AgreeOnBorders(PetscObjectComm((PetscObject)rows), rend > rbegin, &local->tied));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,14 +115,14 @@ PetscErrorCode ColourRows(MPI_Comm comm, LineDirection *rows)
 
 /// Runs of the local block with this reach. Where they do not hold every entry, of any rank, *stray is the first of these entries (global row and column of its
 /// element's first components), else {-1, -1}. Collective.
-PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscInt far, RunsOfPattern *found, PetscInt (&stray)[2])
+PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscInt far, bool closings, RunsOfPattern *found, PetscInt (&stray)[2])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)source.rows);
   PetscInt       rbegin;
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCallCXX(*found = find_runs(pattern, far));
-  PetscCall(InspectCouplingsToOtherRanks(source.rows, pattern.components, found));
+  PetscCall(InspectCouplingsToOtherRanks(source.rows, pattern.components, closings, found));
   const bool     none    = found->stray_row < 0;
   const PetscInt mine[2] = {none ? PETSC_MAX_INT : rbegin + found->stray_row * pattern.components, none ? 0 : rbegin + found->stray_column * pattern.components};
   PetscCallMPI(MPI_Allreduce(&mine[0], &stray[0], 1, MPIU_INT, MPI_MIN, comm));
@@ -127,20 +133,23 @@ PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscIn
 }
 
 /// Runs as one direction. Collective.
-PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const RunsOfPattern &found, bool strict, LineMap *map)
+/// @param complete  they hold every entry
+PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const RunsOfPattern &found, bool strict, bool complete, LineMap *map)
 {
   const MPI_Comm comm  = PetscObjectComm((PetscObject)source.rows);
   const Runs    &runs  = found.runs;
   const PetscInt lines = static_cast<PetscInt>(runs.count()), length = runs.common_length();
   const bool     one       = lines == 0 || length > 0;
   const bool     opened    = found.wraps && !one; // a rank that holds whole rings beside the piece of a cut one opens them all: lines of one set have one length
-  PetscInt       counts[4] = {lines, opened ? lines : found.cut ? 1 : 0, lines > 0, strict ? !found.whole : found.wraps}, sums[4];
+  const PetscInt uncut     = opened ? 0 : lines - found.tied.before - found.tied.after + (lines == 1 && found.tied.before && found.tied.after);
+  PetscInt       counts[6] = {lines, found.tied.before, lines > 0, complete ? !found.whole : found.wraps, found.around, uncut}, sums[6];
   PetscMPIInt    rank;
   LineDirection  rows;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &rows.processes));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Allreduce(counts, sums, 4, MPIU_INT, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(counts, sums, 6, MPIU_INT, MPI_SUM, comm));
+  const PetscInt joins = PetscMin(sums[1] + (sums[4] > 0), PetscMax(sums[2] - 1, 0)); // of pieces of lines; those of a ring meet once more
   if (strict && opened && rows.processes == 1) {
     map->why_not = "its periodic lines have different lengths";
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -148,17 +157,17 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   rows.name       = "rows";
   rows.components = static_cast<int>(pattern.components);
   rows.widest     = static_cast<int>(found.far);
-  rows.partial    = !strict || opened;
+  rows.partial    = !complete || opened;
   rows.wrap       = found.wraps && one;
   // runs of different lengths are one long line: the couplings between them are zero
   rows.lines = one ? LineSet::contiguous(length, lines) : LineSet::contiguous(pattern.elements(), 1);
-  if (map->joined && (strict || !map->coloured) && sums[1] > 0 && sums[2] > 1 && sums[3] == 0) { // all rows of all ranks are, and have one colour
+  if (map->joined && (complete || !map->coloured) && joins > 0 && sums[3] == 0) { // all rows of all ranks are, and have one colour
     rows.place = {true, true, lines > 0 ? 0 : MPI_UNDEFINED, rank};
     rows.lines = LineSet::contiguous(pattern.elements(), 1);
   }
   if (map->coloured && !rows.place.joinable) PetscCall(ColourRows(comm, &rows));
-  rows.lines_cut = sums[1];
-  rows.lines_all = PetscMax(sums[0] - sums[1], sums[1]);
+  rows.lines_all = sums[0] - joins;
+  rows.lines_cut = PetscMax(rows.lines_all - sums[5], sums[4] > 0);
   map->source    = "matrix pattern";
   map->directions.push_back(rows);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -181,15 +190,19 @@ PetscErrorCode LinesFromPattern(const LineSource &source, const Elements &elemen
   if (!elements.coupled || components > 8 || strict)
     for (PetscInt far : {2, 4, largest_half_bandwidth}) attempts.push_back({elements.coupled ? 1 : components, far});
   PetscCall(GetHostRows(source.block, false, &pattern.A));
-  for (const Attempt &attempt : attempts) {
-    RunsOfPattern found;
-    PetscInt      strays[2];
-    pattern.components = attempt.components;
-    PetscCall(TryRuns(source, pattern, attempt.far, &found, strays));
-    if (stray[0] < 0) stray[0] = strays[0], stray[1] = strays[1];
-    if (strict && strays[0] >= 0) continue;
-    PetscCall(FromRuns(source, pattern, found, strict, map));
-    break;
+  // what closes a ring in the eyes of a narrow band may be one of a wider band: all bands are tried before rings that ranks cut
+  for (bool closings : {!strict, true}) {
+    for (const Attempt &attempt : attempts) {
+      RunsOfPattern found;
+      PetscInt      strays[2];
+      pattern.components = attempt.components;
+      PetscCall(TryRuns(source, pattern, attempt.far, closings, &found, strays));
+      if (stray[0] < 0) stray[0] = strays[0], stray[1] = strays[1];
+      if (strict && strays[0] >= 0) continue;
+      PetscCall(FromRuns(source, pattern, found, strict, strays[0] < 0, map));
+      break;
+    }
+    if (!map->directions.empty() || !map->why_not.empty()) break;
   }
   PetscCall(RestoreHostRows(source.block, &pattern.A));
   if (map->directions.empty() && map->why_not.empty()) map->why_not = "row " + std::to_string(stray[0]) + " couples to column " + std::to_string(stray[1]) + ", so consecutive rows are not lines";

@@ -22,4 +22,11 @@ struct Pattern {
   }
 };
 
+/// What hangs together at the borders of this rank with the next ones that have rows.
+struct Borders {
+  bool before = false, after = false;
+};
+/// `tied`: as some entry of the rank itself says; then as those of its neighbours say, too. Collective.
+PetscErrorCode AgreeOnBorders(MPI_Comm comm, bool has_rows, Borders *tied);
+
 } // namespace ribbon::petsc

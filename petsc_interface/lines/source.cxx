@@ -6,6 +6,45 @@
 
 namespace ribbon::petsc {
 
+PetscErrorCode AgreeOnBorders(MPI_Comm comm, bool has_rows, Borders *tied)
+{
+  PetscMPIInt size, rank;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  const char        mine = static_cast<char>(has_rows | tied->before << 1 | tied->after << 2);
+  std::vector<char> said(static_cast<std::size_t>(size));
+  PetscCallMPI(MPI_Allgather(&mine, 1, MPI_CHAR, said.data(), 1, MPI_CHAR, comm));
+  const auto neighbour = [&](PetscMPIInt step) { // what the next rank with rows said, 0 where there is none
+    PetscMPIInt r = rank + step;
+    while (r >= 0 && r < size && said[static_cast<std::size_t>(r)] == 0) r += step;
+    return r >= 0 && r < size ? said[static_cast<std::size_t>(r)] : 0;
+  };
+  if (has_rows) tied->before = neighbour(-1) && (tied->before || neighbour(-1) >> 2), tied->after = neighbour(1) && (tied->after || (neighbour(1) >> 1 & 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Least distance from the diagonal of the entries in columns of other ranks, and the divisor of all of them.
+static PetscErrorCode DistancesOutside(Mat rows, PetscInt *least, PetscInt *divisor)
+{
+  Mat             off;
+  const PetscInt *columns;
+  PetscInt        rbegin;
+  Pattern         pattern;
+  PetscFunctionBegin;
+  PetscCall(GetOffProcessBlock(rows, &off, &columns));
+  if (!off) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetOwnershipRange(rows, &rbegin, nullptr));
+  PetscCall(GetHostRows(off, false, &pattern.A));
+  pattern.each([&](PetscInt r, PetscInt c) {
+    const PetscInt d = std::abs(columns[c] - (rbegin + r));
+    *least = PetscMin(*least, d), *divisor = std::gcd(*divisor, d);
+    return *least == 1;
+  });
+  PetscCall(RestoreHostRows(off, &pattern.A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GetElements(const LineSource &source, Elements *elements)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)source.rows);
@@ -24,6 +63,10 @@ PetscErrorCode GetElements(const LineSource &source, Elements *elements)
   });
   PetscCall(RestoreHostRows(source.block, &pattern.A));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, least, 2, MPIU_INT, MPI_MIN, comm));
+  if (least[0] == PETSC_MAX_INT) { // no rank has more than an element of any line
+    PetscCall(DistancesOutside(source.rows, &least[0], &divisor));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, least, 1, MPIU_INT, MPI_MIN, comm));
+  }
   const bool     blocks  = least[1] && size > 1;
   const PetscInt between = blocks ? size : least[0] == PETSC_MAX_INT ? 1 : least[0];
   int            apart   = n % between == 0 && divisor % between == 0; // no row couples with another one of its element
@@ -122,7 +165,7 @@ PetscErrorCode FromKAIJ(Mat pmat, LineSource *source)
 
 PetscErrorCode GetLineSource(Mat pmat, LineSource *source, bool joined)
 {
-  PetscBool   is_maij, is_kaij, is_aij, assembled;
+  PetscBool   is_maij, is_kaij, is_aij, assembled, converts;
   PetscMPIInt size;
   PetscInt    p;
   PetscFunctionBegin;
@@ -141,8 +184,9 @@ PetscErrorCode GetLineSource(Mat pmat, LineSource *source, bool joined)
   if (is_kaij) PetscCall(FromKAIJ(pmat, source));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pmat), &size));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)source->rows, &is_aij, MATMPIAIJ, MATMPIAIJCUSPARSE, MATMPIAIJKOKKOS, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)source->rows, &converts, MATNEST, MATIS, MATSEQSELL, MATMPISELL, "")); // and hand out no rows
   PetscCall(MatHasOperation(source->rows, MATOP_GET_ROW, &assembled));
-  if (joined && size > 1 && !is_aij && assembled) { // which columns are those of other ranks only AIJ says
+  if (converts || (joined && size > 1 && !is_aij && assembled)) { // which columns are those of other ranks only AIJ says
     PetscCall(MatConvert(source->rows, MATAIJ, MAT_INITIAL_MATRIX, &source->converted_rows));
     source->rows = source->converted_rows;
   }

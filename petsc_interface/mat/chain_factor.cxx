@@ -173,14 +173,13 @@ private:
     return pivots ? f(solver_) : f(schur_);
   }
 
-  template <class Index>
-  void KeepBand(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
+  void KeepBand(const Exec &exec, const ChainEntries<Scalar> &A)
   {
     const auto rows = shape_.chains * shape_.rows;
     const auto size = static_cast<std::size_t>(rows * (shape_.width() + 1));
     if (!keeps_band) return;
     if (band_.extent(0) != size) band_ = allocate<Buffer>(exec, "ribbon::band", size);
-    Kokkos::parallel_for("ribbon::copy_band", indices(exec, rows), CopyBand<Index>{shape_, A, band_.data()});
+    Kokkos::parallel_for("ribbon::copy_band", indices(exec, rows), CopyBand{shape_, A, band_.data()});
     exec.fence();
   }
 
@@ -199,6 +198,7 @@ private:
       report->bytes += static_cast<double>(top.bytes);
       if (top.status > r.status || (top.status == r.status && top.smallest_pivot < r.smallest_pivot)) { // place j of the cuts: unknown k of the cut before rank (j + kl) / W
         const std::int64_t j = top.row + whole_.kl, at = starts_[static_cast<std::size_t>(j / W % size_)] - whole_.kl + j % W;
+        report->passed_on = top.status == FactorStatus::not_finite;
         r.status = top.status, r.smallest_pivot = top.smallest_pivot;
         report->column = static_cast<PetscInt>((at + whole_.rows) % whole_.rows);
       }

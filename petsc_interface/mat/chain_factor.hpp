@@ -15,8 +15,9 @@ namespace ribbon::petsc {
 /// What a factorization found, at first on this rank alone.
 struct ChainReport {
   FactorStatus status         = FactorStatus::ok;
-  PetscReal    smallest_pivot = 1;  ///< |R_jj| over the largest entry of column j
-  PetscInt     column         = -1; ///< of the matrix, j, or where NaN was met
+  PetscReal    smallest_pivot = 1;     ///< |R_jj| over the largest entry of column j
+  PetscInt     column         = -1;    ///< of the matrix, j, or where NaN was met
+  bool         passed_on      = false; ///< NaN was met where pieces of ranks join, and came from another rank's
   PetscReal    log_abs_det    = 0;
   double       bytes          = 0;                   ///< of this rank
   PetscInt     leaves = 0, levels = 0, launches = 0; ///< of the first rank that has rows

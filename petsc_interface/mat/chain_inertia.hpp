@@ -12,12 +12,11 @@
 namespace ribbon::petsc {
 
 /// Keeps a band as it is factored: rows from the entry kl before the diagonal on, for BandHalves.
-template <class Index>
 struct CopyBand {
-  Chain                      chain;
-  ChainMatrix<Scalar, Index> A;
-  Scalar                    *band;
-  KOKKOS_FUNCTION void       operator()(const std::int64_t place) const
+  Chain                chain;
+  ChainEntries<Scalar> A;
+  Scalar              *band;
+  KOKKOS_FUNCTION void operator()(const std::int64_t place) const
   {
     const std::int64_t number = place / chain.rows, i = place % chain.rows, row = A.row(chain, number, i);
     Scalar            *to = band + place * (chain.width() + 1);

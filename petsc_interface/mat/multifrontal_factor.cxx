@@ -96,12 +96,12 @@ PetscErrorCode Agree(Mat F)
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm));
   smallest.rank = rank;
-  if (worst == 2) smallest.value = key == 2 ? 0 : 1;
+  if (worst == 2) smallest.value = key < 2 ? 1 : r.passed_on ? 0.5 : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &smallest, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r.log_abs_det, 1, MPIU_REAL, MPIU_SUM, comm));
   PetscCallMPI(MPI_Bcast(&r.column, 1, MPIU_INT, smallest.rank, comm));
   r.status         = worst == 0 ? ribbon::FactorStatus::ok : worst == 1 ? ribbon::FactorStatus::zero_pivot : ribbon::FactorStatus::not_finite;
-  r.smallest_pivot = static_cast<PetscReal>(PetscMin(smallest.value, 1.0));
+  r.smallest_pivot = worst == 2 ? 0 : static_cast<PetscReal>(PetscMin(smallest.value, 1.0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,7 +134,7 @@ PetscErrorCode CheckFactors(Mat F)
   if (error <= 1e4 * PETSC_MACHINE_EPSILON) PetscFunctionReturn(PETSC_SUCCESS); // not so NaN
   f->is_factored     = false;
   f->report.status   = ribbon::FactorStatus::unsound;
-  F->factorerrortype = MAT_FACTOR_OTHER;
+  F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT; // see below
   PetscCheck(!f->aij->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_CONV_FAILED,
              "multifrontal: elimination without pivots loses the digits of this matrix (backward error %g of a random right-hand side): -mat_multifrontal_pivot qr", static_cast<double>(error));
   PetscCall(PetscInfo(F, "backward error %g without pivots\n", static_cast<double>(error)));
@@ -183,7 +183,7 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   PetscCall(Agree(F));
   const ChainReport &r         = f->report;
   f->is_factored               = r.status == ribbon::FactorStatus::ok;
-  F->factorerrortype           = f->is_factored ? MAT_FACTOR_NOERROR : r.status == ribbon::FactorStatus::zero_pivot ? MAT_FACTOR_NUMERIC_ZEROPIVOT : MAT_FACTOR_OTHER;
+  F->factorerrortype           = f->is_factored ? MAT_FACTOR_NOERROR : MAT_FACTOR_NUMERIC_ZEROPIVOT; // of NaN, too: no other error PCLU and PCCHOLESKY forget when numbers change
   F->factorerror_zeropivot_row = r.column, F->factorerror_zeropivot_value = r.smallest_pivot;
   F->assembled    = PETSC_TRUE;
   F->preallocated = PETSC_TRUE;

@@ -32,7 +32,7 @@ PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, L
     const std::string no_dm = std::exchange(map->why_not, "");
     PetscCall(GetElements(source, &elements));
     PetscCall(LinesFromGrid(source, elements, map));
-    map->why_not = no_dm + ", and " + map->why_not;
+    map->why_not = map->why_not.empty() ? no_dm : no_dm + ", and " + map->why_not;
   }
   PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP, "PC line: -pc_line_direction %s needs a grid, but %s; use auto, rows or matrix", name.c_str(), map->why_not.c_str());
   std::vector<LineDirection> wanted;

@@ -100,8 +100,8 @@ PetscErrorCode Parse(PC pc, const std::string &list, std::vector<PCLineDirection
     end                    = std::min(list.find(',', begin), list.size());
     const std::string name = list.substr(begin, end - begin);
     PetscCall(PetscEnumFind(PCLineDirections, name.c_str(), &choice, &found));
-    PetscCheck(found && !name.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_USER, "Unknown option %s for -%spc_line_direction. Available options: auto x y z rows matrix, or a list of x, y and z", name.c_str(),
-               ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
+    PetscCheck(found && !name.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_USER, "Unknown option %s for -%spc_line_direction. Available options: auto x y z rows matrix, or a list of x, y and z",
+               name.empty() ? "(nothing)" : name.c_str(), ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "");
     directions->push_back(static_cast<PCLineDirection>(choice));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

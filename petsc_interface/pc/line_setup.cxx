@@ -54,24 +54,24 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
   const FactorReport &r     = facts.report;
   const auto          which = static_cast<long long>(r.line), row = static_cast<long long>(r.row);
   std::string         place, matrix;
-  switch (facts.lhs) {
-  case Lhs::shared:
-    place  = format("row %lld of every line", row);
-    matrix = "the matrix of all lines";
-    break;
-  case Lhs::classes:
-    place  = format("row %lld of the lines of class %lld", row, which);
-    matrix = format("the matrix of class %lld", which);
-    break;
-  case Lhs::per_line:
-  case Lhs::shifted:   // a matrix per line, too
-    if (facts.whole) { // counted along the whole line
-      place  = format("row %lld of a line along %s that the partition cuts", row, request.direction.name.c_str());
-      matrix = "the matrix of a line along " + request.direction.name + " that the partition cuts";
+  if (facts.whole) { // counted along the whole line
+    place  = format("row %lld of a line along %s that the partition cuts", row, request.direction.name.c_str());
+    matrix = "the matrix of a line along " + request.direction.name + " that the partition cuts";
+  } else {
+    switch (facts.lhs) {
+    case Lhs::shared:
+      place  = format("row %lld of every line", row);
+      matrix = "the matrix of all lines";
       break;
+    case Lhs::classes:
+      place  = format("row %lld of the lines of class %lld", row, which);
+      matrix = format("the matrix of class %lld", which);
+      break;
+    case Lhs::per_line:
+    case Lhs::shifted: // a matrix per line, too
+      place  = format("row %lld (line %lld of its rank)", global_row(rbegin, request, r.line, r.row), which);
+      matrix = format("line %lld (first row %lld)", which, global_row(rbegin, request, r.line, 0));
     }
-    place  = format("row %lld (line %lld of its rank)", global_row(rbegin, request, r.line, r.row), which);
-    matrix = format("line %lld (first row %lld)", which, global_row(rbegin, request, r.line, 0));
   }
   switch (r.status) {
   case FactorStatus::zero_pivot:

@@ -276,6 +276,8 @@ static PetscErrorCode TSView_ADI(TS ts, PetscViewer viewer)
   if (adi->rannacher > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  starts with %" PetscInt_FMT " steps of two half steps of backward Euler\n", adi->rannacher));
   if (adi->lag_jacobian < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  the Jacobian is computed once\n"));
   else if (adi->lag_jacobian > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  a Jacobian serves %" PetscInt_FMT " steps\n", adi->lag_jacobian));
+  if (adi->splitting.remainder().torn > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " algebraic rows couple along several directions: they hold to first order in the step\n", adi->splitting.remainder().torn));
   if (adi->splitting.directions() > 0) PetscCall(adi->factors.view(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -37,6 +37,21 @@ PetscErrorCode ComputeMass(TS ts, PetscReal t, Vec U, Vec implicit, bool *change
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Coloured differences keep a copy of F that is bound to the host; of numbers that a device has, too, PETSc copies those of the device alone, and differences of nothing follow.
+PetscErrorCode LeaveFunctionToTheHost(SNES snes)
+{
+  PetscErrorCode (*function)(SNES, Vec, Mat, Mat, void *);
+  PetscScalar *numbers;
+  Vec          F;
+  PetscFunctionBegin;
+  PetscCall(SNESGetJacobian(snes, nullptr, nullptr, &function, nullptr));
+  if (function != SNESComputeJacobianDefaultColor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SNESGetFunction(snes, &F, nullptr, nullptr));
+  PetscCall(VecGetArray(F, &numbers));
+  PetscCall(VecRestoreArray(F, &numbers));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B)
 {
   TS_ADI  *adi = adi_of(ts);
@@ -45,6 +60,7 @@ PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B)
   PetscFunctionBegin;
   adi->shift = shift;
   PetscCall(TSGetSNES(ts, &snes));
+  PetscCall(LeaveFunctionToTheHost(snes));
   PetscCall(SNESGetLagJacobian(snes, &lag)); // of nonlinear iterations: there are none here
   PetscCall(SNESSetLagJacobian(snes, 1));
   PetscCall(SNESComputeJacobian(snes, U, A, B));

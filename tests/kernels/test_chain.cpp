@@ -2,6 +2,8 @@
 // Multifrontal elimination of chains: every shape of tree against the residual, whatever the values.
 #include "chains.hpp"
 
+#include <ribbon/schur_solver.hpp>
+
 #include <gtest/gtest.h>
 
 using namespace test;
@@ -104,6 +106,38 @@ TYPED_TEST(Chains, ValuesThatNeedPivots)
 
 // Multiple shooting for a two-point boundary value problem: x_i - exp(h S) x_(i-1) = f_i and x_0 + x_n = f_0. Gaussian elimination with partial pivoting grows like exp(n h) (Wright, SIAM J. Sci.
 // Comput. 14, 1993); reflections do not.
+/// Solutions by a matrix with indices of 64 bits are those by one with 32.
+template <class Solver>
+void expect_any_indices(const ribbon::Chain &chain, std::int64_t leaf_size, bool permuted)
+{
+  std::mt19937_64     g(11);
+  ChainSystem<double> s{chain};
+  if (permuted) s.shuffle(g);
+  fill(s, g, Values::dominant);
+  const ChainOnDevice<double>               device(s);
+  const auto                                row_begin = ribbon::upload(Exec(), "test::row_begin", std::vector<std::int64_t>(s.row_begin.begin(), s.row_begin.end()));
+  const auto                                column    = ribbon::upload(Exec(), "test::column", std::vector<std::int64_t>(s.column.begin(), s.column.end()));
+  const auto                                narrow    = device.matrix();
+  const std::vector<double>                 b(static_cast<std::size_t>(s.rows()), 1.0);
+  Solver                                    by_narrow(Exec(), chain, {leaf_size, 0}), by_wide(Exec(), chain, {leaf_size, 0});
+  ribbon::ChainMatrix<double, std::int64_t> wide{{s.rows(), row_begin.data(), column.data(), device.value.data()}};
+  wide.row_of = narrow.row_of, wide.place_of = narrow.place_of;
+  by_narrow.factor(Exec(), narrow), by_wide.factor(Exec(), wide);
+  ASSERT_TRUE(by_wide.report().ok());
+  EXPECT_EQ(solve(by_wide, b, 1, false), solve(by_narrow, b, 1, false)) << chain.rows << " rows, kl " << chain.kl << " ku " << chain.ku << " ring " << chain.ring << " leaf " << leaf_size << " permuted " << permuted;
+}
+
+TEST(ChainIndices, OfEitherWidth)
+{
+  for (bool ring : {false, true})
+    for (bool permuted : {false, true})
+      for (std::int64_t leaf : {0, 20})
+        for (int p : {1, 2, 7}) {
+          expect_any_indices<ribbon::ChainSolver<double, Exec>>({300, 3, p, p, ring}, leaf, permuted);
+          expect_any_indices<ribbon::SchurSolver<double, Exec>>({300, 3, p, p, ring}, leaf, permuted);
+        }
+}
+
 TEST(ChainKillers, BoundaryValueProblemOfWright)
 {
   const std::int64_t n = 4000;

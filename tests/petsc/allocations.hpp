@@ -7,22 +7,37 @@
 #include <petscsys.h>
 
 #include <functional>
+#include <string>
 
 namespace test {
 
-/// Counts the allocations of PETSc and of Kokkos while f runs.
+/// What was allocated when allocations_of() counted last: functions of PETSc, labels of Kokkos.
+inline std::string &allocations()
+{
+  static std::string names;
+  return names;
+}
+
+/// Counts the allocations of PETSc and of Kokkos while f runs, but for what PETSc's exchange of halos keeps, or does not keep, for messages from and to a device.
 inline int allocations_of(const std::function<void()> &f)
 {
   static int count                                                                               = 0;
   static PetscErrorCode (*allocate)(size_t, PetscBool, int, const char[], const char[], void **) = nullptr;
 
-  count         = 0;
+  count = 0;
+  allocations().clear();
   allocate      = PetscTrMalloc;
   PetscTrMalloc = [](size_t size, PetscBool clear, int at, const char function[], const char file[], void **memory) {
-    ++count;
+    if (std::string(function).rfind("PetscSFLinkCreate", 0) != 0) {
+      ++count;
+      allocations() += std::string(function) + " ";
+    }
     return allocate(size, clear, at, function, file, memory);
   };
-  Kokkos::Tools::Experimental::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char *, const void *, std::uint64_t) { ++count; });
+  Kokkos::Tools::Experimental::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char *label, const void *, std::uint64_t) {
+    ++count;
+    allocations() += std::string(label) + " ";
+  });
   f();
   Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
   PetscTrMalloc = allocate;

@@ -56,6 +56,26 @@ TEST_F(KSPLine, ColumnsOfADenseMatrix)
     }
 }
 
+/// What a transposed solve sets, a solve for a dense matrix must not find.
+TEST_F(KSPLine, ColumnsAfterATransposedSolve)
+{
+  Mat A = matrix(
+        40, [](PetscInt r, PetscInt c) { return r == c  ? 4.
+                                                : r < c ? 1.
+                                                        : 2.; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; }),
+      B, X;
+  Solver   s(A);
+  PetscInt m;
+  OK(KSPSolveTranspose(s.ksp, s.b, s.x));
+  OK(VecGetLocalSize(s.b, &m));
+  OK(MatCreateDense(PETSC_COMM_WORLD, m, PETSC_DECIDE, PETSC_DETERMINE, 3, nullptr, &B));
+  OK(MatSetRandom(B, nullptr));
+  OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+  OK(KSPMatSolve(s.ksp, B, X));
+  EXPECT_LE(residual(A, B, X), 1e3 * eps);
+  for (Mat *matrix : {&B, &X, &A}) OK(MatDestroy(matrix));
+}
+
 TEST_F(KSPLine, PackedLinesBlocksAndProducts)
 {
   // lines of 1, 2, ..., 9 rows whose numbers are mixed up: line and place of row r

@@ -252,9 +252,11 @@ TEST_F(MultifrontalFailures, NumbersThatAreNone)
     for (const char *leaf : {"0", "6"}) {
       const RandomChain chain{80, 2, 1};
       SCOPED_TRACE(std::string("leaf ") + leaf);
-      Mat          A = chain.matrix();
-      const Option size("-chain_mat_multifrontal_leaf_size", leaf);
-      PetscInt     begin, end;
+      Mat               A = chain.matrix();
+      const Option      size("-chain_mat_multifrontal_leaf_size", leaf);
+      const PetscInt    entry  = 41;
+      const PetscScalar number = bad;
+      PetscInt          begin, end;
       OK(MatGetOwnershipRange(A, &begin, &end));
       if (begin <= 41 && 41 < end) MatSetValue(A, 41, 41, bad, INSERT_VALUES);
       OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
@@ -262,11 +264,16 @@ TEST_F(MultifrontalFailures, NumbersThatAreNone)
       {
         const ByOptions by(A);
         EXPECT_EQ(by.reason(A), KSP_DIVERGED_PC_FAILED);
+        chain.fill(A); // and the next matrix is solved
+        EXPECT_LE(by.error(A), rounding);
+        OK(MatSetValues(A, begin <= 41 && 41 < end ? 1 : 0, &entry, 1, &entry, &number, INSERT_VALUES));
+        OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+        OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
         OK(MatSetErrorIfFailure(A, PETSC_TRUE));
         Factored f(A);
         OK(f.symbolic(A));
         const std::string text = error_of([&] { return f.numeric(A); });
-        EXPECT_TRUE(contains(text, "multifrontal: NaN or Inf at column ")) << text;
+        EXPECT_TRUE(contains(text, "multifrontal: NaN or Inf at column 41")) << text;
       }
       OK(MatDestroy(&A));
     }

@@ -315,3 +315,57 @@ TEST_F(TSADIUse, OneErrorForWhatCannotBe)
   refuses(TSADISetRannacher(run.ts, -1), "-ts_adi_rannacher");
   refuses(TSADISetDirectionJacobian(run.ts, 3, nullptr, nullptr, nullptr), "direction 3");
 }
+
+/// Capacitors between nodes: rows of M that sum to zero, and are combinations of others.
+TEST_F(TSADIUse, EquationsWithoutATimeDerivativeAreRowsOfZeros)
+{
+  const auto tridiagonal = [this](PetscScalar diagonal, PetscScalar beside) {
+    return matrix(
+      8 * ranks, [=](PetscInt r, PetscInt c) { return r == c ? diagonal : beside; }, [](PetscInt r, PetscInt c) { return r == c || (r / 2 == c / 2); });
+  };
+  for (bool singular : {true, false}) {
+    Mat        mats[2] = {tridiagonal(singular ? 1 : 2, -1), tridiagonal(1, 0)}; // M, and the Jacobian of u in M u' + u = 0
+    Vec        u;
+    TS         ts;
+    Mat        J;
+    const auto function = [](TS, PetscReal, Vec at, Vec rate, Vec f, void *context) -> PetscErrorCode {
+      const Mat *m = static_cast<Mat *>(context);
+      PetscFunctionBegin;
+      PetscCall(MatMult(m[0], rate, f));
+      PetscCall(MatMultAdd(m[1], at, f, f));
+      PetscFunctionReturn(PetscErrorCode(0));
+    };
+    const auto jacobian = [](TS, PetscReal, Vec, Vec, PetscReal shift, Mat, Mat P, void *context) -> PetscErrorCode {
+      const Mat *m = static_cast<Mat *>(context);
+      PetscFunctionBegin;
+      PetscCall(MatCopy(m[1], P, SAME_NONZERO_PATTERN));
+      PetscCall(MatAXPY(P, shift, m[0], SAME_NONZERO_PATTERN));
+      PetscFunctionReturn(PetscErrorCode(0));
+    };
+    OK(MatDuplicate(mats[0], MAT_COPY_VALUES, &J));
+    OK(MatCreateVecs(J, &u, nullptr));
+    OK(VecSet(u, 1));
+    OK(TSCreate(PETSC_COMM_WORLD, &ts));
+    OK(TSSetType(ts, TSADI));
+    OK(TSSetIFunction(ts, nullptr, function, mats));
+    OK(TSSetIJacobian(ts, J, J, jacobian, mats));
+    OK(TSSetTimeStep(ts, 1e-3));
+    OK(TSSetMaxTime(ts, 0.1));
+    OK(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
+    const int error = static_cast<int>(TSSolve(ts, u));
+    if (singular) {
+      EXPECT_EQ(error, static_cast<int>(PETSC_ERR_SUP));
+      EXPECT_NE(last_error().find("the entries of row 0 of the mass matrix dF/dU' sum to zero"), std::string::npos) << last_error();
+    } else { // M 1 = 1
+      PetscReal norm;
+      EXPECT_EQ(error, 0) << last_error();
+      OK(VecShift(u, -std::exp(PetscReal(-0.1))));
+      OK(VecNorm(u, NORM_INFINITY, &norm));
+      EXPECT_LT(norm, 1e-4);
+    }
+    OK(TSDestroy(&ts));
+    OK(VecDestroy(&u));
+    OK(MatDestroy(&J));
+    for (Mat &m : mats) OK(MatDestroy(&m));
+  }
+}

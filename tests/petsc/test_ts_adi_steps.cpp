@@ -113,7 +113,7 @@ TEST_F(TSADISteps, AStepAllocatesNothing)
                   for (int k = 0; k < 3; ++k) OK(TSStep(run.ts));
                 }),
                 0)
-        << method;
+        << method << ": " << allocations();
     }
 }
 
@@ -219,6 +219,7 @@ TEST_F(TSADISteps, ADeviceStepCrossesTheBusZeroTimes) // one rank: the products 
     OK(TSSetRHSFunction(ts, nullptr, product, grid.A));
     OK(TSSetRHSJacobian(ts, J, J, TSComputeRHSJacobianConstant, nullptr));
     OK(TSSetTimeStep(ts, 1e-3));
+    OK(TSSetMaxSteps(ts, 10));
     OK(TSGetAdapt(ts, &adapt));
     OK(TSAdaptSetType(adapt, TSADAPTNONE));
     OK(TSSetSolution(ts, u));

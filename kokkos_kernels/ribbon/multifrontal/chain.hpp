@@ -37,6 +37,18 @@ struct ChainMatrix {
   const std::int64_t      *outside_column = nullptr; ///< for every column of `outside`: its distance from row 0
   const std::int64_t      *row_of         = nullptr; ///< place i of the chains is row row_of[i] of the matrix and the vectors; null: i
   const std::int64_t      *place_of       = nullptr; ///< the inverse
+};
+
+/// A ChainMatrix as kernels read it, with indices of either width.
+template <class Scalar>
+struct ChainEntries {
+  AnyCsrMatrix<Scalar> local, outside;
+  const std::int64_t  *outside_column, *row_of, *place_of;
+
+  template <class Index>
+  ChainEntries(const ChainMatrix<Scalar, Index> &A) : local(A.local), outside(A.outside), outside_column(A.outside_column), row_of(A.row_of), place_of(A.place_of)
+  {
+  }
 
   /// The row of the matrix at place i of a chain.
   KOKKOS_INLINE_FUNCTION std::int64_t row(const Chain &chain, std::int64_t number, std::int64_t i) const
@@ -52,16 +64,16 @@ struct ChainMatrix {
   /// Value of entry e of the row at place i of a chain, and its distance from the diagonal.
   KOKKOS_INLINE_FUNCTION Scalar entry(const Chain &chain, std::int64_t number, std::int64_t i, std::int64_t row, int e, int &distance) const
   {
-    const Index  at = local.row_begin[row] + static_cast<Index>(e), end = local.row_begin[row + 1];
-    std::int64_t column;
-    Scalar       value;
+    const std::int64_t at = local.row_begin[row] + e, end = local.row_begin[row + 1];
+    std::int64_t       column;
+    Scalar             value;
     if (at < end) {
-      column = (place_of ? place_of[local.column[at]] : static_cast<std::int64_t>(local.column[at])) - number * chain.rows;
+      column = (place_of ? place_of[local.column[at]] : local.column[at]) - number * chain.rows;
       value  = local.value[at];
     } else {
-      const Index far = outside.row_begin[row] + (at - end);
-      column          = outside_column[outside.column[far]];
-      value           = outside.value[far];
+      const std::int64_t far = outside.row_begin[row] + (at - end);
+      column                 = outside_column[outside.column[far]];
+      value                  = outside.value[far];
     }
     distance = chain.distance(i, column);
     return value;

@@ -7,16 +7,16 @@
 
 namespace ribbon::multifrontal {
 
-template <class Scalar, class Index>
+template <class Scalar>
 struct QrLeafKernel {
   static constexpr int max_threads = 1024;
   using Real                       = real_t<Scalar>;
   using Statistics                 = PivotStatistics<Real>;
-  Tree                       tree;
-  Groups                     shape;
-  ChainMatrix<Scalar, Index> A;
-  Factors<Scalar>            factors;
-  std::size_t                window_bytes; ///< Window::bytes(W)
+  Tree                 tree;
+  Groups               shape;
+  ChainEntries<Scalar> A;
+  Factors<Scalar>      factors;
+  std::size_t          window_bytes; ///< Window::bytes(W)
 
   /// Scratch of a group: the window by columns, four entering rows, largest entries of the columns, two reflections.
   struct Window {

@@ -10,7 +10,7 @@ namespace ribbon::multifrontal {
 
 /// The arithmetic of QrLeafKernel for W = kl + ku known when compiled. Of the two threads of a leaf one has the W columns ahead and makes the reflections, the other follows a chunk of rows behind with the W columns
 /// of the cut before. Entries come through scratch, a chunk of rows of all leaves at once, in runs; where a row has an entry at every place its column indices are not read.
-template <class Scalar, class Index, int W>
+template <class Scalar, int W>
 struct QrLeafTileKernel {
   static constexpr int leaves       = 32;
   static constexpr int max_threads  = 2 * leaves;
@@ -19,9 +19,9 @@ struct QrLeafTileKernel {
   static constexpr int entries      = chunk * (W + 1);
   using Real                        = real_t<Scalar>;
   using Statistics                  = PivotStatistics<Real>;
-  Tree                       tree;
-  ChainMatrix<Scalar, Index> A;
-  Factors<Scalar>            factors;
+  Tree                 tree;
+  ChainEntries<Scalar> A;
+  Factors<Scalar>      factors;
 
   struct Lane {
     Leaf   leaf;
@@ -30,14 +30,14 @@ struct QrLeafTileKernel {
     bool   active, ahead; ///< whether it has the columns ahead
   };
   struct Shared {
-    Scalar     value[2][leaves][entries | 1]; // odd: no two lanes meet in a bank
-    Index      column[2][leaves][entries];
-    Index      row_begin[3][leaves][chunk + 1];
-    int        begin[leaves], end[leaves], first[leaves]; ///< rows of a leaf, and the first of its window, from the first row of the tile on
-    Scalar     dense[2][leaves][W + 1];
-    Scalar     reflection[2][chunk][W + 1][leaves];
-    Real       row_scale[2][leaves][chunk + 1];
-    Statistics statistics[leaves];
+    Scalar       value[2][leaves][entries | 1]; // odd: no two lanes meet in a bank
+    std::int32_t column[2][leaves][entries];    // their lower bits, as those of where rows begin: what counts are small differences
+    std::int32_t row_begin[3][leaves][chunk + 1];
+    int          begin[leaves], end[leaves], first[leaves]; ///< rows of a leaf, and the first of its window, from the first row of the tile on
+    Scalar       dense[2][leaves][W + 1];
+    Scalar       reflection[2][chunk][W + 1][leaves];
+    Real         row_scale[2][leaves][chunk + 1];
+    Statistics   statistics[leaves];
   };
   static std::size_t scratch(bool virtual_threads) { return device::align16(sizeof(Shared)) + (virtual_threads ? max_threads * device::align16(sizeof(Lane)) : 0); }
 
@@ -47,27 +47,31 @@ struct QrLeafTileKernel {
   /// The first row of chunk q of a leaf, and how many it has.
   KOKKOS_INLINE_FUNCTION static int row_at(int q) { return q < first_chunks ? q * chunk : W + (q - first_chunks) * chunk; }
 
+  /// The difference of two numbers by their lower bits.
+  KOKKOS_INLINE_FUNCTION static int between(std::int32_t from, std::int32_t to) { return static_cast<int>(static_cast<std::uint32_t>(to) - static_cast<std::uint32_t>(from)); }
+
   /// Where the rows of chunk q begin.
   KOKKOS_INLINE_FUNCTION void stage_rows(std::int64_t base, int q, int v, Shared &shared) const
   {
     for (int k = v; k < leaves * (chunk + 1); k += max_threads) {
       const int leaf = k / (chunk + 1), r = k - leaf * (chunk + 1), i = shared.first[leaf] + row_at(q) + r;
       const int at = i < shared.begin[leaf] ? shared.begin[leaf] : i > shared.end[leaf] ? shared.end[leaf] : i;
-      device::async_copy(&shared.row_begin[q % 3][leaf][r], A.local.row_begin + base + at);
+      device::async_copy(&shared.row_begin[q % 3][leaf][r], A.local.row_begin.low(base + at));
     }
   }
-  /// The entries of the rows of chunk q.
-  KOKKOS_INLINE_FUNCTION void stage_entries(int q, int v, Shared &shared) const
+  /// The entries of the rows of chunk q. `first_entry`: of the tile.
+  KOKKOS_INLINE_FUNCTION void stage_entries(std::int64_t first_entry, int q, int v, Shared &shared) const
   {
     RIBBON_UNROLL
     for (int n_k = 0; n_k < (leaves * entries + max_threads - 1) / max_threads; ++n_k) {
       const int k = v + n_k * max_threads;
       if (k >= leaves * entries) continue;
-      const int   leaf = k / entries, e = k - leaf * entries;
-      const Index begin = shared.row_begin[q % 3][leaf][0], n = shared.row_begin[q % 3][leaf][chunk] - begin;
+      const int leaf = k / entries, e = k - leaf * entries;
+      const int n = between(shared.row_begin[q % 3][leaf][0], shared.row_begin[q % 3][leaf][chunk]);
       if (e >= n) continue;
-      device::async_copy(&shared.value[q % 2][leaf][e], A.local.value + begin + e);
-      if (n != entries || tree.chain.ring) device::async_copy(&shared.column[q % 2][leaf][e], A.local.column + begin + e);
+      const std::int64_t at = first_entry + between(static_cast<std::int32_t>(first_entry), shared.row_begin[q % 3][leaf][0]) + e;
+      device::async_copy(&shared.value[q % 2][leaf][e], A.local.value + at);
+      if (n != entries || tree.chain.ring) device::async_copy(&shared.column[q % 2][leaf][e], A.local.column.low(at));
     }
   }
   /// The scales that were found in chunk q.
@@ -86,11 +90,11 @@ struct QrLeafTileKernel {
     const std::int64_t i     = mine.leaf.first + row_at(q) + t;
     Scalar            *dense = shared.dense[mine.ahead ? 0 : 1][lane];
     if (is_plain()) {
-      const Index *begin = shared.row_begin[q % 3][lane] + t;
-      const int    n = static_cast<int>(begin[1] - begin[0]), at = static_cast<int>(begin[0] - shared.row_begin[q % 3][lane][0]);
+      const std::int32_t *begin = shared.row_begin[q % 3][lane] + t;
+      const int           n = between(begin[0], begin[1]), at = between(shared.row_begin[q % 3][lane][0], begin[0]);
       if (n == W + 1 && (!c.ring || (i >= c.kl && i + c.ku < c.rows))) return shared.value[q % 2][lane] + at;
       for (int k = 0; k <= W; ++k) dense[k] = Scalar(0);
-      for (int e = at; e < at + n; ++e) dense[c.kl + c.distance(i, static_cast<std::int64_t>(shared.column[q % 2][lane][e]) - mine.leaf.chain * c.rows)] = shared.value[q % 2][lane][e];
+      for (int e = at; e < at + n; ++e) dense[c.kl + c.distance(0, between(static_cast<std::int32_t>(mine.leaf.chain * c.rows + i), shared.column[q % 2][lane][e]))] = shared.value[q % 2][lane][e];
     } else {
       for (int k = 0; k <= W; ++k) dense[k] = Scalar(0);
       if (!has_row(c, i)) return dense;
@@ -225,8 +229,9 @@ struct QrLeafTileKernel {
       });
     };
     const std::int64_t slot0 = team.league_rank() * leaves, chain0 = slot0 / tree.slots, base = chain0 * tree.chain.rows + tree.start(slot0 - chain0 * tree.slots);
-    const int          chunks = first_chunks + (tree.most_steps(slot0, leaves) + chunk - 1) / chunk;
-    const bool         plain  = is_plain();
+    const int          chunks      = first_chunks + (tree.most_steps(slot0, leaves) + chunk - 1) / chunk;
+    const bool         plain       = is_plain();
+    const std::int64_t first_entry = plain ? A.local.row_begin[base] : 0;
     each([&](int v, Lane &mine) {
       const int          lane  = v % leaves;
       const std::int64_t chain = (slot0 + lane) / tree.slots, node = (slot0 + lane) - chain * tree.slots;
@@ -245,14 +250,14 @@ struct QrLeafTileKernel {
       each([&](int v, Lane &) { stage_rows(base, 0, v, shared), stage_rows(base, 1, v, shared); });
       each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
       team.barrier();
-      each([&](int v, Lane &) { stage_entries(0, v, shared); });
+      each([&](int v, Lane &) { stage_entries(first_entry, 0, v, shared); });
       each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
       team.barrier();
     }
     const auto at_chunk = [&](int q, const auto &body) { // while the next one comes
       each([&](int v, Lane &mine) {
         if (plain && q + 2 < chunks) stage_rows(base, q + 2, v, shared);
-        if (plain && q + 1 < chunks) stage_entries(q + 1, v, shared);
+        if (plain && q + 1 < chunks) stage_entries(first_entry, q + 1, v, shared);
         if (q > 0) store_scales(base, q - 1, v, shared);
         if (mine.active) body(v % leaves, mine);
       });

@@ -9,9 +9,9 @@ namespace ribbon::multifrontal {
 
 /// A team goes on with the joins above its leaves. Joins want more threads than leaves, so that fewer teams fit a multiprocessor than with a kernel for each: for few tiles, of one chain or of chains with 32 leaves and
 /// more.
-template <class Scalar, class Index, int W>
+template <class Scalar, int W>
 struct QrTileFactorKernel {
-  using Leaves                     = QrLeafTileKernel<Scalar, Index, W>;
+  using Leaves                     = QrLeafTileKernel<Scalar, W>;
   using Joins                      = QrJoinRegistersKernel<Scalar, W>;
   static constexpr int team_size   = Joins::team_size;
   static constexpr int max_threads = team_size;

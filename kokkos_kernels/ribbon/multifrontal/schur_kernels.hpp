@@ -8,14 +8,14 @@
 namespace ribbon::multifrontal {
 
 /// A thread has a leaf: a window of w + 1 rows slides along it, with the rows and columns of the cut before it.
-template <class Scalar, class Index, int K>
+template <class Scalar, int K>
 struct SchurLeafKernel {
   static constexpr int max_threads = K > 0 ? 64 : 32;
   using Real                       = real_t<Scalar>;
   using Statistics                 = PivotStatistics<Real>;
-  Tree                       tree;
-  ChainMatrix<Scalar, Index> A;
-  SchurFactors<Scalar>       factors;
+  Tree                 tree;
+  ChainEntries<Scalar> A;
+  SchurFactors<Scalar> factors;
 
   /// Numbers of the window: rows as bands, the columns of the cut before, its rows, their corner.
   KOKKOS_INLINE_FUNCTION static constexpr int window(int w) { return (w + 1) * (2 * w + 1) + 2 * w * (w + 1) + w * w; }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file chain_factor_impl.hpp  ChainSolver: the launches of a factorization, in files of their own since their kernels take long to compile.
+#pragma once
+
+#include <ribbon/chain_solver.hpp>
+#include <ribbon/multifrontal/qr_leaf.hpp>
+#include <ribbon/multifrontal/qr_tile_factor.hpp>
+
+#include "chain_plan.hpp"
+#include "instantiate.hpp"
+
+#include <algorithm>
+
+namespace ribbon {
+
+namespace multifrontal {
+
+inline int log2_of(int n)
+{
+  int k = 0;
+  while (2 << k <= n) ++k;
+  return k;
+}
+
+/// Lanes for so many columns, and groups of them for so much scratch each.
+template <class Exec>
+Groups groups_for(const Exec &exec, int columns, std::size_t bytes, int threads)
+{
+  if constexpr (!is_device_space<Exec>) return {1, 1};
+  const int lanes = std::min(256, power_of_two_from(columns));
+  const int fit   = static_cast<int>(std::min<std::size_t>(device::scratch_limit(exec) / std::max<std::size_t>(bytes, 1), 1 << 20));
+  if (fit < 1) throw std::invalid_argument("ribbon::ChainSolver: a window of " + std::to_string(bytes) + " bytes does not fit the scratch of a team");
+  return {lanes, std::max(1, std::min(threads / lanes, 1 << log2_of(fit)))};
+}
+
+} // namespace multifrontal
+
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::factor_entries(const Exec &exec, const ChainEntries<Scalar> &A)
+{
+  using namespace multifrontal;
+  const int W       = tree_.chain.width();
+  bool      at_once = false; // leaves and joins
+  if (in_tiles_) {
+    with_tiles<Scalar>(W, [&](auto K) {
+      using Both                    = QrTileFactorKernel<Scalar, K()>;
+      using Leaves                  = typename Both::Leaves;
+      constexpr bool     is_virtual = !is_device_space<Exec>;
+      const Leaves       leaves{tree_, A, factors_};
+      const std::int64_t tiles = (tree_.chain.chains * tree_.slots + Leaves::leaves - 1) / Leaves::leaves;
+      at_once                  = (tree_.chain.chains == 1 || tree_.slots >= Leaves::leaves) && tiles <= tiles_at_once(exec);
+      if (at_once) device::launch(exec, "ribbon::chain_factor", {tiles, Both::team_size, Both::scratch(is_virtual)}, Both{leaves, {tree_, factors_, {arrivals_.data()}}});
+      else device::launch(exec, "ribbon::chain_leaves", {tiles, Leaves::max_threads, Leaves::scratch(is_virtual)}, leaves);
+    });
+  } else {
+    using Kernel     = QrLeafKernel<Scalar>;
+    const auto bytes = Kernel::Window::bytes(W);
+    const auto shape = groups_for(exec, 2 * W + 1, bytes, 128);
+    device::launch(exec, "ribbon::chain_leaves", {tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups), shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * bytes},
+                   Kernel{tree_, shape, A, factors_, bytes});
+  }
+  has_leaves_ = true;
+  if (!at_once) factor_joins(exec);
+  finish_report(exec);
+}
+
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::factor_joins(const Exec &exec)
+{
+  using namespace multifrontal;
+  const int W = tree_.chain.width();
+  if (in_tiles_) {
+    if (tree_.top() == 0) return;
+    with_tiles<Scalar>(W, [&](auto K) {
+      using Kernel = QrJoinRegistersKernel<Scalar, K()>;
+      device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[tree_.stage_top(0)], Kernel::team_size, Kernel::scratch(!is_device_space<Exec>)}, Kernel{tree_, factors_, {arrivals_.data()}});
+    });
+    return;
+  }
+  const Groups shape = groups_for(exec, 5 * W, 0, 1024);
+  for (const Levels &levels : plan_) device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[levels.top], shape.lanes * shape.groups, 0}, QrJoinKernel<Scalar>{tree_, levels, shape, factors_});
+}
+
+} // namespace ribbon

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lines that the partition cuts, of matrices without a DM: what the stored pattern shows must be the same on any number of ranks.
+#include "fixture.hpp"
+
+#include <algorithm>
+#include <utility>
+
+using namespace test;
+
+namespace {
+
+class PCLineCutPatterns : public Petsc { };
+
+/// n x n with entries at these offsets that every row dominates.
+Mat at_offsets(PetscInt n, const std::vector<PetscInt> &offsets, PetscInt local = PETSC_DECIDE)
+{
+  const auto stored = [&](PetscInt r, PetscInt c) { return r == c || std::find(offsets.begin(), offsets.end(), c - r) != offsets.end(); };
+  return matrix(
+    n, [&](PetscInt r, PetscInt c) { return r == c ? PetscScalar(static_cast<PetscReal>(offsets.size()) + 1) : PetscScalar(1. / (1. + static_cast<PetscReal>((7 * r + 3 * c) % 5))); }, stored, local);
+}
+
+std::vector<PetscInt> band(PetscInt kl, PetscInt ku)
+{
+  std::vector<PetscInt> offsets;
+  for (PetscInt d = -kl; d <= ku; ++d)
+    if (d != 0) offsets.push_back(d);
+  return offsets;
+}
+
+/// Where nothing but the lines couples one solve is exact. `same`: A in another type.
+void expect_exact(Mat A, const std::string &what, Mat same = nullptr)
+{
+  Line line(same ? same : A);
+  EXPECT_LT(line.residual(A), 1e-13) << what;
+  EXPECT_LT(line.residual(A, true), 1e-13) << what << ", transposed";
+}
+
+TEST_F(PCLineCutPatterns, CouplingsOfOneDirection)
+{
+  for (auto [kl, ku] : {std::pair{1, 0}, {0, 1}, {3, 0}, {0, 2}}) {
+    Mat A = at_offsets(61, band(kl, ku));
+    expect_exact(A, "band " + std::to_string(kl) + ", " + std::to_string(ku));
+    OK(MatDestroy(&A));
+  }
+}
+
+TEST_F(PCLineCutPatterns, WideBandsWithFewRowsToARank)
+{
+  for (auto [kl, ku] : {std::pair{3, 3}, {5, 5}, {8, 1}, {1, 4}, {8, 8}})
+    for (PetscInt rows : {1, 2, 3, 5}) {
+      Mat A = at_offsets(rows * ranks, band(kl, ku), rows);
+      expect_exact(A, "band " + std::to_string(kl) + ", " + std::to_string(ku) + ", " + std::to_string(rows) + " rows to a rank");
+      OK(MatDestroy(&A));
+    }
+}
+
+TEST_F(PCLineCutPatterns, ManyLinesSideBySideWithAPointToARank)
+{
+  for (PetscInt lines : {3, 10, 30})
+    for (PetscInt points : {1, 2}) {
+      Mat A = at_offsets(lines * points * ranks, {-lines, lines}, lines * points);
+      expect_exact(A, std::to_string(lines) + " lines, " + std::to_string(points) + " points to a rank");
+      OK(MatDestroy(&A));
+    }
+}
+
+TEST_F(PCLineCutPatterns, RingsOfAllRanksAndOfOne)
+{
+  for (PetscInt length : {7, 40}) {
+    Mat whole = at_offsets(length * ranks, {-1, 1, 1 - length * ranks, length * ranks - 1}, length);
+    expect_exact(whole, "a ring of " + std::to_string(length * ranks));
+    OK(MatDestroy(&whole));
+  }
+}
+
+TEST_F(PCLineCutPatterns, BothColoursOfRowsAreJoinedWhereNothingElseCouples)
+{
+  Mat                   A         = at_offsets(66, band(1, 1));
+  const PCLineDirection direction = PC_LINE_DIRECTION_ROWS;
+  Line                  line(A);
+  OK(PCLineSetDirections(line.pc, 1, &direction));
+  OK(PCLineSetOrdering(line.pc, PC_LINE_ORDERING_ZEBRA));
+  EXPECT_LT(line.residual(A), 1e-13);
+  OK(MatDestroy(&A));
+}
+
+/// Of types that hand out no rows, or not those of other ranks.
+TEST_F(PCLineCutPatterns, TypesThatConvert)
+{
+  Mat A = at_offsets(50, band(1, 2)), B;
+  for (MatType type : {MATSELL, MATBAIJ, MATDENSE}) {
+    OK(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
+    expect_exact(A, type, B);
+    OK(MatDestroy(&B));
+  }
+  OK(MatCreateNest(PETSC_COMM_WORLD, 1, nullptr, 1, nullptr, &A, &B));
+  expect_exact(A, "nest", B);
+  OK(MatDestroy(&B));
+  OK(MatDestroy(&A));
+}
+
+} // namespace
