@@ -44,7 +44,8 @@ struct HostMatrix {
   using Wide = wide_t<Scalar>;
   std::vector<Scalar> values; ///< (row, diagonal, a, b), b fastest
   int                 rows = 0, lower = 0, upper = 0, block = 1;
-  bool                periodic = false;
+  bool                periodic  = false;
+  bool                continued = false; ///< a piece of a longer matrix: entries that leave it couple with rows beside it
 
   int         reach() const { return std::max(lower, upper); }
   std::size_t at(int i, int d, int a = 0, int b = 0) const
@@ -52,10 +53,10 @@ struct HostMatrix {
     const std::size_t B = static_cast<std::size_t>(block), width = static_cast<std::size_t>(lower + upper + 1);
     return ((static_cast<std::size_t>(i) * width + static_cast<std::size_t>(d + lower)) * B + static_cast<std::size_t>(a)) * B + static_cast<std::size_t>(b);
   }
-  /// Entry (i, i + d), zero beyond the bands and outside a matrix that is not periodic.
+  /// Entry (i, i + d), zero beyond the bands and outside a matrix that is neither periodic nor continued.
   Wide operator()(int i, int d, int a = 0, int b = 0) const
   {
-    if (d < -lower || d > upper || (!periodic && (i + d < 0 || i + d >= rows))) return Wide(0);
+    if (d < -lower || d > upper || (!periodic && !continued && (i + d < 0 || i + d >= rows))) return Wide(0);
     return widen(values[at(i, d, a, b)]);
   }
   /// Rows that agree but for a few at the ends.

@@ -4,6 +4,7 @@
 
 #include <ribbon/bands.hpp>
 #include <ribbon/factor_report.hpp>
+#include <ribbon/known_rows.hpp>
 #include <ribbon/line_set.hpp>
 
 #include <memory>
@@ -34,6 +35,9 @@ struct LineSolverOptions {
   /// consistent. Pieces of a line that do not couple count each for itself. One kernel more in a solve; shifted matrices are then kept as one
   /// per line.
   std::string singular = "report";
+  /// Lines are pieces of longer ones: entries that leave them are couplings with rows beside them, which solve() is told. Algorithm one_pass,
+  /// shared bands or classes, not periodic.
+  bool continued = false;
 };
 
 /// Solver for all lines of a LineSet, for band matrices with up to 8 diagonals on either side and block tridiagonal matrices with blocks up
@@ -74,6 +78,9 @@ public:
   /// matrix: line l has the matrix of line l % lines().lines()).
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const;
 
+  /// The same for lines that are pieces of longer ones (LineSolverOptions::continued), with the unknowns beside them.
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known) const;
+
   /// Factors and solves in one call, in flight: as solve(exec, b, x), with matrices that have the values of `bands` instead of those that were
   /// factored. One kernel, asynchronous on exec, allocates nothing. Nothing is probed and no report is made: lines whose pivots vanish hold
   /// Inf or NaN.
@@ -84,9 +91,9 @@ public:
 
   struct Implementation {
     FactorReport report;
-    virtual ~Implementation()                                                                                                                   = default;
-    virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const                               = 0;
-    virtual bool solve_with(const Exec &exec, const bands_type &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const = 0;
+    virtual ~Implementation()                                                                                                                     = default;
+    virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known) const = 0;
+    virtual bool solve_with(const Exec &exec, const bands_type &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const   = 0;
   };
 
 private:

@@ -19,6 +19,8 @@ struct Algorithm {
   std::int64_t lines   = 0; ///< it solves multiples of so many lines; 0: any number
   virtual ~Algorithm() = default;
   virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const = 0;
+  /// Solves lines that are pieces of longer ones, for algorithms that take LineSolverOptions::continued.
+  virtual void solve_between(const Exec &, const Scalar *, const LineSet &, Scalar *, const LineSet &, const int *, std::int64_t, const KnownRows<Scalar> &) const { }
   /// Factors matrices of the same extents with other values and solves, in flight; false where that cannot be done.
   virtual bool solve_with(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, const Scalar *, const LineSet &, Scalar *, const LineSet &) const { return false; }
   /// Switches iterative refinement of the reduced system on; false where there is none to switch on.

@@ -24,7 +24,11 @@ struct OnePassAlgorithm final : Algorithm<typename Scheme::Scalar, Exec> {
   }
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const override
   {
-    plan.solve(exec, b, in, x, out, class_of_line, classified, correct);
+    solve_between(exec, b, in, x, out, class_of_line, classified, {});
+  }
+  void solve_between(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified, const KnownRows<Scalar> &known) const override
+  {
+    plan.solve(exec, b, in, x, out, class_of_line, classified, known, correct);
   }
   bool refine() override
   {
@@ -40,7 +44,11 @@ Made<typename Scheme::Scalar, Exec> make_chunked(const Exec &exec, const LineSet
   using Plan          = OnePass<Scheme, Exec>;
   const auto room     = TeamRoom::of(exec);
   const bool constant = matrices.size() == 1 && matrices[0].has_constant_stencil();
-  const auto shape    = Plan::choose(room, lines, matrices[0].periodic, constant, matrices.size() > 1, options.rows_per_thread, options.lines_per_team);
+  const auto shape    = Plan::choose(room, lines, matrices[0].periodic, constant, matrices.size() > 1 || options.continued, options.rows_per_thread, options.lines_per_team);
+  if (options.continued && !takes_continued<Scheme>(shape.slots)) {
+    why = "no kernel for continued lines of this system";
+    return nullptr;
+  }
   if (shape.split.chunks > 0) {
     auto made = std::make_unique<OnePassAlgorithm<Scheme, Exec>>(exec, matrices, shape, watch);
     if (made->plan.place(room, options.lines_per_team)) return made;

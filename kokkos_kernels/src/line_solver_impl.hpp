@@ -50,10 +50,11 @@ public:
     bands_                      = Input(); // factored: nothing of the input is kept
   }
 
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known) const override
   {
     if (!algorithm_ || (!this->report.ok() && matrices_ == 1)) return;
-    algorithm_->solve(exec, b, in, x, out, class_of_line_.size() ? class_of_line_.data() : nullptr, classified_);
+    const int *classes = class_of_line_.size() ? class_of_line_.data() : nullptr;
+    options_.continued ? algorithm_->solve_between(exec, b, in, x, out, classes, classified_, known) : algorithm_->solve(exec, b, in, x, out, classes, classified_);
     zero_mean_.apply(exec, x, out);
   }
 
@@ -151,7 +152,7 @@ private:
     std::vector<HostMatrix<Scalar>> all;
     for (std::size_t c = 0; c < values.extent(0); ++c) {
       HostMatrix<Scalar> A;
-      A.rows = static_cast<int>(lines_.rows), A.lower = bands_.kl(), A.upper = bands_.ku(), A.block = bands_.block, A.periodic = bands_.periodic;
+      A.rows = static_cast<int>(lines_.rows), A.lower = bands_.kl(), A.upper = bands_.ku(), A.block = bands_.block, A.periodic = bands_.periodic, A.continued = options_.continued;
       A.values.resize(values.extent(1) * values.extent(2));
       for (std::size_t i = 0; i < values.extent(1); ++i)
         for (std::size_t d = 0; d < values.extent(2); ++d) A.values[i * values.extent(2) + d] = values(c, i, d);
@@ -228,7 +229,7 @@ private:
       return false;
     }
     const Make make = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {
-      Partition<Scalar, Exec> plan(exec_, lines_, bands_, cut, why);
+      Partition<Scalar, Exec> plan(exec_, lines_, bands_, cut, options_.rows_per_piece > 0 || pieces_are_many(lines_), why);
       if (!why.empty()) return nullptr;
       p.smallest = plan.smallest_pivot();
       return std::make_unique<PartitionAlgorithm<Scalar, Exec>>(std::move(plan));

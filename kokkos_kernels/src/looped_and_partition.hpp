@@ -30,11 +30,18 @@ struct PartitionAlgorithm final : Algorithm<Scalar, Exec> {
   Partition<Scalar, Exec> plan;
   explicit PartitionAlgorithm(Partition<Scalar, Exec> from) : plan(std::move(from))
   {
-    this->name  = "partition of " + std::to_string(plan.cut().pieces) + " x " + std::to_string(plan.cut().piece) + " rows";
+    this->name  = "partition of " + std::to_string(plan.cut().pieces) + " x " + std::to_string(plan.cut().piece) + " rows" + (plan.with_known_separators() ? "" : ", corrected");
     this->bytes = plan.bytes();
     this->lines = plan.cut().lines;
   }
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
+  /// Without dot products, which lose digits where the inverse of a piece is large.
+  bool refine() override
+  {
+    const bool known = plan.with_known_separators();
+    if (known) plan.correct_pieces(), this->name += ", corrected";
+    return known;
+  }
 };
 
 } // namespace ribbon::detail

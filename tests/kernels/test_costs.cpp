@@ -96,7 +96,7 @@ TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
   options.algorithm = "partition", options.rows_per_piece = 100;
   for (double diagonal : {5.0, 2.0001}) {
     for (std::size_t i = 0; i < 1010; ++i) bands.values(0, i, 0) = bands.values(0, i, 2) = -1, bands.values(0, i, 1) = diagonal;
-    // pieces, tails; boundaries of two pieces where the inverse decays over a piece, else right-hand side of the reduced system, reduced system, correction
+    // separators, pieces, tails; where the inverse does not decay over a piece dot products, right-hand side of the reduced system and that system before
     expect_kernels(diagonal > 3 ? 3 : 5, {Exec(), ribbon::LineSet::interleaved(1010, 3), to_device(bands), options}, "partition");
   }
 }

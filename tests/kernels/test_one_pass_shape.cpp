@@ -66,7 +66,7 @@ enum class Between { nothing, share, correct }; ///< the sweeps: separators form
 template <int S>
 std::vector<double> separators(ribbon::OnePassShape shape, int blocks, Between between)
 {
-  using Reduced = ribbon::OnePassReduced<ribbon::PlainScheme<double, S>>;
+  using Reduced = ribbon::OnePassReduced<ribbon::PlainScheme<double, S>, false, false>;
   shape.set_blocks(blocks);
   const int                             T = shape.split.chunks, words = T * S, W = shape.window;
   std::vector<typename Reduced::Square> inverse(static_cast<std::size_t>(T * W)), reduced(static_cast<std::size_t>(3 * T));
@@ -84,7 +84,7 @@ std::vector<double> separators(ribbon::OnePassShape shape, int blocks, Between b
     for (int c = 0; c < T; ++c) {
                          team.self     = c / shape.block_chunks;
                          double *r_own = team.of_block[team.self];
-                         phase(typename Reduced::Place{0, c, 0}, r_own, r_own + words, r_own + 2 * words, separator[0][0][c], separator[0][1][c]);
+                         phase(typename Reduced::Place{0, c, 0, true, 0}, r_own, r_own + words, r_own + 2 * words, separator[0][0][c], separator[0][1][c]);
     }
   };
   const auto left_of = [&](int c) { return c > 0 ? c - 1 : shape.ring ? T - 1 : -1; };

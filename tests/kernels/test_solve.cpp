@@ -190,6 +190,36 @@ INSTANTIATE_TEST_SUITE_P(All, SolveLong,
                                          LongSetting{2, 1, false, false, true}, LongSetting{2, 1, true, true, false}, LongSetting{3, 1, false, true, true}, LongSetting{1, 2, true, false, false},
                                          LongSetting{1, 4, false, false, true}));
 
+// Stencils whose inverse decays fast, slowly (over several pieces) and hardly: pieces of one matrix, two lengths, rings, many lines and few pieces.
+TEST(SolveLong, AStencilOfAnyDecay)
+{
+  for (double sigma : {0.4, 100.0, 5000.0})
+    for (int h : {1, 2})
+      for (bool periodic : {false, true})
+        for (std::int64_t lines : {1, 5, 40})
+          for (std::int64_t n : {700, 1024, 4099}) {
+            if (lines > 5 && n > 1024) continue;
+            const auto bands = toeplitz(n, h == 1 ? std::vector<double>{-sigma, 1 + 2 * sigma, -sigma} : std::vector<double>{sigma, -4 * sigma, 1 + 6 * sigma, -4 * sigma, sigma}, periodic);
+            for (bool contiguous : {false, true})
+              for (std::int64_t piece : {64, 350, 512}) {
+                if (2 * piece > n) continue;
+                SCOPED_TRACE(testing::Message() << "sigma " << sigma << " h " << h << " ring " << periodic << " lines " << lines << " rows " << n << " contiguous " << contiguous << " pieces of " << piece);
+                const auto                set = contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines);
+                ribbon::LineSolverOptions options;
+                options.algorithm = "partition", options.rows_per_piece = piece;
+                const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), options);
+                ASSERT_TRUE(solver.report().ok()) << solver.report().reason << solver.report().probe_error;
+                EXPECT_TRUE(solver.report().algorithm.find("corrected") == std::string::npos || (h == 2 && !contiguous)) << solver.report().algorithm;
+                std::mt19937_64     g(static_cast<std::uint64_t>(n + lines));
+                std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+                for (auto &v : b) v = random_scalar<double>(g);
+                const auto x = solve(solver, b);
+                EXPECT_LE(backward_error(bands, set, x, b), 1e-14);
+                EXPECT_TRUE(solve(solver, b, true) == x) << "in place differs from out of place";
+              }
+          }
+}
+
 TEST(SolveLong, AStencilThatDecaysCorrectsTheEndsOfPiecesOnly)
 {
   for (bool periodic : {false, true})
@@ -206,6 +236,73 @@ TEST(SolveLong, AStencilThatDecaysCorrectsTheEndsOfPiecesOnly)
       for (auto &v : b) v = random_scalar<double>(g);
       EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 1e-15);
     }
+}
+
+// Rows in the middle of a longer line, with its solution beside them.
+template <class Scalar>
+void check_between(int h, bool contiguous, bool classes, std::int64_t before, std::int64_t n, std::int64_t after)
+{
+  SCOPED_TRACE(testing::Message() << "h " << h << " contiguous " << contiguous << " classes " << classes << " rows " << n);
+  const std::int64_t                       lines = 6, all = before + n + after, S = h;
+  std::mt19937_64                          g(static_cast<std::uint64_t>(n));
+  auto                                     whole = random_system<Scalar>(g, classes ? 3 : 1, all, h, h, 1, false);
+  ribbon::Bands<Scalar, Kokkos::HostSpace> part  = whole;
+  assign(g, whole, classes ? ribbon::Lhs::classes : ribbon::Lhs::shared, lines);
+  const auto          set = (contiguous ? ribbon::LineSet::contiguous(all, lines) : ribbon::LineSet::interleaved(all, lines));
+  std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
+  for (auto &v : b) v = random_scalar<Scalar>(g);
+  const auto x = solve(ribbon::LineSolver<Scalar, Exec>(Exec(), set, to_device(whole)), b);
+
+  part.lhs = whole.lhs, part.class_of_line = whole.class_of_line;
+  part.values = decltype(part.values)("test::part", whole.values.extent(0), static_cast<std::size_t>(n), whole.values.extent(2));
+  Kokkos::deep_copy(part.values, Kokkos::subview(whole.values, Kokkos::ALL, std::make_pair(before, before + n), Kokkos::ALL));
+  ribbon::LineSet rows = set;
+  rows.rows = n, rows.offset = before * set.row_stride;
+  ribbon::LineSolverOptions options;
+  options.algorithm = "one_pass", options.continued = true;
+  const ribbon::LineSolver<Scalar, Exec> solver(Exec(), rows, to_device(part), options);
+  ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
+  // S unknowns before a line and S after it, one after another, of all lines side by side
+  std::vector<Scalar> beside(static_cast<std::size_t>(2 * S * lines));
+  for (std::int64_t l = 0; l < lines; ++l)
+    for (std::int64_t u = 0; u < 2 * S; ++u) {
+      const std::int64_t i                            = u < S ? before - h + u : before + n + u - S;
+      beside[static_cast<std::size_t>(u * lines + l)] = x[static_cast<std::size_t>(set(l, i))];
+    }
+  const auto                known = ribbon::upload(Exec(), "test::known", beside), right = ribbon::upload(Exec(), "test::b", b);
+  ribbon::KnownRows<Scalar> known_rows;
+  known_rows.values = known.data() + S * lines, known_rows.lines = ribbon::LineSet{0, lines, 1, lines, 1, 0, 0}, known_rows.stored = static_cast<int>(S);
+  solver.solve(Exec(), right.data(), rows, right.data(), rows, known_rows);
+  Kokkos::fence();
+  const auto y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, right);
+  for (std::int64_t l = 0; l < lines; ++l)
+    for (std::int64_t i = 0; i < all; ++i) {
+      const auto k = static_cast<std::size_t>(set(l, i));
+      if (i >= before && i < before + n) ASSERT_LE(static_cast<double>(ribbon::magnitude(y(k) - x[k])), 1e3 * limit<Scalar>()) << "line " << l << " row " << i;
+      else ASSERT_EQ(y(k), i >= before + n && i < before + n + h ? x[k] : b[k]) << "line " << l << " row " << i;
+    }
+}
+
+TEST(SolveBetween, PiecesOfLongerLinesTakeWhatIsKnownBesideThem)
+{
+  for (bool contiguous : {false, true})
+    for (bool classes : {false, true})
+      for (std::int64_t n : {10, 32, 65, 160, 1100}) {
+        for (int h : {1, 2}) check_between<double>(h, contiguous, classes, 5, n, 6);
+        check_between<float>(1, contiguous, classes, 3, n, 2), check_between<Kokkos::complex<double>>(2, contiguous, classes, 3, n, 2);
+      }
+}
+
+TEST(SolveBetween, WhatCannotBeContinuedIsRefused)
+{
+  const auto                set = ribbon::LineSet::interleaved(50, 3);
+  ribbon::LineSolverOptions options;
+  options.continued = true;
+  EXPECT_NE(refusal(set, toeplitz(50, {-1, 3, -1}, false), options), "");
+  options.algorithm = "one_pass";
+  EXPECT_EQ(refusal(set, toeplitz(50, {-1, 3, -1}, false), options), "");
+  EXPECT_NE(refusal(set, toeplitz(50, {-1, 3, -1}, true), options), "");
+  EXPECT_NE(refusal(set, toeplitz(50, {0, 0, -1, 3, -1, 0, 0}, false), options), "") << "no kernel";
 }
 
 } // namespace

@@ -20,8 +20,8 @@ namespace ribbon {
 /// @tparam MR, MS    unknowns of a chunk that wait in registers and in scratch; slots = MR + MS
 /// @tparam Staged    lines pass through scratch
 template <class Scheme, int MR, int MS, CoefficientSource source, bool Staged>
-struct OnePassKernel : OnePassReduced<Scheme, Staged> {
-  using Reduced                    = OnePassReduced<Scheme, Staged>;
+struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR + MS)> {
+  using Reduced                    = OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR + MS)>;
   using Scalar                     = typename Scheme::Scalar;
   static constexpr int slots       = MR + MS;
   static constexpr int B           = Scheme::block;
@@ -81,10 +81,8 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged> {
 
   /// The piece of a tile one virtual thread owns.
   struct Piece : Reduced::Place {
-    int          pad;    ///< empty slots before the first unknown
-    bool         active; ///< false before the first and beyond the last line: reads that one, writes nothing
-    std::int64_t line;
-    Scalar      *tile; ///< scratch of slot MR (interleaved) or of slot 0 (staged)
+    int     pad;  ///< empty slots before the first unknown
+    Scalar *tile; ///< scratch of slot MR (interleaved) or of slot 0 (staged)
 
     /// Scratch of slot k (interleaved).
     KOKKOS_FUNCTION Scalar &slot(int k) const { return tile[(k - MR) * side]; }
@@ -240,6 +238,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged> {
     }
     Scalar own[S], left[S];
     Scheme::finish(block.edge(), sweep, f_sep, own, left);
+    this->template subtract_known<source == CoefficientSource::classes>(p, r_own, r_left, own);
     const bool coupled = shape.ring || p.chunk > 0;
     const auto readers = shape.readers(p.chunk);
     team.await_blocks();
@@ -324,13 +323,18 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged> {
     if constexpr (Staged) {
       fetched += device::Arrival::bytes;
       threads.for_each([&](int v, State &) { staged.bring(team, v, own, in, b); });
-      for_pieces([&](int v, State &) { with_block(team, piece(team, v, tile), fetched, [](const auto &block) { block.fetch_forward(); }); });
+      for_pieces([&](int v, State &) {
+        const Piece p = piece(team, v, tile);
+        this->bring_known(p, r_own, r_left);
+        with_block(team, p, fetched, [](const auto &block) { block.fetch_forward(); });
+      });
       staged.await(team, in, b);
     }
     for_pieces([&](int v, State &s) {
       const Piece p = piece(team, v, tile);
       with_block(team, p, fetched, [&](const auto &block) {
         if constexpr (!Staged) {
+          this->bring_known(p, r_own, r_left);
           block.fetch_forward();
           load<std::decay_t<decltype(block)>>(team, p, s);
         }
@@ -379,6 +383,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged> {
       const int   left = left_of(p.chunk);
       if (share && left >= 0)
         for (int a = 0; a < S; ++a) s.z[1][a] = z[((left * S + a) << shape.lane_bits) + p.lane];
+      this->pass_known(p, s.z[1]);
       with_block(team, p, fetched, [&](const auto &block) { backward(p, s, block); });
       if constexpr (Staged) staged.template release<Scheme::shift, Team>(out, x);
     });
@@ -386,6 +391,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged> {
       team.barrier();
       threads.for_each([&](int v, State &) { staged.template store<Scheme::shift>(team, v, own, out, x); });
     }
+    if (this->continued()) for_pieces([&](int v, State &) { this->store_known(piece(team, v, tile), out, x); });
   }
 };
 

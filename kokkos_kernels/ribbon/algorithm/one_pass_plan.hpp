@@ -13,25 +13,6 @@
 
 namespace ribbon {
 
-/// A type as an argument.
-template <class T>
-struct TypeTag {
-  using type = T;
-};
-
-/// Scratch of a team.
-struct TeamRoom {
-  std::size_t scratch         = 0;     ///< bytes of a block
-  bool        is_virtual      = false; ///< one thread stands for all and keeps their states there
-  int         multiprocessors = 0;     ///< that run teams side by side
-
-  template <class Exec>
-  static TeamRoom of(const Exec &exec)
-  {
-    return {device::scratch_limit(exec), !is_device_space<Exec>, device::multiprocessors(exec)};
-  }
-};
-
 /// One-pass solver of a few distinct matrices. Construct = factor; solve as often as wanted.
 template <class Scheme, class Exec>
 class OnePass {
@@ -55,7 +36,7 @@ public:
   static constexpr int most_blocks = every_shape ? device::most_blocks<Exec>() : 1;
 
   /// Shape of the kernel for lines of this layout, by the table where the caller names none, with split.chunks == 0 where no tile fits the scratch of a team. `constant` tells a matrix
-  /// with one stencil, whose full chunks may share a block, `classes` several matrices. What is factored for the shape decides how many chunks do: place() has the last word on tiles and blocks.
+  /// with one stencil, whose full chunks may share a block, `classes` several matrices or continued lines. What is factored for the shape decides how many chunks do: place() has the last word on tiles and blocks.
   /// @throws std::invalid_argument for rows_per_thread that no kernel has.
   static OnePassShape choose(const TeamRoom &room, const LineSet &lines, bool periodic, bool constant, bool classes, int rows_per_thread = 0, int lines_per_team = 0)
   {
@@ -85,10 +66,11 @@ public:
   {
     const int                          T = shape.split.chunks, classes = static_cast<int>(matrices.size());
     std::vector<ReducedSystem<Scalar>> systems;
-    classes_     = matrices.size();
-    block_words_ = block_words(shape.slots);
-    blocks_      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::one_pass::blocks", static_cast<std::size_t>(classes) * static_cast<std::size_t>(T) * block_words_);
-    auto blocks  = Kokkos::create_mirror_view(blocks_);
+    classes_                   = matrices.size();
+    block_words_               = block_words(shape.slots);
+    blocks_                    = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::one_pass::blocks", static_cast<std::size_t>(classes) * static_cast<std::size_t>(T) * block_words_);
+    auto                blocks = Kokkos::create_mirror_view(blocks_);
+    std::vector<Square> outer; // of continued lines
     for (int m = 0; m < classes; ++m) {
       const auto                    &A = matrices[static_cast<std::size_t>(m)];
       std::vector<ChunkTables<Wide>> chunks;
@@ -102,6 +84,7 @@ public:
       for (int c = 0; c < T && !Scheme::always_ring; ++c)
         for (int r = 0; r < Scheme::separator_rows; ++r)
           for (int a = 0; a < B; ++a) scale = std::max(scale, A.row_max(first_separator(c) + r, a));
+      if (A.continued) store_outer(A, chunks.front(), outer);
       systems.emplace_back(
         chunks, shape.ring, scale, [&](int k) { return (first_separator(k / S) + k % S / B) % A.rows; }, watch);
       shape_.reach = std::max(shape_.reach, systems.back().reach(static_cast<long double>(unit_roundoff<Scalar>()) / 32));
@@ -109,31 +92,34 @@ public:
     shape_.window = std::min(T, 2 * shape_.reach + 1);
     if (shape_.window == T) shape_.reach = T;
     if constexpr (one_matrix == CoefficientSource::regular)
-      if (classes == 1) find_regular(blocks.data());
+      if (classes == 1) find_regular(blocks.data(), matrices[0].continued);
     Kokkos::deep_copy(exec, blocks_, blocks);
     store_reduced(exec, systems);
-    exec.fence();
+    const auto *words = reinterpret_cast<const Scalar *>(outer.data());
+    if (outer.size() == 2) outer_of_one_ = outer;
+    outer_ = upload(exec, "ribbon::one_pass::outer", std::vector<Scalar>(words, words + outer.size() * square_words));
   }
 
   const OnePassShape &shape() const { return shape_; }
-  std::size_t         bytes() const { return (blocks_.size() + inverse_.size() + reduced_.size()) * sizeof(Scalar); }
+  std::size_t         bytes() const { return (blocks_.size() + inverse_.size() + reduced_.size() + outer_.size()) * sizeof(Scalar); }
 
   /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified, bool correct) const
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified, const KnownRows<Scalar> &known, bool correct) const
   {
-    const Arguments a{b, x, in, out, class_of_line, classified, correct};
+    const Arguments a{b, x, in, out, class_of_line, classified, known, correct};
     if (class_of_line && classes_ > 1) return run<CoefficientSource::classes>(exec, a);
     run<one_matrix>(exec, a);
   }
 
 private:
   struct Arguments {
-    const Scalar *b;
-    Scalar       *x;
-    LineSet       in, out;
-    const int    *class_of_line;
-    std::int64_t  classified;
-    bool          correct;
+    const Scalar     *b;
+    Scalar           *x;
+    LineSet           in, out;
+    const int        *class_of_line;
+    std::int64_t      classified;
+    KnownRows<Scalar> known;
+    bool              correct;
   };
 
   /// Of so many chunks that share a block, those that the kernel takes from its arguments.
@@ -273,8 +259,8 @@ private:
   }
 
   /// Finds the longest run of chunks whose blocks agree bit for bit: a constant stencil. Chunk 0 of a line that is not periodic has no
-  /// left neighbour, so what it stores of H and Us is never used and is filled in from its right neighbour.
-  void find_regular(Scalar *blocks)
+  /// left neighbour, so what it stores of H (but for continued lines) and Us is never used and is filled in from its right neighbour.
+  void find_regular(Scalar *blocks, bool continued)
   {
     const int         T     = shape_.split.chunks;
     const std::size_t bytes = block_words_ * sizeof(Scalar);
@@ -283,14 +269,16 @@ private:
     if constexpr (!Scheme::always_ring)
       if (!shape_.ring && T > 1 && shape_.split.first * B == shape_.slots) {
         std::vector<Scalar> first(block(0), block(0) + block_words_);
+        bool                couplings = true; // of the first chunk are those of its right neighbour, or not used
         with_slots(shape_.slots, [&](auto n) {
           using Chunk = ChunkBlock<Scheme, n()>;
           auto *own   = reinterpret_cast<Chunk *>(first.data());
           auto *right = reinterpret_cast<const Chunk *>(block(1));
+          if (continued) couplings = std::memcmp(&own->backward, &right->backward, sizeof own->backward) == 0;
           for (int k = 0; k < Chunk::rows - Scheme::separator_rows; ++k) std::memcpy(own->backward.row[k].H, right->backward.row[k].H, sizeof own->backward.row[k].H);
           std::memcpy(own->forward.edge.Us, right->forward.edge.Us, sizeof own->forward.edge.Us);
         });
-        if (std::memcmp(first.data(), block(1), bytes) == 0) std::memcpy(static_cast<void *>(block(0)), first.data(), bytes);
+        if (couplings && std::memcmp(first.data(), block(1), bytes) == 0) std::memcpy(static_cast<void *>(block(0)), first.data(), bytes);
       }
     for (int c = 0; c < T;) {
       int d = c + 1;
@@ -313,6 +301,14 @@ private:
     for (int a = 0; a < S; ++a)
       for (int b = 0; b < S; ++b) s.a[a * S + b] = narrow<Scalar>(entry(a, b));
     return s;
+  }
+
+  /// Couplings of the first chunk's separators to those left of the line, once its interior is eliminated, and of the last ones to those right of it.
+  static void store_outer(const HostMatrix<Scalar> &A, const ChunkTables<Wide> &first, std::vector<Square> &outer)
+  {
+    const int K = Scheme::separator_rows;
+    outer.push_back(square([&](int a, int b) { return first.own_left(a, b); }));
+    outer.push_back(square([&](int a, int b) { return A(A.rows - K + a / B, K + b / B - a / B, a % B, b % B); }));
   }
 
   static constexpr std::size_t square_words = sizeof(Square) / sizeof(Scalar);
@@ -378,6 +374,9 @@ private:
     k.class_of_line = a.class_of_line;
     k.classified    = a.classified;
     k.regular_begin = regular_begin_, k.regular_end = regular_end_;
+    k.known = a.known;
+    k.outer = a.known.values ? reinterpret_cast<const Square *>(outer_.data()) : nullptr;
+    std::copy(outer_of_one_.begin(), outer_of_one_.end(), k.outer_of_one);
     k.correct                  = a.correct;
     k.lines                    = a.in.lines();
     k.shift                    = shift(k.shape, a.x, a.out);
@@ -392,7 +391,8 @@ private:
   std::size_t                    classes_     = 1;
   std::size_t                    block_words_ = 0;
   Kokkos::View<Scalar *, Memory> blocks_;
-  Words                          inverse_, reduced_;
+  Words                          inverse_, reduced_, outer_;
+  std::vector<Square>            outer_of_one_;
   std::vector<Scalar>            regular_;
   int                            regular_begin_ = 0, regular_end_ = 0;
 };

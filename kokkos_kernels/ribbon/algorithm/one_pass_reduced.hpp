@@ -3,11 +3,21 @@
 #pragma once
 
 #include <ribbon/algorithm/one_pass_shape.hpp>
+#include <ribbon/device/async_copy.hpp>
+#include <ribbon/known_rows.hpp>
 
 namespace ribbon {
 
+/// Whether kernels with so many slots take continued lines: tridiagonal and pentadiagonal ones whose registers suffice.
+template <class Scheme>
+constexpr bool takes_continued(int slots)
+{
+  return Scheme::couples_left && Scheme::block == 1 && Scheme::separators <= 2 && slots <= 32;
+}
+
 /// Reduced systems of the lines of a tile. Arrays in scratch are indexed (chunk, separator, lane).
-template <class Scheme, bool Staged = false>
+/// @tparam Continued  lines may be pieces of longer ones
+template <class Scheme, bool Staged, bool Continued>
 struct OnePassReduced {
   using Scalar           = typename Scheme::Scalar;
   static constexpr int S = Scheme::separators;
@@ -15,12 +25,17 @@ struct OnePassReduced {
 
   /// Which virtual thread.
   struct Place {
-    int lane, chunk, cls;
+    int          lane, chunk, cls;
+    bool         active; ///< false before the first and beyond the last line: reads that one, writes nothing
+    std::int64_t line;
   };
 
-  OnePassShape  shape;
-  const Square *inverse; ///< blocks of the reduced inverse: (class, chunk, window), staged (class, window, chunk), since warps read several chunks then
-  const Square *reduced; ///< (class, chunk, 3): lower, diag, upper
+  OnePassShape      shape;
+  const Square     *inverse;         ///< blocks of the reduced inverse: (class, chunk, window), staged (class, window, chunk), since warps read several chunks then
+  const Square     *reduced;         ///< (class, chunk, 3): lower, diag, upper
+  const Square     *outer = nullptr; ///< of continued lines, else null: (class, 2), couplings of the first chunk's separators and of the last ones to what is known
+  Square            outer_of_one[2]; ///< the same of a single class
+  KnownRows<Scalar> known;
 
   /// z[i] += block row c - i of the reduced inverse (indices modulo the chunks) times r = r_own - r_left of the right neighbour, or r = r_own
   /// for a residual. The windows of all these block rows begin at block q.
@@ -90,6 +105,45 @@ struct OnePassReduced {
       }
       team.write(&r_own[((c * S + a) << shape.lane_bits) + p.lane], r, shape.readers(c));
     }
+  }
+
+  /// Lines are pieces of longer ones, and what lies beside them is known.
+  KOKKOS_FUNCTION bool continued() const { return Continued && outer; }
+
+  /// Asks for what is known left of a continued line, by its first chunk, and right of it, by the last: it waits where they will put their right-hand sides.
+  KOKKOS_FUNCTION void bring_known(const Place &p, Scalar *r_own, Scalar *r_left) const
+  {
+    if (!continued()) return;
+    for (int a = 0; p.chunk == 0 && a < S; ++a) device::async_copy(&r_left[(a << shape.lane_bits) + p.lane], known.place(p.line, a - S));
+    for (int a = 0; p.chunk + 1 == shape.split.chunks && a < S; ++a) device::async_copy(&r_own[((p.chunk * S + a) << shape.lane_bits) + p.lane], known.place(p.line, a));
+    device::async_commit();
+  }
+  /// Takes it from the right-hand sides of these chunks.
+  template <bool classes>
+  KOKKOS_FUNCTION void subtract_known(const Place &p, const Scalar *r_own, const Scalar *r_left, Scalar (&own)[S]) const
+  {
+    if (!continued()) return;
+    device::async_wait(0);
+    for (int side = 0; side < 2; ++side) {
+      if (p.chunk != (side == 0 ? 0 : shape.split.chunks - 1)) continue;
+      const Square  block = classes ? read_only(&outer[2 * p.cls + side]) : outer_of_one[side];
+      const Scalar *from  = side == 0 ? r_left : r_own + ((p.chunk * S) << shape.lane_bits);
+      for (int e = 0; e < S; ++e) {
+        const Scalar value = from[(e << shape.lane_bits) + p.lane];
+        for (int a = 0; a < S; ++a) own[a] -= block.a[a * S + e] * value;
+      }
+    }
+  }
+  /// zl of the first chunk is what is left of the line.
+  KOKKOS_FUNCTION void pass_known(const Place &p, Scalar (&zl)[S]) const
+  {
+    for (int a = 0; continued() && p.chunk == 0 && a < S; ++a) zl[a] = *known.place(p.line, a - S);
+  }
+  /// The last chunk writes what is known after the line.
+  KOKKOS_FUNCTION void store_known(const Place &p, const LineSet &out, Scalar *x) const
+  {
+    constexpr int B = Scheme::block;
+    for (int u = 0; p.active && p.chunk + 1 == shape.split.chunks && u < known.stored; ++u) x[out(p.line, out.rows + u / B) + u % B * out.component_stride] = *known.place(p.line, u);
   }
 
   template <class Team>

@@ -79,4 +79,23 @@ struct alignas(16) SquareBlock {
 
 struct NoRegularBlock { };
 
+/// A type as an argument.
+template <class T>
+struct TypeTag {
+  using type = T;
+};
+
+/// Scratch of a team.
+struct TeamRoom {
+  std::size_t scratch         = 0;     ///< bytes of a block
+  bool        is_virtual      = false; ///< one thread stands for all and keeps their states there
+  int         multiprocessors = 0;     ///< that run teams side by side
+
+  template <class Exec>
+  static TeamRoom of(const Exec &exec)
+  {
+    return {device::scratch_limit(exec), !is_device_space<Exec>, device::multiprocessors(exec)};
+  }
+};
+
 } // namespace ribbon

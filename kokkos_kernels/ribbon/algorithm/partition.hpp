@@ -8,13 +8,17 @@
 ///     2  r = f_separators - Ls y_last - Us y_first(next)      and the reduced system R z = r, a line of S x S blocks, S = K B,
 ///     3  x = y - V zl - W zr, where V and W have not decayed below rounding.
 ///
-/// Where they have decayed over a piece, R is block diagonal, and one kernel does 2 and 3 for each boundary of two pieces (truncated SPIKE).
+/// Pieces that one_pass takes are solved once, with their separators known: r comes from dot products with the first and the last rows of A^-1
+/// (y_first and y_last alone are needed), and x = A^-1 (f - couplings to zl and zr) is all that is written. Three passes over memory instead of four.
+///
+/// Where V and W have decayed over a piece, R is block diagonal, and r is z times small matrices (truncated SPIKE); the other algorithms of pieces
+/// have one kernel that does 2 and 3 for each boundary.
 ///
 /// (Mattor, Williams & Hewett, "Algorithm for solving tridiagonal matrix problems in parallel", Parallel Computing 21, 1995; Polizzi &
 /// Sameh, SPIKE, 2006.) The pieces and the reduced system are solved by LineSolver, so that a reduced system that is long is cut again.
 #pragma once
 
-#include <ribbon/algorithm/partition_kernels.hpp>
+#include <ribbon/algorithm/partition_right_hand_side.hpp>
 #include <ribbon/line_solver.hpp>
 #include <ribbon/lines_from_csr.hpp>
 
@@ -29,9 +33,12 @@ public:
   using Memory  = typename Exec::memory_space;
   using Input   = Bands<Scalar, Memory>;
   using Kernels = PartitionKernels<Scalar, Memory>;
-  using typename Kernels::AssembleKernel, typename Kernels::GatherKernel, typename Kernels::CorrectKernel, typename Kernels::BoundaryKernel;
-  using typename Kernels::Spikes, typename Kernels::Parts, typename Kernels::CutKernel, typename Kernels::CouplingKernel, typename Kernels::ReachKernel, typename Kernels::LargestKernel;
-  using Index = Kokkos::IndexType<std::int64_t>;
+  using typename Kernels::AssembleKernel, typename Kernels::CorrectKernel, typename Kernels::BoundaryKernel;
+  using typename Kernels::Spikes, typename Kernels::Parts, typename Kernels::CutKernel, typename Kernels::CouplingKernel, typename Kernels::ReachKernel;
+  using GatherKernel = typename PartitionRightHandSide<Scalar, Memory>::GatherKernel;
+  using DotKernel    = typename PartitionRightHandSide<Scalar, Memory>::DotKernel;
+  using Ends         = PartitionEnds<Scalar, Memory>;
+  using Index        = Kokkos::IndexType<std::int64_t>;
 
   static constexpr std::int64_t long_piece = 512; ///< longer ones are cut so that kernels like their interiors
 
@@ -47,16 +54,18 @@ public:
       piece += c.K - piece % 32;
       if (2 * piece > lines.rows) piece -= 32;
     }
-    for (c.piece = piece; c.piece >= 3 * c.K; c.piece -= c.piece > long_piece ? 32 : 1) { // a tail is either nothing or long enough for its couplings
-      c.tail = c.rows % c.piece;
-      if (c.tail == 0 || c.tail >= (c.ring ? 2 : 1) * c.K) break;
-    }
-    c.pieces = c.piece >= 3 * c.K ? c.rows / c.piece : 0;
+    for (int groups : {2, 1}) // a tail is either nothing or long enough for one_pass or, where no piece leaves such, for its couplings
+      for (c.piece = piece; c.piece >= 3 * c.K; c.piece -= c.piece > long_piece ? 32 : 1) {
+        c.tail = c.rows % c.piece, c.pieces = c.rows / c.piece;
+        if (c.tail == 0 || c.tail >= (c.ring ? groups + 1 : groups) * c.K) return c;
+      }
+    c.pieces = 0;
     return c;
   }
 
   /// Factors. `failure` tells where the pieces, the tails or the reduced system could not be factored.
-  Partition(const Exec &exec, const LineSet &lines, const Input &bands, const PartitionCut &cut, std::string &failure) : lines_(lines)
+  /// @param known  pieces are solved with separators that are known, where that can be done
+  Partition(const Exec &exec, const LineSet &lines, const Input &bands, const PartitionCut &cut, bool known, std::string &failure) : lines_(lines), known_(known)
   {
     const bool shared = bands.lhs == Lhs::shared;
     parts_.cut        = cut;
@@ -70,13 +79,13 @@ public:
       Kokkos::parallel_for("ribbon::partition::cut", policy(exec, matrices * rows), CutKernel{parts_.A, cut, part.values, rows, tails, shared});
       share<Scalar>(exec, part, 64);
       if (shared && cut.lines > 1) spread(exec, part, count);
-      const LineSet set = lines_of(lines, k);
-      solver_[k]        = LineSolver<Scalar, Exec>(exec, set, part);
+      factor(exec, k, lines_of(lines, k), part);
       if (!solver_[k].report().ok()) {
         failure = tails ? "a tail is singular" : "a piece is singular";
         return;
       }
       spikes(exec, k, part, rows);
+      ends(exec, k, part, rows);
     }
     const std::int64_t separators = cut.separators(), reduced_matrices = shared ? 1 : cut.lines;
     const auto         S = static_cast<std::size_t>(cut.S());
@@ -88,20 +97,26 @@ public:
     Kokkos::parallel_reduce("ribbon::partition::assemble", policy(exec, reduced_matrices * separators), AssembleKernel{parts_, reduced.values, near_}, Kokkos::Max<real_t<Scalar>>(coupling));
     corrected_rows_             = std::min(left_rows_ + right_rows_ + cut.K, cut.piece);
     const std::int64_t shortest = cut.interior(cut.ring && cut.tail > 0 ? cut.pieces : 0);
-    if (near_.size() && coupling <= unit_roundoff<Scalar>() / 32 && left_rows_ + right_rows_ + 2 * cut.K <= std::min(shortest, cut.interior(0))) return;
-    near_ = {};
-    // unknown a of separators p of line l at (p S + a) lines + l
-    LineSet line{separators, cut.lines, 1, static_cast<std::int64_t>(S) * cut.lines, 1, 0, 0};
-    line.components = cut.S(), line.component_stride = cut.lines;
-    reduced_ = LineSolver<Scalar, Exec>(exec, line, reduced);
-    if (!reduced_.report().ok()) failure = "the reduced system is singular";
-    z_ = allocate<decltype(z_)>(exec, "ribbon::partition::z", static_cast<std::size_t>(line.unknowns()));
+    // two more of them on either side: zeros beyond the ends of a line, and what is left of a ring's first piece
+    z_ = Kokkos::View<Scalar *, Memory>("ribbon::partition::z", static_cast<std::size_t>((separators + 4) * cut.S() * cut.lines));
+    if (coupling > unit_roundoff<Scalar>() / 32 || left_rows_ + right_rows_ + 2 * cut.K > std::min(shortest, cut.interior(0))) near_ = {};
+    if (near_.size() == 0) {
+      // unknown a of separators p of line l at (p S + a) lines + l
+      LineSet line{separators, cut.lines, 1, static_cast<std::int64_t>(S) * cut.lines, 1, 0, 0};
+      line.components = cut.S(), line.component_stride = cut.lines;
+      reduced_ = LineSolver<Scalar, Exec>(exec, line, reduced);
+      if (!reduced_.report().ok()) failure = "the reduced system is singular";
+    }
+    if (!known_ || dots_beside_separators()) return;
+    splits_ = DotKernel::most_splits(dot_products(nullptr, lines), device::multiprocessors(exec));
+    y_      = allocate<decltype(y_)>(exec, "ribbon::partition::y", static_cast<std::size_t>(splits_ * cut.parts() * 2 * ends_[0].width * cut.lines));
   }
 
   std::size_t bytes() const
   {
-    std::size_t all = solver_[0].report().bytes + (near_.size() ? 0 : reduced_.report().bytes) +
-                      (parts_.spikes[0].words.size() + parts_.spikes[1].words.size() + parts_.A.of_class.values.size() + near_.size() + z_.size()) * sizeof(Scalar);
+    std::size_t all =
+      solver_[0].report().bytes + (near_.size() ? 0 : reduced_.report().bytes) +
+      (parts_.spikes[0].words.size() + parts_.spikes[1].words.size() + parts_.A.of_class.values.size() + ends_[0].words.size() + ends_[1].words.size() + near_.size() + z_.size() + y_.size()) * sizeof(Scalar);
     if (parts_.cut.tail > 0) all += solver_[1].report().bytes;
     return all;
   }
@@ -111,24 +126,34 @@ public:
   /// Rows of a piece that are corrected, of all its rows.
   std::int64_t corrected_rows() const { return corrected_rows_; }
   std::string  pieces_by() const { return solver_[0].report().algorithm; }
+  /// Pieces are solved with separators that are known, until it is asked for the correction of what they were solved to without.
+  bool with_known_separators() const { return known_; }
+  void correct_pieces() { known_ = false; }
 
   /// x = A^-1 b. Asynchronous on exec; in place where b == x and both layouts agree. Lines in groups of as many as were factored.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
-    const PartitionCut &cut = parts_.cut;
+    const PartitionCut &cut   = parts_.cut;
+    const int           parts = cut.tail > 0 ? 2 : 1;
     for (std::int64_t first = 0; first < in.lines(); first += cut.lines) {
       const LineSet from = slice(in, first), to = slice(out, first);
-      for (int k = 0; k < (cut.tail > 0 ? 2 : 1); ++k) solver_[k].solve(exec, b, lines_of(from, k), x, lines_of(to, k));
+      if (known_) {
+        if (!dots_beside_separators()) {
+          const DotKernel dots = dot_products(b, from);
+          device::launch(exec, "ribbon::partition::dots", dots.league(), dots);
+        }
+        reduce(exec, b, y_.data(), from, to);
+        for (int k = 0; k < parts; ++k) solver_[k].solve(exec, b, lines_of(from, k), x, lines_of(to, k), known(k));
+        continue;
+      }
+      for (int k = 0; k < parts; ++k) solver_[k].solve(exec, b, lines_of(from, k), x, lines_of(to, k));
       if (near_.size()) {
         const BoundaryKernel boundary{parts_, near_.data(), b, x, from, to, static_cast<int>(left_rows_), static_cast<int>(right_rows_), parts_.A.shared ? 1 : cut.lines};
         device::launch(exec, "ribbon::partition::boundary", boundary.league(), boundary);
         continue;
       }
-      // without the hint Kokkos sends so large a functor through a staging copy and waits
-      Kokkos::parallel_for("ribbon::partition::gather", Kokkos::Experimental::require(policy(exec, cut.separators() * cut.S() * cut.lines), Kokkos::Experimental::WorkItemProperty::HintLightWeight),
-                           GatherKernel{parts_, b, x, from, to, z_.data()});
-      reduced_.solve(exec, z_.data(), z_.data());
-      const CorrectKernel correct{parts_, z_.data(), x, to, left_rows_, right_rows_, corrected_rows_};
+      reduce(exec, b, x, from, to);
+      const CorrectKernel correct{parts_, z(0), x, to, left_rows_, right_rows_, corrected_rows_};
       device::launch(exec, "ribbon::partition::correct", {correct.teams(), correct.threads(), CorrectKernel::max_threads}, correct);
     }
   }
@@ -156,6 +181,64 @@ private:
     else if (cut.lines_fastest) s.count1 = cut.pieces, s.stride1 = cut.piece * set.row_stride;
     else s.count0 = cut.pieces, s.stride0 = cut.piece * set.row_stride, s.count1 = cut.lines, s.stride1 = set.stride0;
     return s;
+  }
+
+  /// Unknowns of separators p of all lines, p = -1 left of the first piece.
+  Scalar *z(std::int64_t p) const { return z_.data() + (2 + p) * parts_.cut.S() * parts_.cut.lines; }
+  /// Lines side by side that a team of the dot products takes, as a power of two.
+  int lane_bits() const
+  {
+    int bits = 0;
+    while (parts_.cut.lines_fastest && bits < 5 && (1 << bits) < parts_.cut.lines) ++bits;
+    return bits;
+  }
+  /// The separators beside the pieces (part 0) or tails (part 1), in the order of lines_of().
+  KnownRows<Scalar> known(int part) const
+  {
+    const PartitionCut &cut = parts_.cut;
+    KnownRows<Scalar>   rows;
+    rows.values = z(part == 1 ? cut.pieces : 0), rows.stored = part == 0 || cut.ring ? cut.S() : 0;
+    const std::int64_t piece = cut.S() * cut.lines;
+    if (part == 1 || cut.lines_fastest) rows.lines = {0, cut.lines, part == 1 ? 1 : cut.pieces, cut.lines, 1, piece, 0};
+    else rows.lines = {0, cut.pieces, cut.lines, cut.lines, piece, 1, 0};
+    return rows;
+  }
+
+  /// A few rows at the ends of the pieces, which the kernel of the separators reads by itself.
+  bool      dots_beside_separators() const { return near_.size() > 0 && end_rows_ <= 128; }
+  DotKernel dot_products(const Scalar *b, const LineSet &in) const { return {parts_, {ends_[0], ends_[1]}, b, y_.data(), in, static_cast<int>(end_rows_), lane_bits(), splits_}; }
+
+  /// z, from the solution y of the pieces or what dot products left of it.
+  void reduce(const Exec &exec, const Scalar *b, const Scalar *y, const LineSet &from, const LineSet &to) const
+  {
+    const PartitionCut &cut  = parts_.cut;
+    const Ends          none = {};
+    const GatherKernel  gather{
+      parts_, {known_ ? ends_[0] : none, known_ ? ends_[1] : none}, b, y, near_.data(), from, to, known_ && dots_beside_separators() ? static_cast<int>(end_rows_) : 0, splits_, parts_.A.shared ? 1 : cut.lines, z(0)};
+    device::launch(exec, "ribbon::partition::gather", gather.league(), gather);
+    if (near_.size()) return;
+    reduced_.solve(exec, z(0), z(0));
+    const auto group = [&](std::int64_t p) { return Kokkos::View<Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(z(p), static_cast<std::size_t>(cut.S() * cut.lines)); };
+    if (cut.ring) Kokkos::deep_copy(exec, group(-1), group(cut.separators() - 1));
+  }
+
+  /// Pieces of shared matrices by one_pass, which takes separators that are known, where it has a kernel.
+  void factor(const Exec &exec, int k, const LineSet &set, const Input &part)
+  {
+    // measured on an H200: interleaved pentadiagonal pieces, which want kernels of 64 rows a thread, are better corrected
+    const bool faster = !is_device_space<Exec> || part.half_bandwidth() <= 1 || set.is_contiguous();
+    known_            = known_ && faster && part.lhs != Lhs::per_line && part.half_bandwidth() <= 2 && part.block == 1;
+    if (known_) {
+      LineSolverOptions options;
+      options.algorithm = "one_pass", options.continued = true;
+      try {
+        solver_[k] = LineSolver<Scalar, Exec>(exec, set, part, options);
+      } catch (const std::invalid_argument &) { // lines that are too short or too long
+        known_ = false;
+      }
+      known_ = known_ && solver_[k].report().ok();
+    }
+    if (!known_) solver_[k] = LineSolver<Scalar, Exec>(exec, set, part);
   }
 
   /// Matrices that are numbered by piece, for the pieces of all lines.
@@ -186,21 +269,65 @@ private:
       lines.count0      = s.matrices;
       LineSolver<Scalar, Exec>(exec, lines, one).solve(exec, s.words.data(), all, s.words.data(), all);
     }
-    real_t<Scalar> largest = 0;
-    Kokkos::parallel_reduce("ribbon::partition::largest", policy(exec, static_cast<std::int64_t>(s.words.size())), LargestKernel{s}, Kokkos::Max<real_t<Scalar>>(largest));
-    for (bool right : {false, true}) {
-      std::int64_t reach = 0;
-      Kokkos::parallel_reduce("ribbon::partition::reach", policy(exec, static_cast<std::int64_t>(s.words.size())), ReachKernel{s, cut.B, cut.S(), rows, right, largest * unit_roundoff<Scalar>() / 32},
-                              Kokkos::Max<std::int64_t>(reach));
-      (right ? right_rows_ : left_rows_) = std::max(right ? right_rows_ : left_rows_, reach);
-    }
+    const auto most = [&](bool size, bool right, double tolerance) {
+      double found = 0;
+      Kokkos::parallel_reduce("ribbon::partition::reach", policy(exec, static_cast<std::int64_t>(s.words.size())), ReachKernel{s, cut.B, cut.S(), rows, size, right, tolerance}, Kokkos::Max<double>(found));
+      return found;
+    };
+    const double tolerance = most(true, false, 0) * static_cast<double>(unit_roundoff<Scalar>()) / 32;
+    left_rows_             = std::max(left_rows_, static_cast<std::int64_t>(most(false, false, tolerance)));
+    right_rows_            = std::max(right_rows_, static_cast<std::int64_t>(most(false, true, tolerance)));
+  }
+
+  /// Rows of the inverse of the pieces (tails) by solves with the transposed matrices, of which there are few.
+  void ends(const Exec &exec, int k, const Input &part, std::int64_t rows)
+  {
+    if (!known_) return;
+    const auto from = to_host(part);
+    const int  B = part.block, kl = part.kl(), ku = part.ku(), reach = std::max(1, part.half_bandwidth()) * B;
+    const auto matrices   = from.values.extent(0);
+    Ends      &e          = ends_[k];
+    Input      transposed = part;
+    transposed.lhs = Lhs::per_line, transposed.class_of_line = {}, transposed.lower = ku, transposed.upper = kl;
+    transposed.values = allocate<typename Input::values_type>(exec, "ribbon::partition::transposed", matrices, from.values.extent(1), from.values.extent(2));
+    const auto values = Kokkos::create_mirror_view(transposed.values);
+    const auto word   = [B](int d, int a, int b) { return static_cast<std::size_t>((d * B + a) * B + b); };
+    for (std::size_t c = 0; c < matrices; ++c)
+      for (std::int64_t i = 0; i < rows; ++i)
+        for (int d = -ku; d <= kl; ++d)
+          for (int a = 0; a < B; ++a)
+            for (int b = 0; b < B; ++b) values(c, static_cast<std::size_t>(i), word(d + ku, a, b)) = i + d < 0 || i + d >= rows ? Scalar(0) : from.values(c, static_cast<std::size_t>(i + d), word(kl - d, b, a));
+    Kokkos::deep_copy(transposed.values, values);
+    e.unknowns = rows * B, e.width = reach > 2 ? 4 : reach;
+    const std::int64_t columns = 2 * e.width;
+    e.words                    = Kokkos::View<Scalar *, Memory>("ribbon::partition::ends", matrices * static_cast<std::size_t>(columns * e.unknowns));
+    const auto words           = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), e.words);
+    const auto row             = [&](std::size_t c, std::int64_t column) { return words.data() + (static_cast<std::int64_t>(c) * columns + column) * e.unknowns; };
+    for (std::size_t c = 0; c < matrices; ++c)
+      for (std::int64_t v = 0; v < std::min<std::int64_t>(e.width, e.unknowns); ++v) row(c, v)[v] = row(c, columns - 1 - v)[e.unknowns - 1 - v] = Scalar(1);
+    Kokkos::deep_copy(e.words, words);
+    LineSet all{rows, static_cast<std::int64_t>(matrices), columns, B, columns * e.unknowns, e.unknowns, 0};
+    all.components = B;
+    LineSet lines  = all;
+    lines.count1   = 1;
+    LineSolver<Scalar, Exec>(exec, lines, transposed).solve(exec, e.words.data(), all, e.words.data(), all);
+    Kokkos::deep_copy(words, e.words);
+    double largest = 0;
+    for (std::size_t i = 0; i < words.size(); ++i) largest = std::max(largest, static_cast<double>(magnitude(words(i))));
+    for (std::size_t c = 0; c < matrices; ++c)
+      for (std::int64_t v = 0; v < columns; ++v)
+        for (std::int64_t i = 0; i < e.unknowns; ++i)
+          if (!(static_cast<double>(magnitude(row(c, v)[i])) <= largest * static_cast<double>(unit_roundoff<Scalar>()) / 32)) end_rows_ = std::max(end_rows_, (v < e.width ? i : e.unknowns - 1 - i) / B + 1);
   }
 
   LineSet                        lines_;
   Parts                          parts_;
   LineSolver<Scalar, Exec>       solver_[2], reduced_;
-  Kokkos::View<Scalar *, Memory> z_, near_; ///< near_: rows of the boundaries, where separators do not couple
-  std::int64_t                   left_rows_ = 0, right_rows_ = 0, corrected_rows_ = 0;
+  Ends                           ends_[2];
+  Kokkos::View<Scalar *, Memory> y_, z_, near_;  ///< near_: rows of the boundaries, where separators do not couple
+  int                            splits_    = 1; ///< runs of rows of a part in which its dot products are formed
+  std::int64_t                   left_rows_ = 0, right_rows_ = 0, corrected_rows_ = 0, end_rows_ = 0;
+  bool                           known_; ///< pieces are solved with separators that are known
 };
 
 } // namespace ribbon

@@ -42,7 +42,7 @@ struct PartitionSpikes {
   std::int64_t                   matrices = 0;
   int                            columns  = 0;
 
-  KOKKOS_INLINE_FUNCTION std::int64_t  matrix(std::int64_t line) const { return matrix_of.extent(0) ? matrix_of(line) : matrices == 1 ? 0 : line; }
+  KOKKOS_INLINE_FUNCTION std::int64_t  matrix(std::int64_t line) const { return matrices == 1 ? 0 : matrix_of.extent(0) ? matrix_of(line) : line; }
   KOKKOS_INLINE_FUNCTION const Scalar &operator()(std::int64_t unknown, int column, std::int64_t matrix) const { return words((unknown * columns + column) * matrices + matrix); }
 };
 
@@ -114,26 +114,21 @@ struct PartitionKernels {
     }
   };
 
-  /// Rows of V from its begin (W from its end) that matter.
+  /// The largest number of V and W, or the rows of V from its begin (of W from its end) that matter.
   struct ReachKernel {
     Spikes               spikes;
     int                  B, S;
     std::int64_t         rows;
-    bool                 right;
-    real_t<Scalar>       tolerance;
-    KOKKOS_FUNCTION void operator()(const std::int64_t k, std::int64_t &reach) const
+    bool                 size, right; ///< size: the largest number
+    double               tolerance;
+    KOKKOS_FUNCTION void operator()(const std::int64_t k, double &most) const
     {
       const int          column = static_cast<int>(k / spikes.matrices % spikes.columns);
       const std::int64_t i = k / spikes.matrices / spikes.columns / B, distance = right ? rows - i : i + 1;
-      if ((column >= S) == right && distance > reach && !(magnitude(spikes.words(k)) <= tolerance)) reach = distance;
-    }
-  };
-  struct LargestKernel {
-    Spikes               spikes;
-    KOKKOS_FUNCTION void operator()(const std::int64_t k, real_t<Scalar> &m) const
-    {
-      const auto a = magnitude(spikes.words(k));
-      if (!(a <= m)) m = a;
+      const double       a = static_cast<double>(magnitude(spikes.words(k)));
+      if (size) {
+        if (!(a <= most)) most = a;
+      } else if ((column >= S) == right && static_cast<double>(distance) > most && !(a <= tolerance)) most = static_cast<double>(distance);
     }
   };
 
@@ -211,28 +206,6 @@ struct PartitionKernels {
           for (const auto size : {magnitude(lower), magnitude(upper)})
             if (!(size <= coupling)) coupling = size == size ? size : real_t<Scalar>(1);
         }
-    }
-  };
-
-  /// r, from the right-hand side at the separators and y beside them. Unknown a of separators p of line l at (p S + a) lines + l.
-  struct GatherKernel {
-    Parts                               parts;
-    const Scalar                       *b, *y;
-    LineSet                             in, out;
-    Scalar                             *r;
-    KOKKOS_FUNCTION static std::int64_t at(const LineSet &set, std::int64_t begin, std::int64_t i, int a) { return begin + i * set.row_stride + a * set.component_stride; }
-    KOKKOS_FUNCTION void                operator()(const std::int64_t k) const
-    {
-      const PartitionCut &cut = parts.cut;
-      const int           S = cut.S(), B = cut.B;
-      const std::int64_t  l = k % cut.lines, p = k / cut.lines / S, right = cut.next(p), first = cut.begin(p) + cut.interior(p), from = in.begin(l), to = out.begin(l);
-      const int           a = static_cast<int>(k / cut.lines % S);
-      Scalar              v = b[at(in, from, first + a / B, a % B)];
-      for (int e = 0; e < S; ++e) {
-        v -= parts.Ls(l, p, a, e) * y[at(out, to, first - cut.K + e / B, e % B)];
-        if (right >= 0) v -= parts.Us(l, p, a, e) * y[at(out, to, cut.begin(right) + e / B, e % B)];
-      }
-      r[k] = v;
     }
   };
 
