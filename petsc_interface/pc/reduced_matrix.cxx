@@ -8,6 +8,21 @@
 
 namespace ribbon::petsc {
 
+namespace {
+
+// functions, not lambdas of the host, for nvcc takes invert_dense() to be one of the device
+struct Entries {
+  Scalar                 *first;
+  int                     n;
+  KOKKOS_FUNCTION Scalar &operator()(int i, int j) const { return first[i * n + j]; }
+};
+struct SeeZero {
+  bool                *seen;
+  KOKKOS_FUNCTION void operator()(const Scalar &pivot, int) const { *seen = *seen || pivot == Scalar(0); }
+};
+
+} // namespace
+
 double ReducedMatrix::decay() const
 {
   const auto          n = static_cast<std::size_t>(S), block = n * n;
@@ -18,8 +33,7 @@ double ReducedMatrix::decay() const
     const Scalar *row      = &values[static_cast<std::size_t>(k) * 3 * block];
     bool          singular = false;
     std::copy(row + block, row + 2 * block, inverse.begin());
-    invert_dense(
-      S, [&](int i, int j) -> Scalar & { return inverse[static_cast<std::size_t>(i * S + j)]; }, order.data(), [&](const Scalar &pivot, int) { singular = singular || pivot == Scalar(0); });
+    invert_dense(S, Entries{inverse.data(), S}, order.data(), SeeZero{&singular});
     if (singular) return std::numeric_limits<double>::infinity();
     for (std::size_t other : {std::size_t(0), 2 * block})
       for (std::size_t i = 0; i < n; ++i) {
