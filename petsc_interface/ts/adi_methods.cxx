@@ -78,6 +78,15 @@ PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// y += sum_j w_j k_j. PETSc sends the factors of VecMAXPY() to a device as an array, the one of VecAXPY() comes with the call.
+PetscErrorCode Add(Vec y, PetscInt terms, const PetscScalar w[], Vec k[])
+{
+  PetscFunctionBegin;
+  if (terms == 1) PetscCall(VecAXPY(y, w[0], k[0]));
+  else PetscCall(VecMAXPY(y, terms, w, k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// rhs := sign [G(t_i, Y) - M sum_j z_ij y_j / h] of a stage after the first. V = (Y - U) / (alpha_i h) is handed to the application as U': where M depends on U, what is left of M V is then of
 /// second order.
 PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, Vec rhs)
@@ -91,10 +100,10 @@ PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, V
   else PetscCall(ClearRate(adi));
   PetscCall(Evaluate(step.ts, time, Y, rhs));
   for (int j = 0; j < i; ++j) w[j] = -sign_of(adi) * (m.z[i][j] - (taken ? m.a[i][j] / m.alpha[i] : 0)) / step.h;
-  if (adi->splitting.mass_is_identity()) PetscCall(VecMAXPY(rhs, i, w, adi->increment.data()));
+  if (adi->splitting.mass_is_identity()) PetscCall(Add(rhs, i, w, adi->increment.data()));
   else {
     PetscCall(VecZeroEntries(adi->udot)); // the application has seen it
-    PetscCall(VecMAXPY(adi->udot, i, w, adi->increment.data()));
+    PetscCall(Add(adi->udot, i, w, adi->increment.data()));
     adi->udot_is_zero = false;
     PetscCall(adi->splitting.multiply_mass(adi->udot, adi->work));
     PetscCall(VecAXPY(rhs, 1, adi->work));
