@@ -77,7 +77,7 @@ TEST_F(PCLineSweepOptions, BadValuesAreOneErrorThatNamesTheOption)
     const char *option, *value, *text;
   } bad[] = {
     {"-pc_line_direction", "x,w", "Unknown option w for -pc_line_direction. Available options: auto x y z rows matrix, or a list of x, y and z"},
-    {"-pc_line_direction", "x,,y", "Unknown option  for -pc_line_direction."},
+    {"-pc_line_direction", "x,,y", "Unknown option (nothing) for -pc_line_direction."},
     {"-pc_line_direction", "x,y,x", "PCLineSetDirections, -pc_line_direction: x is in the list twice"},
     {"-pc_line_direction", "x,rows", "PCLineSetDirections, -pc_line_direction: rows stands alone, a list has x, y and z"},
     {"-pc_line_direction", "auto,x", "PCLineSetDirections, -pc_line_direction: auto stands alone, a list has x, y and z"},
