@@ -62,6 +62,18 @@ PetscErrorCode EnsureKokkos()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#if defined(PETSC_HAVE_CUDA) && defined(KOKKOS_ENABLE_CUDA) && defined(RIBBON_PETSC_HAS_STREAMS)
+/// An instance costs allocations: one for each of PETSc's streams, dropped before these end with PETSc, or before Kokkos does.
+static std::map<cudaStream_t, Kokkos::Cuda> *instances = nullptr;
+
+static PetscErrorCode DropInstances()
+{
+  delete instances;
+  instances = nullptr;
+  return PETSC_SUCCESS;
+}
+#endif
+
 template <class Exec>
 Exec current_space()
 {
@@ -71,15 +83,11 @@ Exec current_space()
     PetscDeviceContext context = nullptr;
     void              *handle  = nullptr;
     if (PetscDeviceContextGetCurrentContext(&context) == PETSC_SUCCESS && PetscDeviceContextGetStreamHandle(context, &handle) == PETSC_SUCCESS && handle) {
-      // an instance costs allocations: one per stream and session, dropped before Kokkos ends
-      static std::map<cudaStream_t, Kokkos::Cuda> *instances = nullptr;
-      const cudaStream_t                           stream    = *static_cast<cudaStream_t *>(handle);
+      const cudaStream_t stream = *static_cast<cudaStream_t *>(handle);
       if (!instances) {
         instances = new std::map<cudaStream_t, Kokkos::Cuda>;
-        Kokkos::push_finalize_hook([] {
-          delete instances;
-          instances = nullptr;
-        });
+        Kokkos::push_finalize_hook([] { (void)DropInstances(); });
+        (void)PetscRegisterFinalize(DropInstances);
       }
       const auto found = instances->find(stream);
       return found != instances->end() ? found->second : instances->emplace(stream, Kokkos::Cuda(stream)).first->second;
