@@ -39,9 +39,9 @@ struct LineDirection : LineLayout {
   bool        partial    = false;                  ///< other couplings of these rows are left out, even where they lie on the line
   ChainPlace  place;                               ///< of this rank among those that hold pieces of its lines
 
-  std::shared_ptr<const LineChain>           chain;             ///< these ranks, where their pieces are solved as one; null: each for itself, or none here
-  bool                                       has_chain = false; ///< it was looked for
-  std::shared_ptr<const std::vector<double>> outside;           ///< of every row, the sum of sizes of its entries along the lines in columns of other ranks; null: there are none
+  std::shared_ptr<const LineChain>           chain;     ///< these ranks, where their pieces are solved as one; null: each for itself, or none here
+  std::shared_ptr<const OutsideCouplings>    couplings; ///< entries in columns of other ranks, once they and the chain were looked for
+  std::shared_ptr<const std::vector<double>> outside;   ///< of every row, the sum of sizes of its entries along the lines in columns of other ranks; null: there are none
 
   /// What zebra ordering solves one after the other: the even and the odd lines by global numbers, or colours of lines that do not couple; each a few sets that hold a line.
   /// As many on all ranks, each with lines on some rank; none: nobody wants them, or one would have all lines.

@@ -46,39 +46,40 @@ PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, L
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The chain of the ranks that hold pieces of its lines, made once. Collective.
-PetscErrorCode FindChain(const LineSource &source, LineDirection *direction)
+/// Finds the chain of the ranks that hold pieces of its lines, and the entries in columns of other ranks, once. Collective.
+PetscErrorCode LookOutside(const LineSource &source, LineDirection *direction)
 {
-  PetscInt rbegin;
+  OutsideCouplings found;
+  PetscInt         rbegin;
   PetscFunctionBegin;
-  if (direction->has_chain) PetscFunctionReturn(PETSC_SUCCESS);
+  if (direction->couplings) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCall(MakeChain(PetscObjectComm((PetscObject)source.rows), direction->place, static_cast<PetscInt>(direction->lines.rows), rbegin, &direction->chain));
-  direction->has_chain = true;
+  PetscCall(ReadOutside(source, *direction, &found));
+  PetscCallCXX(direction->couplings = std::make_shared<const OutsideCouplings>(std::move(found)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// What the entries along a direction say, and why lines along it cannot be solved: a sentence of all ranks, empty where they can. Collective.
 PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirection *chosen, std::string *refusal)
 {
-  LineDirection   &direction = chosen->direction;
-  LineCouplings   &found     = chosen->found;
-  const char      *along     = direction.name.c_str();
-  OutsideCouplings outside;
-  PetscInt         rbegin;
-  int              unused = 0;
+  LineDirection &direction = chosen->direction;
+  LineCouplings &found     = chosen->found;
+  const char    *along     = direction.name.c_str();
+  PetscInt       rbegin;
+  int            unused = 0;
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
-  PetscCall(FindChain(source, &direction));
+  PetscCall(LookOutside(source, &direction));
+  const OutsideCouplings &outside = *direction.couplings;
   PetscCall(op.couplings(source.block, direction, &found));
-  PetscCall(ReadOutside(source, direction, &outside));
   for (auto [row, other] : {std::pair{&found.component_row, outside.component_row}, {&found.too_far_row, outside.too_far_row}, {&found.not_finite, outside.not_finite}})
     if (*row < 0) *row = other;
   int most[3] = {std::max(found.half_bandwidth, outside.half_bandwidth), found.periodic || outside.periodic, found.component_row >= 0};
   if (direction.place.joinable) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)source.rows))); // one matrix, of pieces
   found.half_bandwidth = most[0], found.periodic = most[1] != 0, found.across = found.across || outside.across;
   chosen->blocks = most[2] != 0;
-  if (direction.chain) PetscCallCXX(chosen->outside = std::make_shared<const std::vector<OutsideEntry>>(std::move(outside.entries)));
+  if (direction.chain) chosen->outside = {direction.couplings, &outside.entries};
   const auto global = [rbegin](std::int64_t row) { return static_cast<long long>(rbegin + row); };
   const int  block  = chosen->block(source);
   refusal->clear();
@@ -96,16 +97,14 @@ PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirec
 /// Has a direction know what its rows couple by with rows of other ranks, unless pieces of its lines are solved each for itself. Collective.
 PetscErrorCode SumOutside(const LineSource &source, LineDirection *direction)
 {
-  OutsideCouplings outside;
-  PetscInt         rows;
+  PetscInt rows;
   PetscFunctionBegin;
   if (!direction->place.joinable) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FindChain(source, direction));
-  PetscCall(ReadOutside(source, *direction, &outside));
-  if (outside.entries.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(LookOutside(source, direction));
+  if (direction->couplings->entries.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetLocalSize(source.rows, &rows, nullptr));
   std::vector<double> sums(static_cast<std::size_t>(rows), 0);
-  for (const OutsideEntry &entry : outside.entries) sums[static_cast<std::size_t>(entry.row)] += static_cast<double>(magnitude(entry.value));
+  for (const OutsideEntry &entry : direction->couplings->entries) sums[static_cast<std::size_t>(entry.row)] += static_cast<double>(magnitude(entry.value));
   PetscCallCXX(direction->outside = std::make_shared<const std::vector<double>>(std::move(sums)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -226,6 +225,7 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
   PetscFunctionBegin;
   if (line->directions[0] == PC_LINE_DIRECTION_AUTO) {
     PetscCall(ChooseAny(pc, line, op, source, chosen));
+    for (ChosenDirection &c : *chosen) c.direction.outside.reset(); // a number for every row, which served the choice
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   map.coloured = line->ordering == PC_LINE_ORDERING_ZEBRA;
