@@ -20,28 +20,34 @@ template <class Scalar, class Index, bool writes>
 struct TakeParts {
   static constexpr int             most = SplitParts<Scalar, Index>::most;
   const SplitParts<Scalar, Index> &parts;
-  Index                            at[most][2];
+  Scalar                          *next[most][2]; ///< null: the part or its block is not kept
   bool                             differs = false;
 
   KOKKOS_FUNCTION TakeParts(const SplitParts<Scalar, Index> &p, std::int64_t r) : parts(p)
   {
     for (int part = 0; part < most; ++part)
-      for (int b = 0; b < 2; ++b) at[part][b] = p.row_begin[part][b] ? p.row_begin[part][b][r] : 0;
+      for (int b = 0; b < 2; ++b) next[part][b] = p.row_begin[part][b] ? p.value[part][b] + p.row_begin[part][b][r] : nullptr;
   }
   KOKKOS_FUNCTION void operator()(int part, int b, const Scalar &v)
   {
-    if (!parts.row_begin[part][b]) return;
-    Scalar &number = parts.value[part][b][at[part][b]++];
-    if constexpr (writes) number = v;
-    else differs = differs || !(number == v);
+    Scalar *number = nullptr;
+    for (int p = 0; p < most; ++p) // indices that the compiler knows, and no branches: registers
+      for (int c = 0; c < 2; ++c) {
+        const bool here = p == part && c == b && next[p][c];
+        number          = here ? next[p][c] : number;
+        next[p][c] += here;
+      }
+    if (!number) return;
+    if constexpr (writes) *number = v;
+    else differs = differs || !(*number == v);
   }
 };
 
-template <class Scalar, class Index, bool writes>
+template <class Scalar, class Index, bool writes, int Reach>
 struct PartsKernel {
-  RowSplitter<Scalar, Index> splitter;
-  SplitParts<Scalar, Index>  parts;
-  KOKKOS_FUNCTION void       operator()(const std::int64_t r, SplitCounts &counts) const
+  RowSplitter<Scalar, Index, Reach> splitter;
+  SplitParts<Scalar, Index>         parts;
+  KOKKOS_FUNCTION void              operator()(const std::int64_t r, SplitCounts &counts) const
   {
     if (counts.differs > 0) return; // one row is enough
     TakeParts<Scalar, Index, writes> take(parts, r);
@@ -57,7 +63,11 @@ template <bool writes, class Scalar, class Index, class Exec>
 SplitCounts run_parts(const Exec &exec, const char *label, const GridRows<Scalar, Index> &rows, const SplitParts<Scalar, Index> &parts)
 {
   SplitCounts counts;
-  if (rows.J[0].rows > 0) Kokkos::parallel_reduce(label, indices(exec, rows.J[0].rows), PartsKernel<Scalar, Index, writes>{{rows}, parts}, Kokkos::Sum<SplitCounts>(counts));
+  const auto  run = [&](const auto &kernel) { Kokkos::parallel_reduce(label, indices(exec, rows.J[0].rows), kernel, Kokkos::Sum<SplitCounts>(counts)); };
+  if (rows.J[0].rows > 0) {
+    if (rows.reach <= 1) run(PartsKernel<Scalar, Index, writes, 1>{{rows}, parts});
+    else run(PartsKernel<Scalar, Index, writes, Way::farthest>{{rows}, parts});
+  }
   exec.fence();
   return counts;
 }
