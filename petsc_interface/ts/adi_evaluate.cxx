@@ -37,18 +37,22 @@ PetscErrorCode ComputeMass(TS ts, PetscReal t, Vec U, Vec implicit, bool *change
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Coloured differences keep a copy of F that is bound to the host; of numbers that a device has, too, PETSc copies those of the device alone, and differences of nothing follow.
-PetscErrorCode LeaveFunctionToTheHost(SNES snes)
+/// Coloured differences copy F to a vector that is bound to the host; PETSc copies numbers of a device to the device, where nobody looks, and differences of nothing follow. What is bound to the host is
+/// copied there. `bound`: F, to be released afterwards, or null.
+PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
 {
   PetscErrorCode (*function)(SNES, Vec, Mat, Mat, void *);
-  PetscScalar *numbers;
-  Vec          F;
+  PetscBool there;
+  Vec       F;
   PetscFunctionBegin;
+  *bound = nullptr;
   PetscCall(SNESGetJacobian(snes, nullptr, nullptr, &function, nullptr));
   if (function != SNESComputeJacobianDefaultColor) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SNESGetFunction(snes, &F, nullptr, nullptr));
-  PetscCall(VecGetArray(F, &numbers));
-  PetscCall(VecRestoreArray(F, &numbers));
+  PetscCall(VecBoundToCPU(F, &there));
+  if (there) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecBindToCPU(F, PETSC_TRUE));
+  *bound = F;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,15 +60,17 @@ PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B)
 {
   TS_ADI  *adi = adi_of(ts);
   SNES     snes;
+  Vec      bound;
   PetscInt lag;
   PetscFunctionBegin;
   adi->shift = shift;
   PetscCall(TSGetSNES(ts, &snes));
-  PetscCall(LeaveFunctionToTheHost(snes));
+  PetscCall(BindFunctionToTheHost(snes, &bound));
   PetscCall(SNESGetLagJacobian(snes, &lag)); // of nonlinear iterations: there are none here
   PetscCall(SNESSetLagJacobian(snes, 1));
   PetscCall(SNESComputeJacobian(snes, U, A, B));
   PetscCall(SNESSetLagJacobian(snes, lag));
+  if (bound) PetscCall(VecBindToCPU(bound, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
