@@ -16,6 +16,7 @@ Douglas and Gunn's alternating directions. Prints errors, their rates and times.
 
 #include <cstdint>
 #include <cstdlib>
+#include <type_traits>
 #include <vector>
 
 using Index = std::int64_t;
@@ -56,9 +57,10 @@ static PetscErrorCode Laplacian(const Grid &grid, const PetscScalar *u, PetscSca
 
   PetscFunctionBeginUser;
   PetscCall(GetSpace(&exec));
+  constexpr bool on_host = std::is_same<Exec, Kokkos::DefaultHostExecutionSpace>::value;
+  using Points           = Kokkos::MDRangePolicy<Exec, Kokkos::Rank<3, Kokkos::Iterate::Left, Kokkos::Iterate::Left>, Kokkos::IndexType<Index>>;
   Kokkos::parallel_for(
-    "heat3d::laplacian", Kokkos::RangePolicy<Exec, Kokkos::IndexType<Index>>(exec, 0, nx * ny * nz), KOKKOS_LAMBDA(Index row) {
-      const Index        i = row % nx, j = row / nx % ny, k = row / (nx * ny);
+    "heat3d::laplacian", Points(exec, {{0, 0, 0}}, {{nx, ny, nz}}, {{on_host ? nx : 64, 4, 1}}), KOKKOS_LAMBDA(Index i, Index j, Index k) {
       const PetscScalar *c   = u + (i + x0) + sy * (j + y0) + sz * (k + z0);
       PetscScalar        sum = -6 * c[0];
       if (i + x0 > 0) sum += c[-1];
@@ -67,7 +69,7 @@ static PetscErrorCode Laplacian(const Grid &grid, const PetscScalar *u, PetscSca
       if (j + 1 < y1) sum += c[sy];
       if (k + z0 > 0) sum += c[-sz];
       if (k + 1 < z1) sum += c[sz];
-      f[row] = scale * sum;
+      f[i + nx * (j + ny * k)] = scale * sum;
     });
   PetscFunctionReturn(PETSC_SUCCESS);
 }
