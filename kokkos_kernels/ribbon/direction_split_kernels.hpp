@@ -20,22 +20,22 @@ template <class Scalar, class Index, bool writes>
 struct TakeParts {
   static constexpr int             most = SplitParts<Scalar, Index>::most;
   const SplitParts<Scalar, Index> &parts;
-  Scalar                          *next[most][2]; ///< null: the part or its block is not kept
+  Index                            at[most][2];
   bool                             differs = false;
 
   KOKKOS_FUNCTION TakeParts(const SplitParts<Scalar, Index> &p, std::int64_t r) : parts(p)
   {
     for (int part = 0; part < most; ++part)
-      for (int b = 0; b < 2; ++b) next[part][b] = p.row_begin[part][b] ? p.value[part][b] + p.row_begin[part][b][r] : nullptr;
+      for (int b = 0; b < 2; ++b) at[part][b] = p.row_begin[part][b] ? p.row_begin[part][b][r] : 0;
   }
   KOKKOS_FUNCTION void operator()(int part, int b, const Scalar &v)
   {
     Scalar *number = nullptr;
     for (int p = 0; p < most; ++p) // indices that the compiler knows, and no branches: registers
       for (int c = 0; c < 2; ++c) {
-        const bool here = p == part && c == b && next[p][c];
-        number          = here ? next[p][c] : number;
-        next[p][c] += here;
+        const bool here = p == part && c == b;
+        if (here && parts.row_begin[p][c]) number = parts.value[p][c] + at[p][c];
+        at[p][c] += here;
       }
     if (!number) return;
     if constexpr (writes) *number = v;
@@ -63,7 +63,9 @@ template <bool writes, class Scalar, class Index, class Exec>
 SplitCounts run_parts(const Exec &exec, const char *label, const GridRows<Scalar, Index> &rows, const SplitParts<Scalar, Index> &parts)
 {
   SplitCounts counts;
-  const auto  run = [&](const auto &kernel) { Kokkos::parallel_reduce(label, indices(exec, rows.J[0].rows), kernel, Kokkos::Sum<SplitCounts>(counts)); };
+  // rows wait for memory most of the time: many at once, with fewer registers each
+  using Rows     = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 5>>;
+  const auto run = [&](const auto &kernel) { Kokkos::parallel_reduce(label, Rows(exec, 0, rows.J[0].rows), kernel, Kokkos::Sum<SplitCounts>(counts)); };
   if (rows.J[0].rows > 0) {
     if (rows.reach <= 1) run(PartsKernel<Scalar, Index, writes, 1>{{rows}, parts});
     else run(PartsKernel<Scalar, Index, writes, Way::farthest>{{rows}, parts});
