@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file cut_known.hpp  Pieces of lines that are solved once, with the separators around them known: one way of cut_lines.hpp.
+///
+/// What a piece brings to the reduced system wants the first and the last K unknowns of y = A_i^-1 f alone. They are dot products of f with the first and the last K rows of A_i^-1,
+/// so that y is never stored; with zl and zr at hand, x = A_i^-1 (f - C_l zl - C_r zr) is all that is written. Right-hand sides are read once more where those rows have not decayed.
+#pragma once
+
+#include <ribbon/algorithm/cut_kernels.hpp>
+#include <ribbon/algorithm/known_separators.hpp>
+
+namespace ribbon {
+
+template <class Scalar, class Exec>
+class CutKnown {
+public:
+  using Memory  = typename Exec::memory_space;
+  using Input   = Bands<Scalar, Memory>;
+  using Kernels = CutKernels<Scalar, Memory>;
+  using Words   = typename Kernels::Words;
+
+  CutKnown() = default;
+
+  /// Empty where pieces cannot be solved so, or where correcting so many rows moves little more.
+  /// @param lines  the interiors of the pieces
+  /// @param bands  of these; entries that leave them are couplings to separators
+  CutKnown(const Exec &exec, const typename Kernels::Parts &parts, const LineSet &lines, const Input &bands, const LineSolverOptions &options, std::int64_t corrected) : piece_(parts.piece)
+  {
+    if (!continue_lines(exec, lines, bands, options, solver_)) return;
+    const EndReach reach = inverse_ends(exec, bands, ends_);
+    reach_[0] = piece_.left ? static_cast<int>(reach.first) : 0, reach_[1] = piece_.right ? static_cast<int>(reach.last) : 0;
+    // numbers for each line; several lines share what multiplies theirs. Less than a sixteenth of what the pieces move is not worth a kernel of other shape.
+    const double shared = static_cast<double>(bands.values.extent(0)) / static_cast<double>(lines.lines()), read = static_cast<double>(rows_read()) * (1 + 2 * ends_.width * shared),
+                 moved = static_cast<double>(corrected) * (2 + piece_.S() * shared);
+    taken_             = moved - read > static_cast<double>(piece_.n()) / 8;
+    batch_.A = parts.A, batch_.cut.piece = piece_.m + (piece_.right ? 0 : piece_.K), batch_.cut.K = piece_.K;
+    splits_ = Dots::most_splits(dots(nullptr, lines), device::multiprocessors(exec));
+  }
+
+  bool                taken() const { return taken_; }
+  const FactorReport &report() const { return solver_.report(); }
+  std::int64_t        rows_read() const { return std::min<std::int64_t>(reach_[0] + reach_[1], piece_.n()); }
+  std::size_t         bytes() const { return taken_ ? solver_.report().bytes + (ends_.words.size() + y_.size() + beside_.size()) * sizeof(Scalar) : 0; }
+
+  /// Makes room for so many lines.
+  void reserve(const Exec &exec, std::int64_t lines)
+  {
+    const std::int64_t S = piece_.S();
+    y_                   = allocate<Words>(exec, "ribbon::cut_known::y", static_cast<std::size_t>(splits_ * 2 * ends_.width * lines));
+    if (S > 1 || (piece_.left && piece_.right)) beside_ = allocate<Words>(exec, "ribbon::cut_known::beside", static_cast<std::size_t>(2 * S * lines));
+  }
+
+  /// 2 S numbers of every line to `ends`. Asynchronous on exec.
+  void forward(const Exec &exec, const typename Kernels::Parts &parts, const Scalar *b, const LineSet &in, Scalar *ends) const
+  {
+    const Dots kernel = dots(b, in);
+    device::launch(exec, "ribbon::cut_known::dots", kernel.league(), kernel);
+    Kokkos::parallel_for("ribbon::cut_known::ends", light_indices(exec, in.lines()),
+                         typename Kernels::template EndsKernel<Found>{parts, {kernel.y, kernel.parts.cut.lines, kernel.parts.cut.pieces, splits_, ends_.width}, b, in, ends});
+  }
+
+  /// x, its separators among it. b == x is allowed. Asynchronous on exec.
+  void backward(const Exec &exec, const Scalar *b, const LineSet &in, const Scalar *zl, const Scalar *zr, Scalar *x, const LineSet &out) const
+  {
+    solver_.solve(exec, b, piece_.inside(in), x, piece_.inside(out), beside(exec, zl, zr, in.lines()));
+  }
+
+private:
+  /// Lines as the kernel of the dot products has them. They are one part each; some of those that lie apart are parts of one for it, as they have a matrix in common.
+  struct Batch {
+    PartitionCut             cut;
+    typename Kernels::Matrix A;
+    KOKKOS_FUNCTION std::int64_t matrix(std::int64_t l, std::int64_t q) const { return A.of(q * cut.lines + l); }
+  };
+  using Dots = DotKernel<Scalar, Memory, Batch>;
+
+  /// What it leaves of y.
+  struct Found {
+    const Scalar                 *y;
+    std::int64_t                  lines, parts;
+    int                           splits, width;
+    KOKKOS_INLINE_FUNCTION Scalar first(std::int64_t l, int e) const { return sum(l, e); }
+    KOKKOS_INLINE_FUNCTION Scalar last(std::int64_t l, int e) const { return sum(l, width + e); }
+    KOKKOS_INLINE_FUNCTION Scalar sum(std::int64_t l, int v) const
+    {
+      const std::int64_t q    = parts == 1 ? 0 : l / lines;
+      const Scalar      *from = y + (q * 2 * width + v) * lines + l - q * lines;
+      Scalar             all(0);
+      for (int t = 0; t < splits; ++t) all += from[t * parts * 2 * width * lines];
+      return all;
+    }
+  };
+
+  /// zl and zr one after another, zeros where there is nothing.
+  struct BesideKernel {
+    const Scalar        *zl, *zr;
+    Scalar              *to;
+    std::int64_t         each;
+    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+    {
+      const Scalar *from = k < each ? zl : zr;
+      to[k]              = from ? from[k < each ? k : k - each] : Scalar(0);
+    }
+  };
+
+  Dots dots(const Scalar *b, const LineSet &in) const
+  {
+    constexpr int together = Dots::together;
+    const int     most     = together / (2 * ends_.width);
+    Batch         batch    = batch_;
+    std::int64_t  stride   = 0;
+    int           bits     = 0;
+    batch.cut.lines = in.count0, batch.cut.pieces = in.count1;
+    if (in.count1 > 1) stride = in.stride1;
+    else if (in.is_contiguous() && in.count0 % most == 0) batch.cut.lines = in.count0 / most, batch.cut.pieces = most, stride = batch.cut.lines * in.stride0;
+    while (!in.is_contiguous() && bits < 5 && (1 << bits) < batch.cut.lines) ++bits;
+    return {batch, {ends_, {}}, b, y_.data(), in, stride, {reach_[0], reach_[1]}, bits, splits_};
+  }
+
+  /// The separators beside the pieces as the solver wants them: those on the left before those on the right. Numbers where there are none are multiplied by zero.
+  KnownRows<Scalar> beside(const Exec &exec, const Scalar *zl, const Scalar *zr, std::int64_t lines) const
+  {
+    const std::int64_t each = piece_.S() * lines;
+    const bool         both = piece_.left && piece_.right;
+    KnownRows<Scalar>  rows{zr, {0, lines, 1, lines, 1, 0, 0}, piece_.right ? piece_.S() : 0};
+    if (both && zl + each == zr) return rows;
+    if (!both && piece_.S() == 1) {
+      rows.values = piece_.left ? zl : zr, rows.lines.row_stride = 0;
+      return rows;
+    }
+    Kokkos::parallel_for("ribbon::cut_known::beside", indices(exec, 2 * each), BesideKernel{piece_.left ? zl : nullptr, piece_.right ? zr : nullptr, beside_.data(), each});
+    rows.values = beside_.data() + each;
+    return rows;
+  }
+
+  CutPiece                    piece_;
+  Batch                       batch_;
+  LineSolver<Scalar, Exec>    solver_;
+  InverseEnds<Scalar, Memory> ends_;
+  int                         reach_[2] = {0, 0}, splits_ = 1; ///< rows at the begin and at the end that dot products read; runs of them
+  Words                       y_, beside_;
+  bool                        taken_ = false;
+};
+
+} // namespace ribbon
