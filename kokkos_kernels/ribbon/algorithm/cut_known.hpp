@@ -10,13 +10,54 @@
 
 namespace ribbon {
 
+/// The kernels of such pieces, in one place of types.
+template <class Scalar, class Memory>
+struct CutKnownKernels {
+  /// Lines as the kernel of the dot products has them. They are one part each; some of those that lie apart are parts of one for it, as they have a matrix in common.
+  struct Batch {
+    PartitionCut                                cut;
+    typename CutKernels<Scalar, Memory>::Matrix A;
+    KOKKOS_FUNCTION std::int64_t matrix(std::int64_t l, std::int64_t q) const { return A.of(q * cut.lines + l); }
+  };
+  /// What it leaves of y.
+  struct Found {
+    const Scalar                 *y;
+    std::int64_t                  lines, parts;
+    int                           splits, width;
+    KOKKOS_INLINE_FUNCTION Scalar first(std::int64_t l, int e) const { return sum(l, e); }
+    KOKKOS_INLINE_FUNCTION Scalar last(std::int64_t l, int e) const { return sum(l, width + e); }
+    KOKKOS_INLINE_FUNCTION Scalar sum(std::int64_t l, int v) const
+    {
+      const std::int64_t q    = parts == 1 ? 0 : l / lines;
+      const Scalar      *from = y + (q * 2 * width + v) * lines + l - q * lines;
+      Scalar             all(0);
+      for (int t = 0; t < splits; ++t) all += from[t * parts * 2 * width * lines];
+      return all;
+    }
+  };
+
+  /// zl and zr one after another, zeros where there is nothing.
+  struct BesideKernel {
+    const Scalar        *zl, *zr;
+    Scalar              *to;
+    std::int64_t         each;
+    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+    {
+      const Scalar *from = k < each ? zl : zr;
+      to[k]              = from ? from[k < each ? k : k - each] : Scalar(0);
+    }
+  };
+};
+
 template <class Scalar, class Exec>
-class CutKnown {
+class CutKnown : CutKnownKernels<Scalar, typename Exec::memory_space> {
 public:
   using Memory  = typename Exec::memory_space;
   using Input   = Bands<Scalar, Memory>;
   using Kernels = CutKernels<Scalar, Memory>;
   using Words   = typename Kernels::Words;
+  using typename CutKnownKernels<Scalar, Memory>::Batch, typename CutKnownKernels<Scalar, Memory>::Found, typename CutKnownKernels<Scalar, Memory>::BesideKernel;
+  using Dots = DotKernel<Scalar, Memory, Batch>;
 
   CutKnown() = default;
 
@@ -25,13 +66,13 @@ public:
   /// @param bands  of these; entries that leave them are couplings to separators
   CutKnown(const Exec &exec, const typename Kernels::Parts &parts, const LineSet &lines, const Input &bands, const LineSolverOptions &options, std::int64_t corrected) : piece_(parts.piece)
   {
-    if (!continue_lines(exec, lines, bands, options, solver_)) return;
+    // numbers of a line that are moved beside those of a solve; lines share what multiplies theirs. Less than a sixteenth of a solve is not worth a kernel of another shape.
+    const double shared = static_cast<double>(bands.values.extent(0)) / static_cast<double>(lines.lines()), least = static_cast<double>(piece_.n()) / 8,
+                 by_correction = static_cast<double>(corrected) * (2 + piece_.S() * shared);
+    if (by_correction <= least || !continue_lines(exec, lines, bands, options, solver_)) return;
     const EndReach reach = inverse_ends(exec, bands, ends_);
     reach_[0] = piece_.left ? static_cast<int>(reach.first) : 0, reach_[1] = piece_.right ? static_cast<int>(reach.last) : 0;
-    // numbers for each line; several lines share what multiplies theirs. Less than a sixteenth of what the pieces move is not worth a kernel of other shape.
-    const double shared = static_cast<double>(bands.values.extent(0)) / static_cast<double>(lines.lines()), read = static_cast<double>(rows_read()) * (1 + 2 * ends_.width * shared),
-                 moved = static_cast<double>(corrected) * (2 + piece_.S() * shared);
-    taken_             = moved - read > static_cast<double>(piece_.n()) / 8;
+    taken_   = by_correction - static_cast<double>(rows_read()) * (1 + 2 * ends_.width * shared) > least;
     batch_.A = parts.A, batch_.cut.piece = piece_.m + (piece_.right ? 0 : piece_.K), batch_.cut.K = piece_.K;
     splits_ = Dots::most_splits(dots(nullptr, lines), device::multiprocessors(exec));
   }
@@ -65,43 +106,6 @@ public:
   }
 
 private:
-  /// Lines as the kernel of the dot products has them. They are one part each; some of those that lie apart are parts of one for it, as they have a matrix in common.
-  struct Batch {
-    PartitionCut             cut;
-    typename Kernels::Matrix A;
-    KOKKOS_FUNCTION std::int64_t matrix(std::int64_t l, std::int64_t q) const { return A.of(q * cut.lines + l); }
-  };
-  using Dots = DotKernel<Scalar, Memory, Batch>;
-
-  /// What it leaves of y.
-  struct Found {
-    const Scalar                 *y;
-    std::int64_t                  lines, parts;
-    int                           splits, width;
-    KOKKOS_INLINE_FUNCTION Scalar first(std::int64_t l, int e) const { return sum(l, e); }
-    KOKKOS_INLINE_FUNCTION Scalar last(std::int64_t l, int e) const { return sum(l, width + e); }
-    KOKKOS_INLINE_FUNCTION Scalar sum(std::int64_t l, int v) const
-    {
-      const std::int64_t q    = parts == 1 ? 0 : l / lines;
-      const Scalar      *from = y + (q * 2 * width + v) * lines + l - q * lines;
-      Scalar             all(0);
-      for (int t = 0; t < splits; ++t) all += from[t * parts * 2 * width * lines];
-      return all;
-    }
-  };
-
-  /// zl and zr one after another, zeros where there is nothing.
-  struct BesideKernel {
-    const Scalar        *zl, *zr;
-    Scalar              *to;
-    std::int64_t         each;
-    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
-    {
-      const Scalar *from = k < each ? zl : zr;
-      to[k]              = from ? from[k < each ? k : k - each] : Scalar(0);
-    }
-  };
-
   Dots dots(const Scalar *b, const LineSet &in) const
   {
     constexpr int together = Dots::together;

@@ -8,7 +8,7 @@
 
 namespace ribbon {
 
-/// The first and the last `width` rows of A^-1 (known_separators.hpp), A a matrix that lines share: word (column, unknown) of matrix c at
+/// The first and the last `width` rows of A^-1, one or two (known_separators.hpp), A a matrix that lines share: word (column, unknown) of matrix c at
 /// (c 2 width + column) unknowns + unknown, the last rows in columns width and on.
 template <class Scalar, class Memory>
 struct InverseEnds {
@@ -55,10 +55,10 @@ struct DotRun {
   }
 };
 
-template <class Scalar, class Memory, class Parts>
 /// y_first and y_last of every part, as sums over `splits` runs of its rows: sum v of run t of part q of line l at ((t parts + q) 2 width + v) lines + l.
 /// A group of 32 threads has 32 lines that lie side by side, or rows of one line, and of several parts, so that it reads the rows of the inverse once for all.
 /// @tparam Parts  a PartitionCut `cut` and matrix(l, q), the number of the matrix of part q of line l; parts that are no pieces of one line have a part_stride of their own
+template <class Scalar, class Memory, class Parts>
 struct DotKernel {
   static constexpr int        max_threads = 768, warps = 24;                           ///< bounds the registers to 80; warps of 32 threads that run side by side then
   static constexpr int        size = 128, group = 32, pitch = group + 1, together = 8; ///< threads of a team and of a group; most sums that a thread forms
@@ -150,8 +150,7 @@ struct DotKernel {
       const std::int64_t l = s.line + (lane & (lanes - 1)), line = l < parts.cut.lines ? l : parts.cut.lines - 1;
       Scalar            *to = terms + v / group * together * pitch + lane;
       if (width == 1) add_all<1>(line, s.q, s.count, s.split, lane >> bits, group >> bits, to);
-      else if (width == 2) add_all<2>(line, s.q, s.count, s.split, lane >> bits, group >> bits, to);
-      else add_all<4>(line, s.q, s.count, s.split, lane >> bits, group >> bits, to);
+      else add_all<2>(line, s.q, s.count, s.split, lane >> bits, group >> bits, to);
     });
     team.barrier();
     all.for_each([&](int v, char &) {

@@ -34,6 +34,7 @@ struct EndReach {
 };
 
 /// Fills in `ends` by solves with the transposed matrices, of which there are few. Entries that leave the matrices are ignored.
+/// @pre as continue_lines(): tridiagonal or pentadiagonal, shared or classes
 template <class Scalar, class Exec>
 EndReach inverse_ends(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, InverseEnds<Scalar, typename Exec::memory_space> &ends)
 {
@@ -54,7 +55,7 @@ EndReach inverse_ends(const Exec &exec, const Bands<Scalar, typename Exec::memor
         for (int a = 0; a < B; ++a)
           for (int b = 0; b < B; ++b) values(c, static_cast<std::size_t>(i), word(d + ku, a, b)) = i + d < 0 || i + d >= rows ? Scalar(0) : from.values(c, static_cast<std::size_t>(i + d), word(kl - d, b, a));
   Kokkos::deep_copy(transposed.values, values);
-  ends.unknowns = rows * B, ends.width = reach > 2 ? 4 : reach;
+  ends.unknowns = rows * B, ends.width = reach;
   const std::int64_t columns = 2 * ends.width;
   ends.words                 = Kokkos::View<Scalar *, Memory>("ribbon::inverse_ends", matrices * static_cast<std::size_t>(columns * ends.unknowns));
   const auto words           = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), ends.words);

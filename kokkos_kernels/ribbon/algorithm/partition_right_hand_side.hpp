@@ -97,8 +97,7 @@ struct PartitionRightHandSide {
         for (int e = 0; e < width; ++e) to[e] = Scalar(0);
         if (q < 0) return;
         if (width == 1) find<1>(l, q, side, v / own / 2, to);
-        else if (width == 2) find<2>(l, q, side, v / own / 2, to);
-        else find<4>(l, q, side, v / own / 2, to);
+        else find<2>(l, q, side, v / own / 2, to);
       });
       team.barrier();
       all.for_each([&](int v, char &) {
