@@ -22,8 +22,8 @@ public:
   /// @param lines  pieces of this rank
   /// @param bands  of these, with the entries in columns of other ranks where Bands ignore them
   /// @param how    how.cut: PC_LINE_CUT_AUTO, _EXACT or _DROP
-  /// @param known  whether pieces may be solved with their separators known, which probe() is to check
-  PetscErrorCode set_up(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines, const Input &bands, bool periodic, const CutChoices &how, bool known, const LineSolverOptions &options,
+  /// @param dots   whether pieces may bring what dot products give, which probe() is to check
+  PetscErrorCode set_up(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines, const Input &bands, bool periodic, const CutChoices &how, bool dots, const LineSolverOptions &options,
                         std::string *why_not)
   {
     CutPiece            piece;
@@ -39,7 +39,7 @@ public:
     if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(FromLeft(piece.right ? CutLines<Scalar, Exec>::right_couplings(exec, piece, bands) : std::vector<Scalar>(), &us));
     try {
-      cut_ = CutLines<Scalar, Exec>(exec, piece, lines, bands, us, known, options, *why_not);
+      cut_ = CutLines<Scalar, Exec>(exec, piece, lines, bands, us, dots, options, *why_not);
     } catch (const std::invalid_argument &e) {
       *why_not = e.what();
     } catch (const std::exception &e) {
@@ -65,8 +65,8 @@ public:
   {
     const long long   rows = place_.separators() * place_.S, left = cut_.left_rows(), right = cut_.right_rows(), m = cut_.piece().m;
     const std::string how = !asks_neighbours_ ? format("exactly, reduced systems of %lld unknowns solved ", rows) : exact_ ? "exactly " : "approximately ";
-    if (!cut_.corrects()) return how + who() + format(", separators from dot products with %lld of %lld rows", static_cast<long long>(cut_.rows_read()), m);
-    return how + who() + format(", corrections reach %lld and %lld of %lld rows", left, right, m);
+    if (cut_.way() == CutWay::known) return how + who() + format(", separators from dot products with %lld of %lld rows", static_cast<long long>(cut_.rows_read()), m);
+    return how + who() + format(", corrections reach %lld and %lld of %lld rows", left, right, m) + (cut_.way() == CutWay::ahead ? ", interiors solved while messages travel" : "");
   }
   FactorReport report() const
   {
@@ -77,7 +77,8 @@ public:
     return r;
   }
 
-  /// What becomes of a solve, in this order: forward(), send(), reduce(), backward(). Collective on the chain. forward() allocates where there are more lines than ever before, as with several right-hand sides.
+  /// What becomes of a solve, in this order: forward(), send(), meanwhile(), reduce(), backward(). Collective on the chain. forward() allocates where there are more lines than ever before, as with several right-hand
+  /// sides.
   PetscErrorCode forward(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
   {
     const Events *events;
@@ -90,6 +91,17 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode send(const Exec &exec, std::int64_t lines) { return Exchange(&CutExchange<Exec>::send, exec, lines); }
+  PetscErrorCode meanwhile(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  {
+    const Events *events;
+    PetscFunctionBegin;
+    if (cut_.way() != CutWay::ahead) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(GetEvents(&events));
+    PetscCall(PetscLogEventBegin(events->forward, 0, 0, 0, 0));
+    PetscCallCXX(cut_.meanwhile(exec, b, in, x, out));
+    PetscCall(PetscLogEventEnd(events->forward, 0, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode reduce(const Exec &exec, std::int64_t lines) { return Exchange(&CutExchange<Exec>::reduce, exec, lines); }
   PetscErrorCode backward(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
   {
@@ -108,6 +120,7 @@ public:
     PetscFunctionBegin;
     PetscCall(forward(exec, b, in, x, out));
     PetscCall(send(exec, in.lines()));
+    PetscCall(meanwhile(exec, b, in, x, out));
     PetscCall(reduce(exec, in.lines()));
     PetscCall(backward(exec, b, in, x, out));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -120,11 +133,11 @@ public:
   PetscErrorCode probe(const Exec &exec, const LineSet &like, PCLineCut cut, std::string *why_not)
   {
     const double sound = 45 * static_cast<double>(unit_roundoff<Scalar>());
-    int          known = !cut_.corrects();
+    int          dots  = cut_.way() != CutWay::corrected;
     PetscFunctionBegin;
     PetscCall(Measure(exec, like));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MAX, comm()));
-    if (known && !(probe_error_ <= sound)) {
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &dots, 1, MPI_INT, MPI_MAX, comm()));
+    if (dots && !(probe_error_ <= sound)) {
       const double before = probe_error_;
       cut_.correct(true);
       PetscCall(Measure(exec, like));

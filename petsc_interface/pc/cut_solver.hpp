@@ -68,6 +68,7 @@ public:
     }
     for (Part &part : parts_)
       if (is_device_space<Exec>) PetscCall(part.cut.send(part.exec, of(part, in).lines())); // waits for this part alone
+    for (Part &part : parts_) PetscCall(part.cut.meanwhile(part.exec, b, of(part, in), x, of(part, out)));
     for (Part &part : parts_) {
       PetscCall(part.cut.reduce(part.exec, of(part, in).lines()));
       if (part.cut.takes_columns()) PetscCall(part.cut.backward(part.exec, b, of(part, in), x, of(part, out)));

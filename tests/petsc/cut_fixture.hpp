@@ -14,8 +14,8 @@ struct Case {
   PetscInt              dim = 1, n[3] = {1, 1, 1}, along = 0, dof = 1, width = 1;
   PetscInt              matrices = 1; ///< that differ; 0: one for every line
   bool                  periodic = false;
-  double                strength = 1, shift = 1;
-  std::vector<PetscInt> split[3]; ///< sizes of the pieces
+  double                strength = 1, shift = 1, penalty = 1; ///< penalty: what the first row of a line is multiplied by, and its right-hand side
+  std::vector<PetscInt> split[3];                             ///< sizes of the pieces
   std::string           options;
 
   std::string what(bool transposed) const
@@ -96,11 +96,11 @@ struct Solver {
               to[d] += step;
               if (step == 0 || (!c.periodic && (to[d] < 0 || to[d] >= c.n[d]))) continue;
               const MatStencil  column = {to[2], to[1], to[0], k};
-              const PetscScalar value  = (d == c.along ? c.strength : 0.1) * (1.3 + Draw::noise(3, of, (d * 5 + step + 2) * 9 + r * 3 + k)) * (k == r ? -1 : 0.1) * turned;
-              sum += d == c.along ? PetscAbsScalar(value) : 0;
+              const PetscScalar value  = (d == c.along ? c.strength : 0.1) * (1.3 + Draw::noise(3, of, (d * 5 + step + 2) * 9 + r * 3 + k)) * (k == r ? -1 : 0.1) * turned * scale(at);
+              sum += d == c.along ? PetscAbsScalar(value) / scale(at) : 0;
               MatSetValuesStencil(A, 1, &row, 1, &column, &value, INSERT_VALUES);
             }
-        const PetscScalar diagonal = sum + c.shift;
+        const PetscScalar diagonal = (sum + c.shift) * scale(at);
         MatSetValuesStencil(A, 1, &row, 1, &row, &diagonal, INSERT_VALUES);
       }
     });
@@ -116,7 +116,8 @@ struct Solver {
         for (PetscInt i = begin[0]; i < begin[0] + size[0]; ++i) f({i, j, k});
   }
 
-  PetscScalar given(const PetscInt (&at)[3], PetscInt component, int column) const { return turned * Draw::noise(7 + static_cast<std::uint64_t>(column), number(at), component); }
+  double      scale(const PetscInt (&at)[3]) const { return at[c.along] ? 1 : c.penalty; }
+  PetscScalar given(const PetscInt (&at)[3], PetscInt component, int column) const { return scale(at) * turned * Draw::noise(7 + static_cast<std::uint64_t>(column), number(at), component); }
   /// M b, or M^T b, in natural numbering; zero elsewhere than on this rank. In place: b and x share an array.
   std::vector<PetscScalar> apply(bool transposed, bool in_place = false)
   {

@@ -27,7 +27,8 @@ bool continue_lines(const Exec &exec, const LineSet &lines, const Bands<Scalar, 
   return solver.report().ok();
 }
 
-/// Rows at the begin in which the first rows of an inverse have not decayed below 1/32 of rounding, and rows at the end in which the last ones have not.
+/// Rows at the begin in which the first rows of an inverse have not decayed below 1/32 of rounding, and rows at the end in which the last ones have not. However large the rows of the matrix are: those of
+/// a right-hand side may be as large.
 struct EndReach {
   std::int64_t first = 0, last = 0;
   std::int64_t most() const { return std::max(first, last); }
@@ -69,16 +70,26 @@ EndReach inverse_ends(const Exec &exec, const Bands<Scalar, typename Exec::memor
   lines.count1   = 1;
   LineSolver<Scalar, Exec>(exec, lines, transposed).solve(exec, ends.words.data(), all, ends.words.data(), all);
   Kokkos::deep_copy(words, ends.words);
-  double largest = 0;
-  for (std::size_t i = 0; i < words.size(); ++i) largest = std::max(largest, static_cast<double>(magnitude(words(i))));
+  // of what a right-hand side of the size of its row of the matrix adds
+  const auto share = [&](std::size_t c, std::int64_t v, std::int64_t i) {
+    double most = 0;
+    for (std::size_t e = 0; e < from.values.extent(2); ++e)
+      if (static_cast<int>(e) / B % B == i % B) most = std::max(most, static_cast<double>(magnitude(from.values(c, static_cast<std::size_t>(i / B), e))));
+    return most * static_cast<double>(magnitude(row(c, v)[i]));
+  };
+  double   largest = 0;
   EndReach found;
-  for (std::size_t c = 0; c < matrices; ++c)
-    for (std::int64_t v = 0; v < columns; ++v)
-      for (std::int64_t i = 0; i < ends.unknowns; ++i) {
-        if (static_cast<double>(magnitude(row(c, v)[i])) <= largest * static_cast<double>(unit_roundoff<Scalar>()) / 32) continue;
-        std::int64_t &rows_of = v < ends.width ? found.first : found.last;
-        rows_of               = std::max(rows_of, (v < ends.width ? i : ends.unknowns - 1 - i) / B + 1);
-      }
+  for (bool measure : {true, false})
+    for (std::size_t c = 0; c < matrices; ++c)
+      for (std::int64_t v = 0; v < columns; ++v)
+        for (std::int64_t i = 0; i < ends.unknowns; ++i) {
+          const double a = share(c, v, i);
+          if (measure) largest = is_finite(a) ? std::max(largest, a) : largest;
+          else if (!(a <= largest * static_cast<double>(unit_roundoff<Scalar>()) / 32)) {
+            std::int64_t &reaches = v < ends.width ? found.first : found.last;
+            reaches               = std::max(reaches, (v < ends.width ? i : ends.unknowns - 1 - i) / B + 1);
+          }
+        }
   return found;
 }
 
