@@ -10,7 +10,7 @@
 namespace test {
 
 /// A grid that couples in all directions, most along one; the same numbers whatever the partition.
-struct Case {
+struct CutCase {
   PetscInt              dim = 1, n[3] = {1, 1, 1}, along = 0, dof = 1, width = 1;
   PetscInt              matrices = 1; ///< that differ; 0: one for every line
   bool                  periodic = false;
@@ -29,14 +29,14 @@ struct Case {
 };
 
 /// That grid on some ranks, with PC line.
-struct Solver {
-  const Case &c;
-  DM          da;
-  Mat         A;
-  PC          pc;
-  Vec         b, x;
+struct CutCaseSolver {
+  const CutCase &c;
+  DM             da;
+  Mat            A;
+  PC             pc;
+  Vec            b, x;
 
-  Solver(const Case &of, MPI_Comm comm) : c(of)
+  CutCaseSolver(const CutCase &of, MPI_Comm comm) : c(of)
   {
     const bool            alone     = comm == PETSC_COMM_SELF;
     const DMBoundaryType  edge      = c.periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
@@ -70,9 +70,9 @@ struct Solver {
     PetscOptionsDestroy(&options);
     PCLineSetDirection(pc, direction);
   }
-  Solver(const Solver &)            = delete;
-  Solver &operator=(const Solver &) = delete;
-  ~Solver()
+  CutCaseSolver(const CutCaseSolver &)            = delete;
+  CutCaseSolver &operator=(const CutCaseSolver &) = delete;
+  ~CutCaseSolver()
   {
     PCDestroy(&pc);
     VecDestroy(&b), VecDestroy(&x);
@@ -173,7 +173,7 @@ struct Solver {
 };
 
 /// Largest difference of their answers, of all their sizes; both must have been made for the same case.
-inline PetscReal answers_differ(Solver *cut, Solver *whole, bool transposed, bool in_place = false)
+inline PetscReal answers_differ(CutCaseSolver *cut, CutCaseSolver *whole, bool transposed, bool in_place = false)
 {
   std::vector<PetscScalar> found = cut->apply(transposed, in_place);
   const auto               right = whole->apply(transposed);

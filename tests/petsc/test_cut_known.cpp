@@ -15,9 +15,9 @@ class PCLineCutsKnown : public Petsc { };
 enum class Reach { all_rows, some_rows, few_of_many };
 
 /// Lines over all ranks, which have more rows and fewer.
-Case lines_over_ranks(PetscMPIInt ranks, PetscInt dim, PetscInt along, PetscInt width, bool periodic, Reach reach, PetscInt matrices)
+CutCase lines_over_ranks(PetscMPIInt ranks, PetscInt dim, PetscInt along, PetscInt width, bool periodic, Reach reach, PetscInt matrices)
 {
-  Case c;
+  CutCase c;
   c.dim = dim, c.along = along, c.width = width, c.periodic = periodic, c.matrices = matrices;
   c.strength = reach == Reach::all_rows ? 20 : 0.2, c.shift = reach == Reach::all_rows ? 0.5 : 5;
   for (PetscInt d = 0; d < 3; ++d) c.split[d] = {d >= dim ? 1 : dim == 2 ? 37 - 13 * along : 6};
@@ -38,11 +38,11 @@ TEST_F(PCLineCutsKnown, AnswersAreThoseOfOneRank)
     for (PetscInt width : {1, 2})
       for (Reach reach : {Reach::all_rows, Reach::some_rows, Reach::few_of_many}) {
         if (reach == Reach::few_of_many && dim == 3) continue;
-        const bool periodic = (dim + along + width + static_cast<int>(reach)) % 2;
-        const Case alone    = lines_over_ranks(ranks, dim, along, width, periodic, reach, reach != Reach::few_of_many && number % 3 == 0 ? 3 : 1);
-        Case       together = alone;
-        together.options    = std::string("-pc_line_algorithm one_pass -pc_line_cut exact -pc_line_cut_exchange ") + exchanges[number % 4] + " -pc_line_cut_parts " + std::to_string(1 + number % 3);
-        Solver            cut(together, PETSC_COMM_WORLD), whole(alone, PETSC_COMM_SELF);
+        const bool    periodic = (dim + along + width + static_cast<int>(reach)) % 2;
+        const CutCase alone    = lines_over_ranks(ranks, dim, along, width, periodic, reach, reach != Reach::few_of_many && number % 3 == 0 ? 3 : 1);
+        CutCase       together = alone;
+        together.options       = std::string("-pc_line_algorithm one_pass -pc_line_cut exact -pc_line_cut_exchange ") + exchanges[number % 4] + " -pc_line_cut_parts " + std::to_string(1 + number % 3);
+        CutCaseSolver     cut(together, PETSC_COMM_WORLD), whole(alone, PETSC_COMM_SELF);
         const PetscReal   tolerance = 10 * static_cast<PetscReal>(alone.n[along]) * PETSC_MACHINE_EPSILON;
         const std::string what      = "case " + std::to_string(number) + ": ";
         for (bool transposed : {false, true}) EXPECT_LE(answers_differ(&cut, &whole, transposed, transposed != (number % 2 == 0)), tolerance) << what << together.what(transposed);
@@ -62,11 +62,11 @@ TEST_F(PCLineCutsKnown, AnswersAreThoseOfOneRank)
 TEST_F(PCLineCutsKnown, LargeRowsCountAsOthers)
 {
   for (PetscInt width : {1, 2}) {
-    Case alone       = lines_over_ranks(ranks, 2, 1, width, false, Reach::all_rows, 1);
-    alone.penalty    = 1e11, alone.split[1][0] += 90, alone.n[1] += 90; // where the inverse has decayed to 1e-19, of which 1e-8 are left
-    Case together    = alone;
+    CutCase alone    = lines_over_ranks(ranks, 2, 1, width, false, Reach::all_rows, 1);
+    alone.penalty    = 1e9, alone.split[1][0] += 110, alone.n[1] += 110; // where the inverse has decayed below rounding, and its product with the right-hand side has not
+    CutCase together = alone;
     together.options = "-pc_line_algorithm one_pass";
-    Solver            cut(together, PETSC_COMM_WORLD), whole(alone, PETSC_COMM_SELF);
+    CutCaseSolver     cut(together, PETSC_COMM_WORLD), whole(alone, PETSC_COMM_SELF);
     const PetscReal   difference = answers_differ(&cut, &whole, false);
     const std::string view       = printed([&](PetscViewer viewer) { PCView(cut.pc, viewer); });
     EXPECT_LE(difference, 10 * static_cast<PetscReal>(alone.n[1]) * PETSC_MACHINE_EPSILON) << together.what(false) << "\n" << view;

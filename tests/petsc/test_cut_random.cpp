@@ -9,7 +9,7 @@ using namespace test;
 
 namespace {
 
-struct RandomCase : Case {
+struct RandomCase : CutCase {
   RandomCase(Draw *draw, PetscMPIInt ranks)
   {
     const char *const cuts[] = {"auto", "exact"}, *const exchanges[] = {"auto", "every_rank", "dealt_out", "groups"};
@@ -51,7 +51,7 @@ TEST_F(PCLineCutsAtRandom, AnswersAreThoseOfOneRank)
   for (std::uint64_t number = 0; number < 30; ++number) {
     Draw             draw(seed() + number);
     const RandomCase c(&draw, ranks);
-    Solver           cut(c, PETSC_COMM_WORLD), whole(c, PETSC_COMM_SELF);
+    CutCaseSolver    cut(c, PETSC_COMM_WORLD), whole(c, PETSC_COMM_SELF);
     for (bool transposed : {false, true}) EXPECT_LE(answers_differ(&cut, &whole, transposed), 10 * static_cast<PetscReal>(c.n[c.along]) * PETSC_MACHINE_EPSILON) << "case " << number << ": " << c.what(transposed);
     EXPECT_LE(cut.columns_differ(), 10 * static_cast<PetscReal>(c.n[c.along]) * PETSC_MACHINE_EPSILON) << "case " << number << ": " << c.what(false);
     if (HasFailure()) break; // ranks go on together
