@@ -16,6 +16,7 @@ Douglas and Gunn's alternating directions. Prints errors, their rates and times.
 
 #include <cstdint>
 #include <cstdlib>
+#include <type_traits>
 #include <vector>
 
 using Index = std::int64_t;
@@ -56,18 +57,22 @@ static PetscErrorCode Laplacian(const Grid &grid, const PetscScalar *u, PetscSca
 
   PetscFunctionBeginUser;
   PetscCall(GetSpace(&exec));
+  using Lines             = Kokkos::TeamPolicy<Exec, Kokkos::IndexType<Index>>;
+  constexpr int team_size = std::is_same<Exec, Kokkos::DefaultHostExecutionSpace>::value ? 1 : 128;
   Kokkos::parallel_for(
-    "heat3d::laplacian", Kokkos::RangePolicy<Exec, Kokkos::IndexType<Index>>(exec, 0, nx * ny * nz), KOKKOS_LAMBDA(Index row) {
-      const Index        i = row % nx, j = row / nx % ny, k = row / (nx * ny);
-      const PetscScalar *c   = u + (i + x0) + sy * (j + y0) + sz * (k + z0);
-      PetscScalar        sum = -6 * c[0];
-      if (i + x0 > 0) sum += c[-1];
-      if (i + 1 < x1) sum += c[1];
-      if (j + y0 > 0) sum += c[-sy];
-      if (j + 1 < y1) sum += c[sy];
-      if (k + z0 > 0) sum += c[-sz];
-      if (k + 1 < z1) sum += c[sz];
-      f[row] = scale * sum;
+    "heat3d::laplacian", Lines(exec, static_cast<int>(ny * nz), team_size), KOKKOS_LAMBDA(const typename Lines::member_type &team) {
+      const Index j = team.league_rank() % ny, k = team.league_rank() / ny;
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nx), [=](Index i) {
+        const PetscScalar *c   = u + (i + x0) + sy * (j + y0) + sz * (k + z0);
+        PetscScalar        sum = -6 * c[0];
+        if (i + x0 > 0) sum += c[-1];
+        if (i + 1 < x1) sum += c[1];
+        if (j + y0 > 0) sum += c[-sy];
+        if (j + 1 < y1) sum += c[sy];
+        if (k + z0 > 0) sum += c[-sz];
+        if (k + 1 < z1) sum += c[sz];
+        f[i + nx * (j + ny * k)] = scale * sum;
+      });
     });
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -110,13 +110,65 @@ def few(problem):
     return problem | {"methods": methods}
 
 
+DEVICE = "-dm_mat_type aijcusparse -dm_vec_type cuda -use_gpu_aware_mpi 0"
+SMOOTH = "-mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi"  # what a device does by itself
+
+
+def on_device(problem, methods, small):
+    """Matrices and vectors on a GPU, where ILU and SOR have no place. `small`: a grid whose first steps cost what does not depend on the grid."""
+    found = {name: problem["methods"][name] for name in problem["methods"] if name in methods} | {name: m for name, m in methods.items() if m}
+    return problem | {"title": problem["title"] + " on a GPU", "device": DEVICE, "small": small, "methods": found}
+
+
+def diffusion_on_device(boundary, size=513):
+    problem, steps, jacobi = diffusion(f"diffusion (ex15 -boundary {boundary})", boundary, size), equal((32, 64, 128, 256)), "-ksp_type gmres -ksp_rtol 1e-6 -pc_type jacobi"
+    kept = dict.fromkeys(("adi hundsdorfer_verwer", "adi modified_craig_sneyd", "adi douglas, Rannacher", "adi ra34pw2", "cn, one LU"))
+    more = {"cn, GMRES + Jacobi": (f"{CN} {ONCE} {jacobi}", steps), "rosw ra34pw2, GMRES + Jacobi": (f"{ROSW} {ONCE} {jacobi}", steps[:2]), "bdf 2, GMRES + Jacobi": (f"{BDF} {LINEAR} {jacobi}", steps[:3])}
+    found = on_device(problem, kept | more, f"-da_grid_x 17 -da_grid_y 17 -boundary {boundary}")
+    return found | {"methods": {name: (options, [p for p in points if p in steps]) for name, (options, points) in found["methods"].items()}}
+
+
+def brusselator_on_device(size=256):
+    imex, mg = "-ts_type arkimex -ts_arkimex_type 3 -reaction explicit", f"{MG} {SMOOTH}"
+    problem = brusselator(size) | {"reference": f"{imex} {ONCE} {LU} -ts_adapt_type none -ts_dt {1 / 512}"}
+    kept = dict.fromkeys(f"adi {method}, reaction explicit" for method in ("hundsdorfer_verwer", "modified_craig_sneyd", "ra34pw2"))
+    more = {"arkimex 3, reaction explicit, GMRES + MG": (f"{imex} {ONCE} {mg}", equal((16, 32, 64))), "bdf 2, GMRES + MG": (f"{BDF} {mg}", equal((16, 32)))}
+    return on_device(problem, kept | more, "-da_grid_x 16 -da_grid_y 16")
+
+
+def heat_on_device(size=127):
+    """examples/heat3d, whose function is on the device too; it measures its errors and seconds itself."""
+    steps, kept, cg = equal((10, 20, 40, 80, 160)), "-ts_adi_lag_jacobian -1", "-ksp_type cg -ksp_rtol 1e-8"
+    return {
+        "title": f"heat equation, {size}^3, on a GPU",
+        "program": "heat3d",
+        "options": f"-n {size} -ts_adapt_type none",
+        "device": DEVICE,
+        "noise": 1e-4,
+        "methods": {
+            "adi douglas": (adi("douglas", kept), steps),
+            "adi hundsdorfer_verwer": (adi("hundsdorfer_verwer", kept), steps),
+            "adi modified_craig_sneyd": (adi("modified_craig_sneyd", kept), steps),
+            "adi ra34pw2": (adi("ra34pw2", kept), steps),
+            "cn, CG + Jacobi": (f"{CN} {ONCE} {cg} -pc_type jacobi", steps),
+            "cn, CG + GAMG": (f"{CN} {ONCE} {cg} -pc_type gamg {SMOOTH}", steps),
+            "bdf 2, CG + Jacobi": (f"{BDF} {LINEAR} {cg} -pc_type jacobi", steps),
+        },
+    }
+
+
 def problems():
     return {
         "dirichlet": diffusion("diffusion (ex15 -boundary 0)", 0),
         "neumann": diffusion("diffusion (ex15 -boundary 1)", 1),
         "brusselator": brusselator(),
         "dirichlet_257": few(diffusion("diffusion (ex15 -boundary 0)", 0, 257)),
+        "neumann_257": few(diffusion("diffusion (ex15 -boundary 1)", 1, 257)),
         "brusselator_128": few(brusselator(128)),
+        "gpu_dirichlet": diffusion_on_device(0),
+        "gpu_neumann": diffusion_on_device(1),
+        "gpu_brusselator": brusselator_on_device(),
+        "gpu_heat": heat_on_device(),
         "heston_100": heston(100, 50),
         "heston_200": heston(200, 100),
         "heston_400": heston(400, 200, reference=100),

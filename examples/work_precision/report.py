@@ -7,7 +7,7 @@ import re
 import sys
 
 BEGIN, END = "<!-- measured: {} -->", "<!-- end -->"
-NOISE = 0.02  # seconds: what starts of programs differ by
+NOISE = 0.02  # seconds: what starts of programs differ by, where a problem does not say less
 CASES = [f"heston_case{k}" for k in (1, 2, 3, 4)]
 
 
@@ -22,23 +22,23 @@ def write(name, data):
     pathlib.Path(name).write_text(re.sub(r"\[\s+([-0-9.e,\s]*?)\s+\]", lambda m: "[" + re.sub(r"\s+", " ", m.group(1)) + "]", flat) + "\n", encoding="utf-8")
 
 
-def seconds_to(points, error):
+def seconds_to(points, error, noise):
     """Seconds at which a curve, in the order of its steps, falls to an error and stays: interpolated between two runs in logarithms; None where it does not."""
     for a, b in reversed(list(zip(points, points[1:]))):
         if b["error"] <= error < a["error"]:
             t = math.log(a["error"] / error) / math.log(a["error"] / b["error"])
-            return math.exp((1 - t) * math.log(max(a["cpu_s"], NOISE)) + t * math.log(max(b["cpu_s"], NOISE)))
-    return max(points[0]["cpu_s"], NOISE) if points and points[0]["error"] <= error else None
+            return math.exp((1 - t) * math.log(max(a["seconds"], noise)) + t * math.log(max(b["seconds"], noise)))
+    return max(points[0]["seconds"], noise) if points and points[0]["error"] <= error else None
 
 
 def speeds(data, errors):
     """Rows of a table: seconds to errors; in bold the shortest and whatever is within a tenth of it, or within the noise. `<`: the first run is better already."""
-    columns = []
+    columns, noise = [], data.get("noise", NOISE)
     for error in errors:
-        column = {name: seconds_to(curve["points"], error) for name, curve in data["curves"].items()}
+        column = {name: seconds_to(curve["points"], error, noise) for name, curve in data["curves"].items()}
         best = min((s for s in column.values() if s is not None), default=None)
         first = {name: curve["points"][0]["error"] <= error for name, curve in data["curves"].items() if curve["points"]}
-        columns.append({name: "" if s is None else ("**{}**" if s <= max(1.1 * best, best + NOISE) else "{}").format(("< " if first[name] else "") + f"{s:.2g}") for name, s in column.items()})
+        columns.append({name: "" if s is None else ("**{}**" if s <= max(1.1 * best, best + noise) else "{}").format(("< " if first[name] else "") + f"{s:.2g}") for name, s in column.items()})
     rows = ["| seconds to an error of | " + " | ".join(f"{e:.0e}".replace("e-0", "e-") for e in errors) + " |", "|---" * (len(errors) + 1) + "|"]
     return rows + [f"| {name} | " + " | ".join(column[name] for column in columns) + " |" for name in data["curves"] if any(column[name] for column in columns)]
 
@@ -72,24 +72,25 @@ def fill(page, data):
     page.write_text(pattern.sub(lambda m: "\n".join([BEGIN.format(m.group(1)), ""] + table(data, m.group(1)) + ["", END]), text), encoding="utf-8")
 
 
-def curves(axis, data, x="cpu_s"):
+def curves(axis, data, x="seconds"):
     """TS adi in full lines, PETSc's methods in broken ones."""
     for k, (name, curve) in enumerate(data["curves"].items()):
-        points = [(max(p[x], NOISE), p["error"]) for p in curve["points"] if x in p]
+        points = [(max(p[x], data.get("noise", NOISE)), p["error"]) for p in curve["points"] if x in p]
         if points:
             axis.loglog(*zip(*points), "o-" if name.startswith("adi") else "s--", ms=4, lw=1.4 if name.startswith("adi") else 1, color=f"C{k % 10}", mfc="white" if k >= 10 else None, label=name)
     axis.grid(alpha=0.3)
-    axis.set(title=data["title"], ylabel="largest error", xlabel="seconds of the processor" if x == "cpu_s" else x)
+    axis.set(title=data["title"], ylabel="largest error", xlabel=("seconds" if data.get("device") else "seconds of the processor") if x == "seconds" else x)
     axis.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=2)
 
 
 def draw(data, docs, plt):
-    found = [data[name] for name in ("dirichlet", "neumann", "brusselator") if name in data]
-    if found:
-        figure, axes = plt.subplots(1, len(found), figsize=(5.5 * len(found), 6.2), constrained_layout=True, squeeze=False)
-        for axis, problem in zip(axes[0], found):
-            curves(axis, problem)
-        figure.savefig(docs / "work_precision.png", dpi=100)
+    for name, problems in (("work_precision", ("dirichlet", "neumann", "brusselator")), ("work_precision_gpu", ("gpu_dirichlet", "gpu_brusselator", "gpu_heat"))):
+        found = [data[problem] for problem in problems if problem in data]
+        if found:
+            figure, axes = plt.subplots(1, len(found), figsize=(5.5 * len(found), 6.2), constrained_layout=True, squeeze=False)
+            for axis, problem in zip(axes[0], found):
+                curves(axis, problem)
+            figure.savefig(docs / f"{name}.png", dpi=100)
     if "heston_200" not in data or "surface" not in data.get(CASES[0], {}):
         return
     figure = plt.figure(figsize=(16, 5.8), constrained_layout=True)

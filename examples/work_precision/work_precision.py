@@ -5,8 +5,9 @@
     work_precision.py measure [PROBLEM ...] --build build     runs the problems of problems.py, takes them into docs/work_precision.json
     work_precision.py report                                  that file -> tables of docs/work_precision.md and docs/heston.md, docs/work_precision.png and docs/heston.png
 
-Seconds are those of the processor, user and system, of one rank, less those of a run without steps: they hold on a machine with other work on it, too. `measure` needs Python's standard
-library and the programs alone, `report` matplotlib (--no-plot: the tables alone).
+Seconds are those of the processor, user and system, of one rank, less those of a run without steps: they hold on a machine with other work on it, too. On a GPU they are those of TSStep by the
+clock (-log_view), less those of two steps on a small grid: what libraries do once, for any grid. `measure` needs Python's standard library and the programs alone, `report` matplotlib
+(--no-plot: the tables alone).
 """
 import argparse
 import array
@@ -57,7 +58,7 @@ def points_of_heston(command, options, points, folder, limit):
         return []
     with open(f"{folder}/rows", newline="") as file:
         rows = list(csv.DictReader(file))[1:]
-    return [{"steps": n, "error": float(r["time_error"]), "price_error": float(r["price_error"]), "cpu_s": float(r["cpu"])} for n, r in zip(steps, rows)]
+    return [{"steps": n, "error": float(r["time_error"]), "price_error": float(r["price_error"]), "seconds": float(r["cpu"])} for n, r in zip(steps, rows)]
 
 
 def surface_of_heston(command, folder, limit):
@@ -69,40 +70,67 @@ def surface_of_heston(command, folder, limit):
     return {"surface": {key: [round(float(row[key]), 4) for row in rows] for key in ("s", "v", "price")}}
 
 
+def points_of_heat(command, options, points, folder, limit):
+    """As the program writes them: seconds of a step, of which the first two are not counted. The first number of steps comes twice, as above."""
+    steps = [n for _, n in points]
+    ok, _ = run(command + options + ["-steps", ",".join(map(str, steps[:1] + steps)), "-csv", f"{folder}/rows"], limit)
+    if not ok:
+        return []
+    with open(f"{folder}/rows", newline="") as file:
+        rows = list(csv.DictReader(file))[1:]
+    return [{"steps": n, "error": float(r["error_in_time"]), "seconds": round(n * float(r["seconds"]), 5)} for n, r in zip(steps, rows)]
+
+
+def seconds_of_steps(log):
+    """Of -log_view."""
+    return float(re.search(r"^TSStep +\d+ +[\d.]+ +([\d.e+-]+)", pathlib.Path(log).read_text(), re.M).group(1))
+
+
 def points_of_tutorial(problem, command, options, points, folder, limit, start):
     reference, found = solution(f"{folder}/reference"), []
     for kind, value in points:
         step = problem["time"] / value if kind == "steps" else problem["first_step"]
         control = ["-ts_adapt_type", "none"] if kind == "steps" else ["-ts_adapt_type", "basic", "-ts_rtol", str(value), "-ts_atol", str(value)]
-        ok, seconds = run(command + options + control + ["-ts_dt", repr(step), "-ts_view_solution", f"binary:{folder}/solution"], limit)
+        words = command + options + control + ["-ts_dt", repr(step)]
+        if "small" in problem:
+            words += ["-log_view", f":{folder}/log"]
+            if not found:
+                ok, _ = run(words + problem["small"].split() + ["-ts_max_steps", "2"], limit)
+                start = seconds_of_steps(f"{folder}/log") if ok else 0
+        ok, seconds = run(words + ["-ts_view_solution", f"binary:{folder}/solution"], limit)
         if ok:
+            if "small" in problem:
+                seconds = seconds_of_steps(f"{folder}/log")
             error = max(abs(a - b) for a, b in zip(solution(f"{folder}/solution"), reference))
-            found.append({kind: value, "error": error, "cpu_s": round(max(seconds - start, 0), 3)})
+            found.append({kind: value, "error": error, "seconds": round(max(seconds - start, 0), 3)})
     return found
 
 
 def measure_problem(problem, build, limit, wanted):
     """Curves of the methods whose names `wanted` finds; points of runs that fail, or end in nonsense, are not there."""
     command = [f"{build}/bin/{problem['program']}", "-dll_append", f"{build}/lib/libribbon.so"] + problem["options"].split()
-    curves, start = {}, 0
+    curves, start, measures_itself = {}, 0, {"heston": points_of_heston, "heat3d": points_of_heat}.get(problem["program"])
     with tempfile.TemporaryDirectory() as folder:
-        if problem["program"] != "heston":
+        if not measures_itself:
             command += ["-ts_max_time", str(problem["time"]), "-ts_exact_final_time", "matchstep", "-ts_max_steps", "1000000"]
             ok, _ = run(command + problem["reference"].split() + ["-ts_view_solution", f"binary:{folder}/reference"], 20 * limit)
             if not ok:
                 sys.exit(f"{problem['title']}: no reference")
-            start = min(run(command + ["-ts_max_steps", "0"], limit)[1] for _ in range(3))
+            if "small" not in problem:
+                start = min(run(command + ["-ts_max_steps", "0"], limit)[1] for _ in range(3))
+        command += problem.get("device", "").split()
         for name, (options, points) in problem["methods"].items():
             if not re.search(wanted, name):
                 continue
-            if problem["program"] == "heston":
-                found = points_of_heston(command, options.split(), points, folder, limit)
+            if measures_itself:
+                found = measures_itself(command, options.split(), points, folder, limit)
             else:
                 found = points_of_tutorial(problem, command, options.split(), points, folder, limit, start)
             curves[name] = {"options": options, "points": [p for p in found if p["error"] < 1e3]}  # NaN is not
-            print(f"{problem['title']}, {name}: " + "; ".join(f"{p['error']:.1e} in {p['cpu_s']:.2f} s" for p in curves[name]["points"]), flush=True)
+            print(f"{problem['title']}, {name}: " + "; ".join(f"{p['error']:.1e} in {p['seconds']:.2f} s" for p in curves[name]["points"]), flush=True)
         surface = surface_of_heston(command, folder, limit) if problem.get("surface") else {}
-    return {"title": problem["title"], "options": problem["options"], "curves": curves} | surface
+    kept = {key: problem[key] for key in ("title", "options", "device", "noise") if key in problem}
+    return kept | {"curves": curves} | surface
 
 
 def measure(args):

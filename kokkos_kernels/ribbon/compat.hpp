@@ -10,6 +10,9 @@
 #include <type_traits>
 #include <vector>
 
+/// A function of a kernel that few threads call: its registers are not everybody's.
+#define RIBBON_NOINLINE __attribute__((noinline))
+
 namespace ribbon {
 
 /// Real type behind a scalar: double for double and complex<double>, float for float.

@@ -30,18 +30,24 @@ struct TakeParts {
   }
   KOKKOS_FUNCTION void operator()(int part, int b, const Scalar &v)
   {
-    if (!parts.row_begin[part][b]) return;
-    Scalar &number = parts.value[part][b][at[part][b]++];
-    if constexpr (writes) number = v;
-    else differs = differs || !(number == v);
+    Scalar *number = nullptr;
+    for (int p = 0; p < most; ++p) // indices that the compiler knows, and no branches: registers
+      for (int c = 0; c < 2; ++c) {
+        const bool here = p == part && c == b;
+        if (here && parts.row_begin[p][c]) number = parts.value[p][c] + at[p][c];
+        at[p][c] += here;
+      }
+    if (!number) return;
+    if constexpr (writes) *number = v;
+    else differs = differs || !(*number == v);
   }
 };
 
-template <class Scalar, class Index, bool writes>
+template <class Scalar, class Index, bool writes, int Reach>
 struct PartsKernel {
-  RowSplitter<Scalar, Index> splitter;
-  SplitParts<Scalar, Index>  parts;
-  KOKKOS_FUNCTION void       operator()(const std::int64_t r, SplitCounts &counts) const
+  RowSplitter<Scalar, Index, Reach> splitter;
+  SplitParts<Scalar, Index>         parts;
+  KOKKOS_FUNCTION void              operator()(const std::int64_t r, SplitCounts &counts) const
   {
     if (counts.differs > 0) return; // one row is enough
     TakeParts<Scalar, Index, writes> take(parts, r);
@@ -57,7 +63,13 @@ template <bool writes, class Scalar, class Index, class Exec>
 SplitCounts run_parts(const Exec &exec, const char *label, const GridRows<Scalar, Index> &rows, const SplitParts<Scalar, Index> &parts)
 {
   SplitCounts counts;
-  if (rows.J[0].rows > 0) Kokkos::parallel_reduce(label, indices(exec, rows.J[0].rows), PartsKernel<Scalar, Index, writes>{{rows}, parts}, Kokkos::Sum<SplitCounts>(counts));
+  // rows wait for memory most of the time: many at once, with fewer registers each
+  using Rows     = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 5>>;
+  const auto run = [&](const auto &kernel) { Kokkos::parallel_reduce(label, Rows(exec, 0, rows.J[0].rows), kernel, Kokkos::Sum<SplitCounts>(counts)); };
+  if (rows.J[0].rows > 0) {
+    if (rows.reach <= 1) run(PartsKernel<Scalar, Index, writes, 1>{{rows}, parts});
+    else run(PartsKernel<Scalar, Index, writes, Way::farthest>{{rows}, parts});
+  }
   exec.fence();
   return counts;
 }

@@ -7,7 +7,9 @@
 namespace ribbon {
 
 /// Splits the rows of GridRows. With S_d = sum of the couplings along d and r_i = J_ii + sum_j J_ij - shift M_ii, rows of differential equations get (A_d)_ij = -J_ij and (A_d)_ii = S_d - e_d.
-template <class Scalar, class Index>
+/// What there is of each direction is kept in arrays with indices that the compiler knows, without branches, so that they are registers; what few rows need is a function that is called.
+/// @tparam Reach  no less than the reach of the rows
+template <class Scalar, class Index, int Reach>
 class RowSplitter {
 public:
   GridRows<Scalar, Index> in;
@@ -25,7 +27,10 @@ public:
   }
 
 private:
-  static constexpr int farthest = Way::farthest;
+  /// A number for each direction.
+  struct OfDirections {
+    Scalar of[3];
+  };
 
   /// Of one row. Couplings are those to the component of the row itself where nothing else is said.
   struct Sums {
@@ -50,9 +55,27 @@ private:
   /// Number of the direction, Way::same, or Way::mixed for couplings along an axis without a direction, too.
   KOKKOS_FUNCTION int direction_of(std::uint16_t way) const
   {
-    const int axis = Way::axis(way);
-    return axis < 0 ? axis : in.direction_of_axis[axis];
+    const int axis      = Way::axis(way);
+    int       direction = axis;
+    for (int e = 0; e < 3; ++e) direction = axis == e ? in.direction_of_axis[e] : direction;
+    return direction;
   }
+  template <class T>
+  KOKKOS_FUNCTION static void add(T (&of)[3], int d, const T &v)
+  {
+    for (int e = 0; e < 3; ++e) of[e] += e == d ? v : T(0);
+  }
+  /// The couplings to the neighbours of a row along each direction.
+  struct Beside {
+    Scalar               v[3][2 * Reach + 1] = {};
+    KOKKOS_FUNCTION void add(int d, int offset, const Scalar &value)
+    {
+      if constexpr (Reach == 1) {
+        for (int e = 0; e < 3; ++e)
+          for (int k = 0; k < 3; ++k) v[e][k] += e == d && k == offset + 1 ? value : Scalar(0);
+      } else v[d][Reach + offset] += value;
+    }
+  };
   KOKKOS_FUNCTION static double total_of(const Sums &s) { return size_of(s.inner) + s.size[0] + s.size[1] + s.size[2]; }
   /// 0 for what rounding leaves of numbers of this size.
   KOKKOS_FUNCTION static Scalar rounded(const Scalar &rest, double total) { return size_of(rest) <= 100 * static_cast<double>(unit_roundoff<Scalar>()) * total ? Scalar(0) : rest; }
@@ -61,12 +84,9 @@ private:
   {
     const int own = component_of(r);
     Sums      s;
-    Scalar    beside[3][2 * farthest + 1];
+    Beside    beside;
     s.inner = s.other = Scalar(0), s.stray = 0, s.mixed = 0;
-    for (int d = 0; d < 3; ++d) {
-      s.along[d] = s.missing[d] = Scalar(0), s.size[d] = s.every[d] = 0;
-      for (int k = -in.reach; k <= in.reach && d < in.directions; ++k) beside[d][farthest + k] = Scalar(0);
-    }
+    for (int d = 0; d < 3; ++d) s.along[d] = s.missing[d] = Scalar(0), s.size[d] = s.every[d] = 0;
     for (int b = 0; b < 2; ++b) {
       if (in.J[b].rows == 0) continue;
       for (Index k = in.J[b].row_begin[r]; k < in.J[b].row_begin[r + 1]; ++k) {
@@ -80,14 +100,14 @@ private:
           s.stray += size_of(v), s.mixed += !is_zero(v);
           if (is_own) s.other += v;
         } else {
-          s.every[d] += size_of(v);
-          if (is_own) s.along[d] += v, s.size[d] += size_of(v), beside[d][farthest + Way::offset(way)] += v;
+          add(s.every, d, size_of(v));
+          if (is_own) add(s.along, d, v), add(s.size, d, size_of(v)), beside.add(d, Way::offset(way), v);
         }
       }
     }
-    for (int d = 0; d < in.directions; ++d)
-      for (int k = 1; k <= in.reach; ++k) {
-        const Scalar before = beside[d][farthest - k], after = beside[d][farthest + k];
+    for (int d = 0; d < 3; ++d)
+      for (int k = 1; k <= Reach; ++k) {
+        const Scalar before = beside.v[d][Reach - k], after = beside.v[d][Reach + k];
         if (is_zero(before) != is_zero(after)) s.missing[d] -= before + after;
       }
     return s;
@@ -100,7 +120,7 @@ private:
   KOKKOS_FUNCTION std::int64_t nearest(std::int64_t r, int d) const
   {
     std::int64_t column = -1;
-    int          least  = farthest + 1;
+    int          least  = Way::farthest + 1;
     for (Index k = in.J[0].row_begin[r]; k < in.J[0].row_begin[r + 1]; ++k) {
       const std::uint16_t way = in.way[0][k];
       if (direction_of(way) != d || Way::component(way) != component_of(r) || is_zero(in.J[0].value[k])) continue;
@@ -133,27 +153,23 @@ private:
   }
 
   /// Where lines of several directions end at a row, neighbours tell which of them were cut off: a corner between Neumann and Dirichlet conditions.
-  KOKKOS_FUNCTION void weigh_ends(std::int64_t r, Scalar (&missing)[3]) const
+  RIBBON_NOINLINE KOKKOS_FUNCTION OfDirections weigh_ends(std::int64_t r, OfDirections missing) const
   {
-    Scalar weighed[3] = {missing[0], missing[1], missing[2]};
-    int    ends       = 0;
-    for (int d = 0; d < 3; ++d) ends += !is_zero(missing[d]);
-    if (ends < 2) return;
+    OfDirections weighed = missing;
     for (int d = 0; d < in.directions; ++d) {
       Scalar share(0);
-      if (is_zero(missing[d])) continue;
-      if (!share_of_end<2>(r, d, share)) return;
-      weighed[d] *= share;
+      if (is_zero(missing.of[d])) continue;
+      if (!share_of_end<2>(r, d, share)) return missing;
+      weighed.of[d] *= share;
     }
-    if (is_zero(weighed[0] + weighed[1] + weighed[2])) return;
-    for (int d = 0; d < 3; ++d) missing[d] = weighed[d];
+    return is_zero(weighed.of[0] + weighed.of[1] + weighed.of[2]) ? missing : weighed;
   }
 
   /// S_d - e_d of all directions.
   KOKKOS_FUNCTION void diagonals(std::int64_t r, const Sums &s, SplitCounts &counts, Scalar (&own)[3]) const
   {
     if (in.directions == 1) { // nothing is left out
-      own[0] = in.shift * mass_of_row(r) - s.inner;
+      own[0] = in.shift * mass_of_row(r) - s.inner, own[1] = own[2] = Scalar(0);
       return;
     }
     Scalar missing[3] = {s.missing[0], s.missing[1], s.missing[2]}, rest = rest_of(r, s);
@@ -161,12 +177,16 @@ private:
     for (int d = 0; d < 3; ++d)
       if (!is_zero(missing[d]) && !(least > 0 && least <= size_of(missing[d]))) least = size_of(missing[d]);
     // so much less is no neighbour: reaction at Neumann ends, and where upwind differences have one side alone
-    if (size_of(rest) >= 0.1 * least) weigh_ends(r, missing);
-    else missing[0] = missing[1] = missing[2] = Scalar(0);
+    if (size_of(rest) < 0.1 * least) missing[0] = missing[1] = missing[2] = Scalar(0);
+    else if (!is_zero(missing[0]) + !is_zero(missing[1]) + !is_zero(missing[2]) > 1) {
+      const RowSplitter  self    = *this; // of which the function gets an address
+      const OfDirections weighed = self.weigh_ends(r, {{missing[0], missing[1], missing[2]}});
+      for (int d = 0; d < 3; ++d) missing[d] = weighed.of[d];
+    }
     const Scalar all  = missing[0] + missing[1] + missing[2];
     const bool   ends = real_part(rest) * real_part(all) > 0;
     if (!ends && real_part(rest) < 0) rest = Scalar(0), ++counts.growth;
-    for (int d = 0; d < in.directions; ++d) own[d] = s.along[d] - (ends ? missing[d] / all * rest : rest / Scalar(static_cast<real_t<Scalar>>(in.directions)));
+    for (int d = 0; d < 3; ++d) own[d] = s.along[d] - (ends ? missing[d] / all * rest : rest / Scalar(static_cast<real_t<Scalar>>(in.directions)));
   }
 
   /// The diagonal entry of M.
@@ -180,21 +200,22 @@ private:
   }
 
   /// The same for an entry of the element off the diagonal: what couplings to component c do not explain is shared evenly.
-  KOKKOS_FUNCTION void entries_of_element(std::int64_t r, int c, double total, Scalar (&entry)[3]) const
+  RIBBON_NOINLINE KOKKOS_FUNCTION OfDirections entries_of_element(std::int64_t r, int c, double total) const
   {
-    Scalar rest(0);
-    for (int d = 0; d < 3; ++d) entry[d] = Scalar(0);
+    Scalar       rest(0);
+    OfDirections entry = {{Scalar(0), Scalar(0), Scalar(0)}};
     for (int b = 0; b < 2; ++b) {
       if (in.J[b].rows == 0) continue;
       for (Index k = in.J[b].row_begin[r]; k < in.J[b].row_begin[r + 1]; ++k) {
         if (Way::component(in.way[b][k]) != c) continue;
         const int d = direction_of(in.way[b][k]);
         rest += in.J[b].value[k];
-        if (d >= 0) entry[d] += in.J[b].value[k];
+        if (d >= 0) entry.of[d] += in.J[b].value[k];
       }
     }
     rest = rounded(rest, total);
-    for (int d = 0; d < in.directions; ++d) entry[d] -= rest / Scalar(static_cast<real_t<Scalar>>(in.directions));
+    for (int d = 0; d < in.directions; ++d) entry.of[d] -= rest / Scalar(static_cast<real_t<Scalar>>(in.directions));
+    return entry;
   }
 
   /// Entries of row r, in the order of storage, with the diagonal where J has none.
@@ -222,15 +243,19 @@ private:
     walk(
       r,
       [&] {
-        for (int d = 0; d < in.directions; ++d) emit(d + 1, 0, own[d]);
+        for (int d = 0; d < 3; ++d)
+          if (d < in.directions) emit(d + 1, 0, own[d]);
       },
       [&](int b, Index k, int d) {
         const Scalar negative = in.M[b] ? in.shift * in.M[b][k] - in.J[b].value[k] : -in.J[b].value[k];
         if (d >= 0) emit(d + 1, b, negative);
         if (d != Way::same) return;
-        Scalar entry[3] = {negative, negative, negative};
-        if (in.directions > 1) entries_of_element(r, Way::component(in.way[b][k]), total, entry);
-        for (int e = 0; e < in.directions; ++e) emit(e + 1, b, entry[e]);
+        OfDirections entry = {{negative, negative, negative}};
+        if (in.directions > 1) {
+          const RowSplitter self = *this;
+          entry                  = self.entries_of_element(r, Way::component(in.way[b][k]), total);
+        }
+        for (int e = 0; e < in.directions; ++e) emit(e + 1, b, entry.of[e]);
       });
   }
 
@@ -239,8 +264,9 @@ private:
   {
     const Scalar scale = scale_of(s.inner);
     int          own = 0, along = 0;
-    for (int d = 0; d < in.directions; ++d) {
-      if (s.every[d] > s.every[own]) own = d;
+    double       most = s.every[0];
+    for (int d = 0; d < 3; ++d) { // there is none along directions beyond the last
+      if (s.every[d] > most) own = d, most = s.every[d];
       along += s.every[d] > 0;
     }
     counts.torn += along + (s.stray > 0) > 1;

@@ -37,18 +37,22 @@ PetscErrorCode ComputeMass(TS ts, PetscReal t, Vec U, Vec implicit, bool *change
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Coloured differences keep a copy of F that is bound to the host; of numbers that a device has, too, PETSc copies those of the device alone, and differences of nothing follow.
-PetscErrorCode LeaveFunctionToTheHost(SNES snes)
+/// Coloured differences copy F to a vector that is bound to the host; PETSc copies numbers of a device to the device, where nobody looks, and differences of nothing follow. What is bound to the host is
+/// copied there. `bound`: F, to be released afterwards, or null.
+PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
 {
   PetscErrorCode (*function)(SNES, Vec, Mat, Mat, void *);
-  PetscScalar *numbers;
-  Vec          F;
+  PetscBool there;
+  Vec       F;
   PetscFunctionBegin;
+  *bound = nullptr;
   PetscCall(SNESGetJacobian(snes, nullptr, nullptr, &function, nullptr));
   if (function != SNESComputeJacobianDefaultColor) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SNESGetFunction(snes, &F, nullptr, nullptr));
-  PetscCall(VecGetArray(F, &numbers));
-  PetscCall(VecRestoreArray(F, &numbers));
+  PetscCall(VecBoundToCPU(F, &there));
+  if (there) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecBindToCPU(F, PETSC_TRUE));
+  *bound = F;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,15 +60,17 @@ PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B)
 {
   TS_ADI  *adi = adi_of(ts);
   SNES     snes;
+  Vec      bound;
   PetscInt lag;
   PetscFunctionBegin;
   adi->shift = shift;
   PetscCall(TSGetSNES(ts, &snes));
-  PetscCall(LeaveFunctionToTheHost(snes));
+  PetscCall(BindFunctionToTheHost(snes, &bound));
   PetscCall(SNESGetLagJacobian(snes, &lag)); // of nonlinear iterations: there are none here
   PetscCall(SNESSetLagJacobian(snes, 1));
   PetscCall(SNESComputeJacobian(snes, U, A, B));
   PetscCall(SNESSetLagJacobian(snes, lag));
+  if (bound) PetscCall(VecBindToCPU(bound, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -224,8 +230,10 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
 PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok)
 {
   TS_ADI         *adi  = adi_of(ts);
-  const PetscReal sign = sign_of(adi);
+  const PetscReal sign = sign_of(adi), kept = sign * adi->factor_scale;
   PetscFunctionBegin;
+  // the step that ends a run differs by what its times were rounded to: for that nothing is factored again
+  if (PetscAbsReal(a - kept) <= PetscMin(1000 * PETSC_MACHINE_EPSILON * PetscAbsReal(ts->ptime), PETSC_SQRT_MACHINE_EPSILON * a)) a = kept;
   for (int d = 0; d < adi->splitting.directions(); ++d) {
     const bool scaled = d == 0 || all_scaled;
     PetscCall(adi->factors.factor(adi->splitting, d, 0, scaled ? sign / a : 1, scaled ? sign : a, nullptr));

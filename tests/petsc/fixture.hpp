@@ -246,15 +246,20 @@ inline std::string printed(const std::function<void(PetscViewer)> &print)
 /// ||b - A x|| / ||b||, or with the transpose of A.
 inline PetscReal relative_residual(Mat A, Vec b, Vec x, bool transposed = false)
 {
-  Vec       r;
+  Vec       y, r, rest; // of A's own type: on a device it multiplies no others
   PetscReal norm = -1, size = 1;
-  VecDuplicate(b, &r);
-  if (transposed) MatMultTranspose(A, x, r);
-  else MatMult(A, x, r);
-  VecAXPY(r, -1, b);
-  VecNorm(r, NORM_2, &norm);
+  MatCreateVecs(A, &y, &r);
+  VecDuplicate(r, &rest);
+  VecCopy(x, y);
+  VecCopy(b, rest);
+  if (transposed) MatMultTranspose(A, y, r);
+  else MatMult(A, y, r);
+  VecAXPY(rest, -1, r);
+  VecNorm(rest, NORM_2, &norm);
   VecNorm(b, NORM_2, &size);
+  VecDestroy(&y);
   VecDestroy(&r);
+  VecDestroy(&rest);
   return norm / size;
 }
 

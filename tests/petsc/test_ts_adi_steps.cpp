@@ -98,6 +98,28 @@ TEST_F(TSADISteps, LaggedJacobiansKeepTheOrder) // one rank
   }
 }
 
+/// Its size differs from that of the others by what the times were rounded to.
+TEST_F(TSADISteps, TheStepThatEndsARunTakesTheFactorsOfTheOthers) // one rank
+{
+  PetscLogEvent      factor;
+  PetscEventPerfInfo before, after;
+  OK(PetscLogDefaultBegin());
+  DiffusionTS run(problem_with([](Diffusion &) {}), "douglas");
+  run.fixed(0.05 / 20, 0.05);
+  OK(TSADISetLagJacobian(run.ts, -1));
+  OK(TSStep(run.ts));
+  OK(PetscLogEventGetId("PCLineFactor", &factor));
+  OK(PetscLogEventGetPerfInfo(0, factor, &before));
+  OK(TSSolve(run.ts, run.u));
+  OK(PetscLogEventGetPerfInfo(0, factor, &after));
+  PetscReal size, time;
+  OK(TSGetPrevTime(run.ts, &time));
+  size = 0.05 - time;
+  EXPECT_NE(size, 0.05 / 20);
+  EXPECT_GT(before.count, 0);
+  EXPECT_EQ(after.count, before.count);
+}
+
 /// One solve of a linear problem allocates nothing after its first step, whether Jacobians are kept or computed anew and found to be the same.
 TEST_F(TSADISteps, AStepAllocatesNothing)
 {
