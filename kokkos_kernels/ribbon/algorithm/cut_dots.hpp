@@ -84,6 +84,7 @@ public:
     const double by_dots = static_cast<double>(rows_read()) * (1 + 2 * ends_.width * shared);
     if (by_correction - by_dots > least && continue_lines(exec, lines, bands, options, solver_)) way_ = CutWay::known;
     else if (by_dots <= least && may_be_ahead) way_ = CutWay::ahead;
+    if (way_ != CutWay::known) solver_ = {};
     batch_.A = parts.A, batch_.cut.piece = piece_.m + (piece_.right ? 0 : piece_.K), batch_.cut.K = piece_.K;
     splits_ = Dots::most_splits(dots(nullptr, lines), device::multiprocessors(exec));
   }
