@@ -2,25 +2,32 @@
 /* compat.h  The only place that asks which PETSc this is (3.18 to 3.26). */
 #pragma once
 
+#include <petsc/private/kspimpl.h>
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 #include <petsc/private/snesimpl.h>
 #include <petscdmda.h>
 #include <petscdevice.h>
 #include <petscksp.h>
+#include <petscts.h>
 
 #include <ribbon/compat.hpp>
 
 #include <complex>
+#include <utility>
 
 #if !defined(PETSC_SUCCESS) && PETSC_VERSION_LT(3, 19, 0)
   #define PETSC_SUCCESS 0
 #endif
 
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define PetscAssertPointer PetscValidPointer
+#endif
+
 #if PETSC_VERSION_LT(3, 23, 0)
 using RibbonOptionItems = PetscOptionItems *;
 #else
-using RibbonOptionItems          = PetscOptionItems;
+using RibbonOptionItems = PetscOptionItems;
 #endif
 
 #if PETSC_VERSION_GE(3, 20, 0)
@@ -57,6 +64,17 @@ static inline PetscErrorCode RibbonCallPreSolve([[maybe_unused]] PC pc, [[maybe_
   #define RibbonMatSolveBegin(ksp) ((void)(ksp))
 #endif
 
+/* The right-hand sides of KSPMatSolve(), of which the default test of convergence takes the norm from 3.26 on, not that of ksp->vec_rhs. */
+static inline Mat RibbonSwapMatRHS([[maybe_unused]] KSP ksp, [[maybe_unused]] Mat B)
+{
+#if PETSC_VERSION_LT(3, 26, 0)
+  return nullptr;
+#else
+  std::swap(ksp->mat_rhs, B);
+  return B;
+#endif
+}
+
 /* Arrays of a dense matrix where they are; 3.18 hands out host arrays only. */
 #if PETSC_VERSION_LT(3, 19, 0)
 static inline PetscErrorCode RibbonDenseGetArrayReadAndMemType(Mat A, const PetscScalar **a, PetscMemType *m)
@@ -84,22 +102,45 @@ static inline PetscErrorCode RibbonDenseRestoreArrayWriteAndMemType(Mat A, Petsc
   #define RibbonDenseRestoreArrayWriteAndMemType MatDenseRestoreArrayWriteAndMemType
 #endif
 
-/* Forgets that the application's function was outside its domain, as SNESComputeFunction() does before it calls. Newer PETScs have another name for it. */
-template <class S>
-auto RibbonClearDomainError(S snes, int) -> decltype(snes->domainerror, PetscErrorCode())
+/* Whether the application's function was outside its domain; SNESComputeFunction() clears it before it calls. */
+inline PetscBool &RibbonFunctionDomainError(SNES snes)
 {
-  snes->domainerror = PETSC_FALSE;
-  return PETSC_SUCCESS;
+#if PETSC_VERSION_LT(3, 25, 0)
+  return snes->domainerror;
+#else
+  return snes->functiondomainerror;
+#endif
 }
-template <class S>
-auto RibbonClearDomainError(S snes, long) -> decltype(snes->functiondomainerror, PetscErrorCode())
+
+#if PETSC_VERSION_LT(3, 25, 0)
+  #define RIBBON_SNES_DIVERGED_NANORINF SNES_DIVERGED_FNORM_NAN
+#else
+  #define RIBBON_SNES_DIVERGED_NANORINF SNES_DIVERGED_FUNCTION_NANORINF
+#endif
+
+#if PETSC_VERSION_LT(3, 26, 0)
+using RibbonTSIFunction   = TSIFunction;
+using RibbonTSRHSFunction = TSRHSFunction;
+using RibbonTSIJacobian   = TSIJacobian;
+using RibbonTSRHSJacobian = TSRHSJacobian;
+  #define RibbonGMRESRefineAlways(ksp) KSPGMRESSetCGSRefinementType(ksp, KSP_GMRES_CGS_REFINE_ALWAYS)
+#else
+using RibbonTSIFunction   = TSIFunctionFn *;
+using RibbonTSRHSFunction = TSRHSFunctionFn *;
+using RibbonTSIJacobian   = TSIJacobianFn *;
+using RibbonTSRHSJacobian = TSRHSJacobianFn *;
+  #define RibbonGMRESRefineAlways(ksp) KSPOrthogonalizationSetCGSRefinementType(ksp, KSP_ORTHOGONALIZATION_CGS_REFINE_ALWAYS)
+#endif
+
+/* PCSetDiagonalScale() is gone from 3.26. */
+static inline PetscErrorCode RibbonGetDiagonalScale([[maybe_unused]] PC pc, PetscBool *scales)
 {
-  snes->functiondomainerror = PETSC_FALSE;
+#if PETSC_VERSION_LT(3, 26, 0)
+  return PCGetDiagonalScale(pc, scales);
+#else
+  *scales = PETSC_FALSE;
   return PETSC_SUCCESS;
-}
-inline PetscErrorCode RibbonClearDomainError(SNES snes)
-{
-  return RibbonClearDomainError(snes, 0);
+#endif
 }
 
 namespace ribbon::petsc {

@@ -49,7 +49,7 @@ void ChainSolver<Scalar, Exec>::factor_entries(const Exec &exec, const ChainEntr
       const Leaves       leaves{tree_, A, factors_};
       const std::int64_t tiles = (tree_.chain.chains * tree_.slots + Leaves::leaves - 1) / Leaves::leaves;
       at_once                  = (tree_.chain.chains == 1 || tree_.slots >= Leaves::leaves) && tiles <= tiles_at_once(exec);
-      if (at_once) device::launch(exec, "ribbon::chain_factor", {tiles, Both::team_size, Both::scratch(is_virtual)}, Both{leaves, {tree_, factors_, {arrivals_.data()}}});
+      if (at_once) device::launch(exec, "ribbon::chain_factor", {tiles, Both::team_size, Both::scratch(is_virtual)}, Both{leaves, {tree_, factors_, {arrivals_.data()}, {0, tree_.top()}, tops()}});
       else device::launch(exec, "ribbon::chain_leaves", {tiles, Leaves::max_threads, Leaves::scratch(is_virtual)}, leaves);
     });
   } else {
@@ -72,8 +72,18 @@ void ChainSolver<Scalar, Exec>::factor_joins(const Exec &exec)
   if (in_tiles_) {
     if (tree_.top() == 0) return;
     with_tiles<Scalar>(W, [&](auto K) {
-      using Kernel = QrJoinRegistersKernel<Scalar, K()>;
-      device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[tree_.stage_top(0)], Kernel::team_size, Kernel::scratch(!is_device_space<Exec>)}, Kernel{tree_, factors_, {arrivals_.data()}});
+      const int  top   = tree_.top();
+      const auto joins = [&](const auto &kernel) {
+        using Kernel = std::decay_t<decltype(kernel)>;
+        device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[tree_.stage_top(kernel.levels.bottom)], Kernel::team_size, Kernel::scratch(!is_device_space<Exec>)}, kernel);
+      };
+      using Many = QrJoinRegistersKernel<Scalar, K()>;
+      if constexpr (K() <= 4) joins(Many{tree_, factors_, {arrivals_.data()}, {0, top}, tops()});
+      else { // higher up a device is not full
+        const int middle = tree_.chain.chains * tree_.count[tree_.stage_top(0)] <= tiles_at_once(exec) ? 0 : tree_.stage_top(0);
+        if (middle > 0) joins(Many{tree_, factors_, {arrivals_.data()}, {0, middle}, tops()});
+        if (middle < top) joins(QrJoinRegistersKernel<Scalar, K(), 512>{tree_, factors_, {arrivals_.data()}, {middle, top}, tops()});
+      }
     });
     return;
   }

@@ -99,15 +99,20 @@ StagedWords<Exec> room_for_tops(const Exec &exec, const Tree &tree)
   return allocate<StagedWords<Exec>>(exec, "ribbon::top_pivots", is_device_space<Exec> ? TopRecords(tree).span() * words<Statistics> : 0);
 }
 
-/// What the nodes at the top watched, of all chains together; waits for exec. Statistics are in views of their words; `room`: of room_for_tops().
+/// Whether kernels can write there, too: without a copy the host waits a few microseconds less.
+template <class Exec>
+inline constexpr bool writes_to_tops = is_device_space<Exec> &&Kokkos::SpaceAccessibility<Exec, typename StagingSpace<Exec>::type>::accessible;
+
+/// What the nodes at the top watched, of all chains together; waits for exec. Statistics are in views of their words; `room`: of room_for_tops(), `is_written`: by the kernels.
 template <class Statistics, class Exec, class View>
-Statistics top_statistics(const Exec &exec, const Tree &tree, const View &leaves, const View &joins, const StagedWords<Exec> &room)
+Statistics top_statistics(const Exec &exec, const Tree &tree, const View &leaves, const View &joins, const StagedWords<Exec> &room, bool is_written = false)
 {
   const TopRecords tops(tree);
   Statistics       all;
   if (tops.count == 0) return all;
   const auto watched = Kokkos::subview(tops.of_leaves ? leaves : joins, std::make_pair(tops.first * words<Statistics>, (tops.first + tops.span()) * words<Statistics>));
-  if constexpr (is_device_space<Exec>) Kokkos::deep_copy(exec, room, watched);
+  if constexpr (is_device_space<Exec>)
+    if (!is_written) Kokkos::deep_copy(exec, room, watched);
   exec.fence();
   const Statistics *records;
   if constexpr (is_device_space<Exec>) records = as_records<Statistics>(room);

@@ -16,13 +16,15 @@ namespace ribbon {
 
 namespace multifrontal {
 
-/// Rows of a leaf on a device. For the widest chains with kernels of their own registers let three tiles of 32 leaves, instead of four, run on a multiprocessor at the same time; more rows than these have at 64 a leaf
-/// take longer leaves.
-template <class Exec>
+/// Rows of a leaf on a device. A chain whose leaves are all worked off at the same time takes as long as one of them, so that these are short; of long chains with wide windows registers let three tiles of 32 leaves,
+/// instead of four, run on a multiprocessor, and more rows than these have at 64 a leaf take longer leaves.
+template <class Scalar, class Exec>
 std::int64_t usual_leaf(const Exec &exec, const Chain &chain)
 {
-  const std::int64_t rows = 64, at_once = 3 * 32 * rows * tiles_at_once(exec);
-  return chain.width() == 10 && chain.rows * chain.chains > at_once ? 80 : rows;
+  const std::int64_t usual = std::max<std::int64_t>({64, 4 * chain.width(), std::min<std::int64_t>(chain.rows / 65536, 128)}), rows = chain.rows * chain.chains, at_once = 32 * tiles_at_once(exec);
+  if (!with_tiles<Scalar>(chain.width(), [](auto) {})) return usual;
+  if (chain.chains == 1 && rows <= 32 * at_once) return rows <= 4 * at_once ? 16 : 32;
+  return chain.width() >= 8 && rows > 3 * 64 * at_once ? std::max<std::int64_t>(usual, 80) : usual;
 }
 
 /// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
@@ -83,7 +85,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   if (options.zero_pivot < 0 || !is_finite(options.zero_pivot)) refuse("zero_pivot " + std::to_string(options.zero_pivot));
   std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, std::max(W, 1));
   if (options.leaf_size == 0) {
-    if (is_device_space<Exec>) leaf = std::max({leaf, std::int64_t(4) * W, std::min<std::int64_t>(chain.rows / 65536, 128), usual_leaf(exec, chain)});
+    if (is_device_space<Exec>) leaf = std::max(leaf, usual_leaf<Scalar>(exec, chain));
     else leaf = std::max<std::int64_t>({leaf, 64, 4 * W, chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
   }
   tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
@@ -154,6 +156,15 @@ void ChainSolver<Scalar, Exec>::factor_passed(const Exec &exec, const Scalar *pa
   finish_report(exec);
 }
 
+/// Where joins at the top write what was watched for the host; null where that is copied.
+template <class Scalar, class Exec>
+typename ChainSolver<Scalar, Exec>::Statistics *ChainSolver<Scalar, Exec>::tops() const
+{
+  if constexpr (multifrontal::writes_to_tops<Exec>)
+    if (in_tiles_ && tree_.top() > 0) return multifrontal::as_records<Statistics>(top_statistics_);
+  return nullptr;
+}
+
 /// Copies what the node at the top passes, and says what the pivots were.
 template <class Scalar, class Exec>
 void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
@@ -161,7 +172,7 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
   using namespace multifrontal;
   using Unmanaged            = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   const auto [level, node]   = top_node(tree_);
-  const Statistics all       = top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_, top_statistics_);
+  const Statistics all       = top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_, top_statistics_, tops() != nullptr);
   const double     tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto       bytes     = report_.bytes;
   report_                    = {};

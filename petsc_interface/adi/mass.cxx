@@ -47,7 +47,7 @@ PetscErrorCode ApplyMass(TS ts, PetscReal t, Vec U, Vec implicit, PetscBool imex
   PetscCall(VecNorm(implicit, NORM_INFINITY, &size));
   *noise = 32 * PETSC_MACHINE_EPSILON * size / c;
   PetscCall(TSGetSNES(ts, &snes));
-  PetscCall(RibbonClearDomainError(snes));
+  RibbonFunctionDomainError(snes) = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -70,7 +70,7 @@ PetscErrorCode EstimateSpectrum(KSP_ADI *adi, int d, bool least, Spectrum *spect
   PetscCall(KSPSetOptionsPrefix(gmres, "adi_spectrum_")); // options of the program's solvers are not for this one
   PetscCall(KSPSetType(gmres, KSPGMRES));
   PetscCall(KSPGMRESSetRestart(gmres, steps));
-  PetscCall(KSPGMRESSetCGSRefinementType(gmres, KSP_GMRES_CGS_REFINE_ALWAYS));
+  PetscCall(RibbonGMRESRefineAlways(gmres));
   PetscCall(KSPSetTolerances(gmres, PETSC_SMALL, PETSC_SMALL, PETSC_MAX_REAL, steps));
   PetscCall(KSPSetComputeEigenvalues(gmres, PETSC_TRUE));
   PetscCall(KSPSetOperators(gmres, S, S));

@@ -144,7 +144,9 @@ PetscErrorCode Show(KSP ksp, Block &k, PetscInt c, const F &f)
   PetscCall(WithRead(k.b, k.B, c, [&](Vec right) {
     return WithRead(k.x, k.X, c, [&](Vec solution) {
       ksp->vec_rhs = right, ksp->vec_sol = solution;
+      const Mat            B     = RibbonSwapMatRHS(ksp, nullptr);
       const PetscErrorCode error = f();
+      RibbonSwapMatRHS(ksp, B);
       ksp->vec_rhs = b, ksp->vec_sol = x;
       return error;
     });
@@ -293,7 +295,7 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   PetscMPIInt size;
   Mat         A;
   PetscFunctionBegin;
-  PetscCall(PCGetDiagonalScale(ksp->pc, &scales));
+  PetscCall(RibbonGetDiagonalScale(ksp->pc, &scales));
   PetscCheck(!scales, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "Krylov method %s does not support diagonal scaling", ((PetscObject)ksp)->type_name);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   PetscCall(PCGetOperators(ksp->pc, &A, nullptr));

@@ -14,12 +14,10 @@ namespace {
 /// SNES is never asked to solve: the domain errors of the application's functions are asked for here.
 PetscErrorCode CheckDomain(TS ts, Vec F)
 {
-  SNES      snes;
-  PetscBool outside;
+  SNES snes;
   PetscFunctionBegin;
   PetscCall(TSGetSNES(ts, &snes));
-  PetscCall(SNESGetFunctionDomainError(snes, &outside));
-  if (outside) PetscCall(VecSet(F, PETSC_INFINITY)); // known to this rank alone: the next norm tells all
+  if (RibbonFunctionDomainError(snes)) PetscCall(VecSet(F, PETSC_INFINITY)); // known to this rank alone: the next norm tells all
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,12 +107,12 @@ PetscErrorCode Split(TS ts, PetscReal t, Vec U, Mat B, PetscReal shift, bool *ch
 /// What the application gave, as it is at the start of a run.
 PetscErrorCode LookAtProblem(TS ts)
 {
-  TS_ADI       *adi = adi_of(ts);
-  DM            dm;
-  TSIFunction   ifunction;
-  TSRHSFunction rhsfunction;
-  TSIJacobian   ijacobian;
-  TSRHSJacobian rhsjacobian;
+  TS_ADI             *adi = adi_of(ts);
+  DM                  dm;
+  RibbonTSIFunction   ifunction;
+  RibbonTSRHSFunction rhsfunction;
+  RibbonTSIJacobian   ijacobian;
+  RibbonTSRHSJacobian rhsjacobian;
   PetscFunctionBegin;
   PetscCall(TSGetDM(ts, &dm));
   PetscCall(DMTSGetIFunction(dm, &ifunction, nullptr));
@@ -148,7 +146,7 @@ PetscErrorCode Evaluate(TS ts, PetscReal t, Vec Y, Vec R)
 {
   TS_ADI *adi = adi_of(ts);
   PetscFunctionBegin;
-  PetscCall(RibbonClearDomainError(ts->snes));
+  RibbonFunctionDomainError(ts->snes) = PETSC_FALSE;
   PetscCall(AwaitCopies(R));
   if (adi->has_ifunction) PetscCall(TSComputeIFunction(ts, t, Y, adi->udot, R, PETSC_FALSE));
   else PetscCall(TSComputeRHSFunction(ts, t, Y, R));
@@ -158,13 +156,10 @@ PetscErrorCode Evaluate(TS ts, PetscReal t, Vec Y, Vec R)
 
 PetscErrorCode ReportNotFinite(TS ts)
 {
-  PetscInt  outside;
-  PetscBool mine;
+  PetscInt outside = RibbonFunctionDomainError(ts->snes);
   PetscFunctionBegin;
-  PetscCall(SNESGetFunctionDomainError(ts->snes, &mine));
-  outside = mine;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outside, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ts)));
-  PetscCall(SNESSetConvergedReason(ts->snes, outside ? SNES_DIVERGED_FUNCTION_DOMAIN : SNES_DIVERGED_FNORM_NAN));
+  PetscCall(SNESSetConvergedReason(ts->snes, outside ? SNES_DIVERGED_FUNCTION_DOMAIN : RIBBON_SNES_DIVERGED_NANORINF));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -200,13 +195,13 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
   PetscCall(SNESGetFunction(snes, &F, nullptr, nullptr));
   PetscCheck(B, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_WRONGSTATE, "TS adi: there is no Jacobian matrix; set one, or a DM that makes it (with -snes_mf_operator in place of -snes_mf)");
   // finite differences take F, at the solution of SNES, for the function that they differentiate
-  adi->stage_time = t;
-  PetscCall(RibbonClearDomainError(snes));
+  adi->stage_time                 = t;
+  RibbonFunctionDomainError(snes) = PETSC_FALSE;
   PetscCall(AwaitCopies(F));
   PetscCall(TSComputeIFunction(ts, t, U, adi->udot, F, adi->imex ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(CheckDomain(ts, F));
   if (adi->imex) {
-    PetscCall(RibbonClearDomainError(snes));
+    RibbonFunctionDomainError(snes) = PETSC_FALSE;
     PetscCall(AwaitCopies(R));
     PetscCall(TSComputeRHSFunction(ts, t, U, R));
     PetscCall(CheckDomain(ts, R));

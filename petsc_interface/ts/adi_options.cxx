@@ -59,19 +59,17 @@ PetscErrorCode SetDirectionJacobian(TS ts, PetscInt direction, Mat A, TSADIDirec
 
 PetscErrorCode ComposeADIOptions(TS ts, bool attach)
 {
-  const std::pair<const char *, PetscVoidFunction> functions[] = {
-    {"TSADISetType_C", (PetscVoidFunction)SetType},
-    {"TSADIGetType_C", (PetscVoidFunction)GetType},
-    {"TSADISetTheta_C", (PetscVoidFunction)Access<&TS_ADI::theta>::set},
-    {"TSADIGetTheta_C", (PetscVoidFunction)Access<&TS_ADI::theta>::get},
-    {"TSADISetLagJacobian_C", (PetscVoidFunction)Access<&TS_ADI::lag_jacobian>::set},
-    {"TSADIGetLagJacobian_C", (PetscVoidFunction)Access<&TS_ADI::lag_jacobian>::get},
-    {"TSADISetRannacher_C", (PetscVoidFunction)Access<&TS_ADI::rannacher>::set},
-    {"TSADIGetRannacher_C", (PetscVoidFunction)Access<&TS_ADI::rannacher>::get},
-    {"TSADISetDirectionJacobian_C", (PetscVoidFunction)SetDirectionJacobian},
-  };
+  const auto compose = [&](const char *name, auto function) { return PetscObjectComposeFunction((PetscObject)ts, name, attach ? function : nullptr); };
   PetscFunctionBegin;
-  for (const auto &[name, function] : functions) PetscCall(PetscObjectComposeFunction((PetscObject)ts, name, attach ? function : nullptr));
+  PetscCall(compose("TSADISetType_C", &SetType));
+  PetscCall(compose("TSADIGetType_C", &GetType));
+  PetscCall(compose("TSADISetTheta_C", &Access<&TS_ADI::theta>::set));
+  PetscCall(compose("TSADIGetTheta_C", &Access<&TS_ADI::theta>::get));
+  PetscCall(compose("TSADISetLagJacobian_C", &Access<&TS_ADI::lag_jacobian>::set));
+  PetscCall(compose("TSADIGetLagJacobian_C", &Access<&TS_ADI::lag_jacobian>::get));
+  PetscCall(compose("TSADISetRannacher_C", &Access<&TS_ADI::rannacher>::set));
+  PetscCall(compose("TSADIGetRannacher_C", &Access<&TS_ADI::rannacher>::get));
+  PetscCall(compose("TSADISetDirectionJacobian_C", &SetDirectionJacobian));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,7 +122,7 @@ PetscErrorCode SetADIFromOptions(TS ts, RibbonOptionItems PetscOptionsObject)
   {                                                                                                                                                                                                                        \
     PetscFunctionBegin;                                                                                                                                                                                                    \
     PetscValidHeaderSpecific(ts, TS_CLASSID, 1);                                                                                                                                                                           \
-    PetscValidPointer(value, 2);                                                                                                                                                                                           \
+    PetscAssertPointer(value, 2);                                                                                                                                                                                          \
     PetscUseMethod(ts, "TSADIGet" #Name "_C", (TS, Type *), (ts, value));                                                                                                                                                  \
     PetscFunctionReturn(PETSC_SUCCESS);                                                                                                                                                                                    \
   }

@@ -163,6 +163,16 @@ struct Grid {
   }
 };
 
+/// The DM is not asked for operators, right-hand sides and guesses.
+inline PetscErrorCode deactivate_dm(KSP ksp)
+{
+#if PETSC_VERSION_LT(3, 25, 0)
+  return KSPSetDMActive(ksp, PETSC_FALSE);
+#else
+  return KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE);
+#endif
+}
+
 /// A matrix without a DM from a function entry(row, column), rows split evenly among the ranks, `stored` deciding the pattern.
 inline Mat matrix(PetscInt n, const std::function<PetscScalar(PetscInt, PetscInt)> &entry, const std::function<bool(PetscInt, PetscInt)> &stored, PetscInt local = PETSC_DECIDE)
 {

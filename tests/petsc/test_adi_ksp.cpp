@@ -26,7 +26,7 @@ struct Solver {
     KSPSetOperators(ksp, A, A);
     if (da) {
       KSPSetDM(ksp, da);
-      KSPSetDMActive(ksp, PETSC_FALSE);
+      deactivate_dm(ksp);
     }
     KSPSetType(ksp, KSPADI);
     KSPSetTolerances(ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, 2000);
@@ -242,7 +242,7 @@ TEST_F(AdiKSP, SmoothsOnTheLevelsOfMultigrid)
     OK(PCMGGetSmoother(pc, l, &smoother));
     OK(KSPSetType(smoother, KSPADI));
     OK(KSPSetDM(smoother, dms[l]));
-    OK(KSPSetDMActive(smoother, PETSC_FALSE));
+    OK(deactivate_dm(smoother));
   }
   OK(MatCreateVecs(fine.A, &x, &b));
   OK(VecSet(b, 1));

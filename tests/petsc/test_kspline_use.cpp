@@ -261,7 +261,7 @@ TEST_F(KSPLine, StandsInOtherSolvers)
     Solver s(grid.A, nullptr, nullptr, "o_");
     OK(KSPSetType(s.ksp, KSPFGMRES));
     OK(KSPSetDM(s.ksp, grid.da));
-    OK(KSPSetDMActive(s.ksp, PETSC_FALSE));
+    OK(deactivate_dm(s.ksp));
     OK(KSPSetFromOptions(s.ksp));
     s.tolerances(1e-6, 60);
     EXPECT_EQ(s.solve(), KSP_CONVERGED_RTOL) << options;

@@ -78,11 +78,7 @@ TEST_F(PCLineSharing, GalerkinLevelsShareWithATolerance)
     OK(DMDASetInterpolationType(grid.da, DMDA_Q1));
     OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
     OK(KSPSetDM(ksp, grid.da));
-#if PETSC_VERSION_LT(3, 25, 0)
-    OK(KSPSetDMActive(ksp, PETSC_FALSE));
-#else
-    OK(KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
-#endif
+    OK(deactivate_dm(ksp));
     OK(KSPSetOperators(ksp, grid.A, grid.A));
     OK(KSPGetPC(ksp, &pc));
     OK(PCSetType(pc, PCMG));

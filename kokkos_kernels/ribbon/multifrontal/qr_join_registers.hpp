@@ -8,14 +8,27 @@
 
 namespace ribbon::multifrontal {
 
+/// Threads of a group of 16, 32 or 64, one of at most 15 of its team, wait for each other.
+KOKKOS_INLINE_FUNCTION void group_barrier([[maybe_unused]] int group, [[maybe_unused]] int threads)
+{
+#if defined(__CUDA_ARCH__)
+  if (threads > 32) {
+    asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "r"(threads) : "memory");
+    return;
+  }
+#endif
+  device::lane_barrier(32); // groups of a warp go together
+}
+
 /// The arithmetic of QrJoinKernel for W = kl + ku known when compiled. The column of a pivot goes to scratch as it is; every lane makes the reflection of it for itself, so that a step has one barrier, of a warp.
-template <class Scalar, int W>
+/// @tparam TeamSize  threads; where wide joins are few, larger teams with a column a lane are faster, where they fill the device, two
+template <class Scalar, int W, int TeamSize = W <= 4 ? 256 : 128>
 struct QrJoinRegistersKernel {
-  static constexpr int  team_size       = W <= 6 ? 256 : 128; ///< threads
-  static constexpr int  max_threads     = W <= 6 ? 512 : 384; ///< so few registers that several teams fit a multiprocessor
-  static constexpr int  own             = W <= 6 ? 1 : 2;     ///< columns of a lane
-  static constexpr int  busy            = 5 * W / own;        ///< lanes with columns: of the cut, the cuts before and behind, Q
-  static constexpr int  lanes           = busy <= 16 ? 16 : 32;
+  static constexpr int  team_size       = TeamSize;
+  static constexpr int  own             = W > 6 && TeamSize == 128 ? 2 : 1; ///< columns of a lane
+  static constexpr int  max_threads     = own == 2 ? 384 : 512;             ///< so few registers that several teams fit a multiprocessor
+  static constexpr int  busy            = 5 * W / own;                      ///< lanes with columns: of the cut, the cuts before and behind, Q
+  static constexpr int  lanes           = busy <= 16 ? 16 : busy <= 32 ? 32 : 64;
   static constexpr int  groups          = team_size / lanes;
   static constexpr bool through_scratch = W > 4; ///< fronts come and go in runs; else lanes' columns are so short that they are fetched and stored as they are
   using Real                            = real_t<Scalar>;
@@ -23,6 +36,8 @@ struct QrJoinRegistersKernel {
   Tree            tree;
   Factors<Scalar> factors;
   Arrivals        arrivals;
+  Levels          levels; ///< a team begins with a stage of them from the bottom on
+  Statistics     *report; ///< where statistics of the joins at the top are also written, a chain's joins apart; may be null
 
   struct Lane {
     Scalar column[own][2 * W];
@@ -31,7 +46,7 @@ struct QrJoinRegistersKernel {
   };
   struct alignas(16) Shared {
     Scalar        pivot[2][2 * W];
-    Real          beta[W], size[W];                                ///< R_jj, and the largest entry of the column
+    Real          beta[W], size[W], ratio[W];                      ///< R_jj, the largest entry of the column, and what one is of the other
     Scalar        columns[through_scratch ? 5 * W : 1][2 * W + 1]; ///< on the way to and from memory, where neighbouring lanes have neighbouring numbers; odd: no two lanes meet in a bank
     Statistics    statistics[2];                                   ///< of the children
     Front<Scalar> front;
@@ -152,6 +167,19 @@ struct QrJoinRegistersKernel {
   {
     Statistics all = shared.statistics[0];
     if (!shared.front.closes) all.join(shared.statistics[1]);
+    Real product = 1, smallest = all.smallest;
+    int  at = -1;
+    RIBBON_UNROLL
+    for (int k = 0; k < W; ++k) {
+      product *= magnitude(shared.beta[k]);
+      if (!(shared.ratio[k] >= smallest)) smallest = shared.ratio[k], at = k;
+    }
+    if (!all.not_finite && product > 1e-100 && product < 1e100) {
+      all.product *= product;
+      if (!all.is_tame()) all.settle();
+      if (at >= 0) all.smallest = smallest, all.column = Front<Scalar>::column_number(tree, chain, level, node, at);
+      return all;
+    }
     RIBBON_NO_UNROLL
     for (int k = 0; k < W; ++k) all.take(shared.beta[k], shared.size[k], Front<Scalar>::column_number(tree, chain, level, node, k));
     return all;
@@ -163,11 +191,12 @@ struct QrJoinRegistersKernel {
     Shared                     *all  = reinterpret_cast<Shared *>(team.scratch());
     int                        *flag = reinterpret_cast<int *>(all + groups);
     device::Threads<Lane, Team> threads(team, reinterpret_cast<char *>(flag) + 16);
-    const std::int64_t          tops = tree.count[tree.stage_top(0)], chain = team.league_rank() / tops;
+    Levels                      stage{levels.bottom, tree.stage_top(levels.bottom)};
+    const std::int64_t          tops = tree.count[stage.top], chain = team.league_rank() / tops;
     const auto                  join = [&](int level, std::int64_t base, std::int64_t end) {
       const auto phase = [&](const auto &body) {
         threads.for_each([&](int v, Lane &mine) { body(v % lanes, base + v / lanes, mine, all[v / lanes]); });
-        threads.for_each([&](int, Lane &) { device::lane_barrier(lanes); });
+        threads.for_each([&](int v, Lane &) { group_barrier(v / lanes, lanes); });
       };
       const auto begin = [&](const Scalar *first, const Scalar *second, int lane, Lane &mine, Shared &shared) {
         mine.active = lane < busy && mine.is_there;
@@ -196,14 +225,17 @@ struct QrJoinRegistersKernel {
         phase([&](int lane, std::int64_t, Lane &mine, Shared &shared) {
           if (mine.active) put(lane, mine, shared);
         });
-      phase([&](int lane, std::int64_t node, Lane &mine, Shared &shared) {
+      phase([&](int lane, std::int64_t, Lane &mine, Shared &shared) {
         if (!mine.is_there) return;
+        if (lane < W) shared.ratio[lane] = magnitude(shared.beta[lane]) / shared.size[lane];
         store(shared.front, lane, mine, shared);
-        if (lane == lanes - 1) *shared.front.statistics = watched(chain, level, node, shared);
       });
-      phase([](int, std::int64_t, Lane &, Shared &) {}); // scratch is used again
+      phase([&](int lane, std::int64_t node, Lane &mine, Shared &shared) {
+        if (!mine.is_there || lane != lanes - 1) return;
+        const Statistics seen = *shared.front.statistics = watched(chain, level, node, shared);
+        if (report && level == tree.top()) report[chain * tree.joins] = seen;
+      });
     };
-    Levels       stage{0, tree.stage_top(0)};
     std::int64_t top = team.league_rank() % tops;
     RIBBON_NO_UNROLL
     do // the code of a join is there once: it is long, and a team goes through it for every level
@@ -212,7 +244,7 @@ struct QrJoinRegistersKernel {
         for (std::int64_t node = nodes.begin; node < nodes.end; node += groups) join(level, node, nodes.end);
         team.barrier();
       }
-    while (goes_on(team, tree, arrivals, chain, stage, top, 0, 1, flag));
+    while (stage.top < levels.top && goes_on(team, tree, arrivals, chain, stage, top, 0, 1, flag));
   }
 };
 
