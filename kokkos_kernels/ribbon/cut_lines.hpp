@@ -8,12 +8,13 @@
 ///     between    R z = r for all separators, block tridiagonal with blocks of S = K B; R from the blocks() of all pieces. This is left to the caller.
 ///     backward   x = y - V zl - W zr, where V and W have not decayed below rounding
 ///
-/// Right-hand sides are read and solutions written once, and once more where the spikes reach. (Mattor, Williams & Hewett, Parallel Computing 21, 1995; with separators as in
+/// Right-hand sides are read and solutions written once, and once more where the spikes reach. By one_pass (cut_dots.hpp) forward may leave y out: then
+/// backward solves x = A_i^-1 (f - couplings to zl and zr), so that right-hand sides are read twice at most and solutions written once; or, where the spikes reach a few rows, y is had between forward and
+/// backward, while messages travel. (Mattor, Williams & Hewett, Parallel Computing 21, 1995; with separators as in
 /// Polizzi & Sameh, "A parallel hybrid banded system solver: the SPIKE algorithm", Parallel Computing 32, 2006: R is a Schur complement, and as well-behaved as the matrix.)
 #pragma once
 
-#include <ribbon/algorithm/cut_kernels.hpp>
-#include <ribbon/line_solver.hpp>
+#include <ribbon/algorithm/cut_dots.hpp>
 
 #include <algorithm>
 #include <string>
@@ -54,8 +55,9 @@ public:
   /// @param lines  of piece.m rows
   /// @param bands  of the pieces, not periodic, with the entries in columns of other pieces where Bands ignore them; kept
   /// @param us     right_couplings() of the piece left of this one
+  /// @param dots   whether dot products with rows of the inverse may be taken; the caller is to check the digits then, and to correct() or keep() that
   /// @throws std::invalid_argument as LineSolver
-  CutLines(const Exec &exec, const CutPiece &piece, const LineSet &lines, const Input &bands, const std::vector<Scalar> &us, const LineSolverOptions &options, std::string &failure)
+  CutLines(const Exec &exec, const CutPiece &piece, const LineSet &lines, const Input &bands, const std::vector<Scalar> &us, bool dots, const LineSolverOptions &options, std::string &failure)
   {
     parts_.piece    = piece;
     parts_.A.values = bands.values, parts_.A.lines = piece.lines, parts_.A.kl = bands.kl(), parts_.A.ku = bands.ku(), parts_.A.B = bands.block;
@@ -66,20 +68,40 @@ public:
     if (piece.n() == 0) return;
     Input interior  = bands;
     interior.values = allocate<typename Input::values_type>(exec, "ribbon::cut_lines::bands", bands.values.extent(0), static_cast<std::size_t>(piece.n()), bands.values.extent(2));
-    Kokkos::parallel_for("ribbon::cut_lines::rows", indices(exec, static_cast<std::int64_t>(bands.values.extent(0)) * piece.n()), typename Kernels::RowsKernel{bands.values, interior.values});
-    solver_ = LineSolver<Scalar, Exec>(exec, inside(lines), interior, options);
-    if (!solver_.report().ok()) failure = "a piece cannot be solved by itself";
-    else spikes(exec, interior, options);
+    Kokkos::parallel_for("ribbon::cut_lines::rows", indices(exec, static_cast<std::int64_t>(bands.values.extent(0)) * piece.n()), typename Kernels::RowsKernel{parts_.A, piece, interior.values});
+    solver_ = LineSolver<Scalar, Exec>(exec, piece.inside(lines), interior, options);
+    if (!solver_.report().ok()) {
+      failure = "a piece cannot be solved by itself";
+      return;
+    }
+    spikes(exec, interior, options);
+    if (dots && solver_.report().algorithm == "one_pass" && interior.half_bandwidth() <= 2 && interior.block == 1 && (interior.lhs == Lhs::shared || interior.lhs == Lhs::classes))
+      dots_ = CutDots<Scalar, Exec>(exec, parts_, piece.inside(lines), interior, options, std::min(left_rows() + right_rows() + piece.m - piece.n(), piece.m));
+    way_ = dots_.way();
   }
 
-  const FactorReport &report() const { return solver_.report(); }
+  const FactorReport &report() const { return way_ == CutWay::known ? dots_.report() : solver_.report(); }
   bool                has_interior() const { return parts_.piece.n() > 0; }
   const CutPiece     &piece() const { return parts_.piece; }
   /// Rows at either end that a correction changes, of all of a piece.
   std::int64_t   left_rows() const { return parts_.spikes.left_rows; }
   std::int64_t   right_rows() const { return parts_.spikes.right_rows; }
   real_t<Scalar> largest_spike() const { return largest_; }
-  std::size_t    bytes() const { return (has_interior() ? solver_.report().bytes : 0) + (parts_.spikes.V.size() + parts_.spikes.W.size() + parts_.Us.size()) * sizeof(Scalar); }
+  CutWay         way() const { return way_; }
+  /// Rows of a piece that dot products read.
+  std::int64_t rows_read() const { return dots_.rows_read(); }
+  std::size_t  bytes() const { return (way_ != CutWay::known && has_interior() ? solver_.report().bytes : 0) + dots_.bytes() + (parts_.spikes.V.size() + parts_.spikes.W.size() + parts_.Us.size()) * sizeof(Scalar); }
+
+  /// Without dot products from now on, or with them after all; only until keep().
+  void correct(bool yes) { way_ = yes ? CutWay::corrected : dots_.way(); }
+  /// Forgets what the way that is taken has no use for, after blocks().
+  void keep()
+  {
+    if (way_ == CutWay::corrected) dots_ = {};
+    if (way_ == CutWay::known) solver_ = {}, parts_.spikes.V = {}, parts_.spikes.W = {};
+  }
+  /// Makes room for solves of so many lines.
+  void reserve(const Exec &exec, std::int64_t lines) { dots_.reserve(exec, lines); }
 
   /// BlocksKernel's words on the host, for one matrix where that is that of all lines.
   std::vector<Scalar> blocks(const Exec &exec) const
@@ -93,22 +115,30 @@ public:
     return host;
   }
 
-  /// y to x, and 2 S numbers of every line to `ends`: EndsKernel. b == x is allowed. Asynchronous on exec.
+  /// 2 S numbers of every line to `ends`: EndsKernel. b == x is allowed. Asynchronous on exec.
   void forward(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, Scalar *ends) const
   {
-    if (has_interior()) solver_.solve(exec, b, inside(in), x, inside(out));
-    Kokkos::parallel_for("ribbon::cut_lines::ends", light(exec, in.lines()), typename Kernels::EndsKernel{parts_, b, x, in, out, ends});
+    if (way_ != CutWay::corrected) return dots_.forward(exec, parts_, b, in, ends);
+    solve_interior(exec, b, in, x, out);
+    Kokkos::parallel_for("ribbon::cut_lines::ends", light_indices(exec, in.lines()), typename Kernels::template EndsKernel<typename Kernels::Solved>{parts_, {x, out, parts_.piece}, b, in, ends});
   }
 
-  /// x from y. Asynchronous on exec.
-  void backward(const Exec &exec, const Scalar *zl, const Scalar *zr, Scalar *x, const LineSet &out) const
+  /// What is left to do before the separators are known, when others have been sent the `ends`. Asynchronous on exec.
+  void meanwhile(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
+    if (way_ == CutWay::ahead) solve_interior(exec, b, in, x, out);
+  }
+
+  /// x, with b and x as they were given before. Asynchronous on exec.
+  void backward(const Exec &exec, const Scalar *b, const LineSet &in, const Scalar *zl, const Scalar *zr, Scalar *x, const LineSet &out) const
+  {
+    if (way_ == CutWay::known) return dots_.between(exec, b, in, zl, zr, x, out);
     const CutPiece                 &piece = parts_.piece;
     typename Kernels::CorrectKernel kernel{parts_, zl, zr, x, out, 0, piece.m, out.is_contiguous(), is_device_space<Exec>};
     const std::int64_t              left = left_rows(), right = right_rows() + piece.m - piece.n();
     const auto                      run = [&](std::int64_t first, std::int64_t rows) {
       kernel.first = first, kernel.rows = rows;
-      if (rows > 0) Kokkos::parallel_for("ribbon::cut_lines::correct", light(exec, kernel.flat ? kernel.threads() : kernel.along ? out.lines() : rows), kernel);
+      if (rows > 0) Kokkos::parallel_for("ribbon::cut_lines::correct", light_indices(exec, kernel.flat ? kernel.threads() : kernel.along ? out.lines() : rows), kernel);
     };
     if (left + right >= piece.m) return run(0, piece.m);
     run(0, left);
@@ -118,20 +148,10 @@ public:
   const typename Kernels::Parts &parts() const { return parts_; }
 
 private:
-  /// Kokkos sends so large a functor through a staging copy, and waits, without the hint.
-  static auto light(const Exec &exec, std::int64_t n)
+  /// y to x.
+  void solve_interior(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
-#if KOKKOS_VERSION >= 30400
-    return Kokkos::Experimental::require(indices(exec, n), Kokkos::Experimental::WorkItemProperty::HintLightWeight);
-#else
-    return indices(exec, n);
-#endif
-  }
-
-  LineSet inside(LineSet set) const
-  {
-    set.rows = parts_.piece.n();
-    return set;
+    if (has_interior()) solver_.solve(exec, b, parts_.piece.inside(in), x, parts_.piece.inside(out));
   }
 
   void spikes(const Exec &exec, const Input &interior, const LineSolverOptions &options)
@@ -167,7 +187,9 @@ private:
   }
 
   typename Kernels::Parts  parts_;
-  LineSolver<Scalar, Exec> solver_;
+  LineSolver<Scalar, Exec> solver_; ///< to y
+  CutDots<Scalar, Exec>    dots_;
+  CutWay                   way_     = CutWay::corrected;
   real_t<Scalar>           largest_ = 0;
 };
 

@@ -47,7 +47,7 @@ public:
     PetscCallCXX(inner_ = std::make_unique<CutPart<Exec>>());
     typename Base::Input bands;
     PetscCallCXX(bands = this->matrices(exec, R, separators, this->first_line(), this->own_lines(), true));
-    PetscCall(inner_->set_up(exec, chain, this->reduced_lines(rows(group), this->own_lines()), bands, place_.periodic, how_, {}, why_not));
+    PetscCall(inner_->set_up(exec, chain, this->reduced_lines(rows(group), this->own_lines()), bands, place_.periodic, how_, false, {}, why_not));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   std::string  who() const override { return format("in %lld groups of ranks", static_cast<long long>(groups_.parts)) + (inner_ ? ", between them " + inner_->who() : ""); }

@@ -22,7 +22,9 @@ public:
   /// @param lines  pieces of this rank
   /// @param bands  of these, with the entries in columns of other ranks where Bands ignore them
   /// @param how    how.cut: PC_LINE_CUT_AUTO, _EXACT or _DROP
-  PetscErrorCode set_up(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines, const Input &bands, bool periodic, const CutChoices &how, const LineSolverOptions &options, std::string *why_not)
+  /// @param dots   whether pieces may bring what dot products give, which probe() is to check
+  PetscErrorCode set_up(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines, const Input &bands, bool periodic, const CutChoices &how, bool dots, const LineSolverOptions &options,
+                        std::string *why_not)
   {
     CutPiece            piece;
     std::vector<Scalar> us;
@@ -37,7 +39,7 @@ public:
     if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(FromLeft(piece.right ? CutLines<Scalar, Exec>::right_couplings(exec, piece, bands) : std::vector<Scalar>(), &us));
     try {
-      cut_ = CutLines<Scalar, Exec>(exec, piece, lines, bands, us, options, *why_not);
+      cut_ = CutLines<Scalar, Exec>(exec, piece, lines, bands, us, dots, options, *why_not);
     } catch (const std::invalid_argument &e) {
       *why_not = e.what();
     } catch (const std::exception &e) {
@@ -63,7 +65,8 @@ public:
   {
     const long long   rows = place_.separators() * place_.S, left = cut_.left_rows(), right = cut_.right_rows(), m = cut_.piece().m;
     const std::string how = !asks_neighbours_ ? format("exactly, reduced systems of %lld unknowns solved ", rows) : exact_ ? "exactly " : "approximately ";
-    return how + who() + format(", corrections reach %lld and %lld of %lld rows", left, right, m);
+    if (cut_.way() == CutWay::known) return how + who() + format(", separators from dot products with %lld of %lld rows", static_cast<long long>(cut_.rows_read()), m);
+    return how + who() + format(", corrections reach %lld and %lld of %lld rows", left, right, m) + (cut_.way() == CutWay::ahead ? ", interiors solved while messages travel" : "");
   }
   FactorReport report() const
   {
@@ -74,7 +77,8 @@ public:
     return r;
   }
 
-  /// What becomes of a solve, in this order: forward(), send(), reduce(), backward(). Collective on the chain. forward() allocates where there are more lines than ever before, as with several right-hand sides.
+  /// What becomes of a solve, in this order: forward(), send(), meanwhile(), reduce(), backward(). Collective on the chain. forward() allocates where there are more lines than ever before, as with several right-hand
+  /// sides.
   PetscErrorCode forward(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
   {
     const Events *events;
@@ -87,15 +91,26 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode send(const Exec &exec, std::int64_t lines) { return Exchange(&CutExchange<Exec>::send, exec, lines); }
+  PetscErrorCode meanwhile(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  {
+    const Events *events;
+    PetscFunctionBegin;
+    if (cut_.way() != CutWay::ahead) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(GetEvents(&events));
+    PetscCall(PetscLogEventBegin(events->forward, 0, 0, 0, 0));
+    PetscCallCXX(cut_.meanwhile(exec, b, in, x, out));
+    PetscCall(PetscLogEventEnd(events->forward, 0, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode reduce(const Exec &exec, std::int64_t lines) { return Exchange(&CutExchange<Exec>::reduce, exec, lines); }
-  PetscErrorCode backward(const Exec &exec, Scalar *x, const LineSet &out)
+  PetscErrorCode backward(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
   {
     const Events *events;
     PetscFunctionBegin;
     PetscCall(GetEvents(&events));
     if (!takes_columns()) PetscCall(Exchange(&CutExchange<Exec>::receive, exec, out.lines()));
     PetscCall(PetscLogEventBegin(events->backward, 0, 0, 0, 0));
-    PetscCallCXX(cut_.backward(exec, z(true, out.lines()), z(false, out.lines()), x, out));
+    PetscCallCXX(cut_.backward(exec, b, in, z(true, out.lines()), z(false, out.lines()), x, out));
     PetscCall(PetscLogEventEnd(events->backward, 0, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -105,22 +120,47 @@ public:
     PetscFunctionBegin;
     PetscCall(forward(exec, b, in, x, out));
     PetscCall(send(exec, in.lines()));
+    PetscCall(meanwhile(exec, b, in, x, out));
     PetscCall(reduce(exec, in.lines()));
-    PetscCall(backward(exec, x, out));
+    PetscCall(backward(exec, b, in, x, out));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /// Solution of the last solve left of this piece (`of_left`), or in its own separators; number s of line l at s lines + l.
   const Scalar *z(bool of_left, std::int64_t lines) const { return exchange_->z(of_left, lines); }
 
-  /// Solves right-hand sides whose backward errors tell whether the digits of these lines are kept; `why_not` says that they are not. Collective on the chain.
+  /// Solves right-hand sides whose backward errors tell whether the digits of these lines are kept; `why_not` says that they are not. Dot products lose some where an inverse is large: pieces are
+  /// corrected where that keeps more. Collective on the chain.
   PetscErrorCode probe(const Exec &exec, const LineSet &like, PCLineCut cut, std::string *why_not)
+  {
+    const double sound = 45 * static_cast<double>(unit_roundoff<Scalar>());
+    int          dots  = cut_.way() != CutWay::corrected;
+    PetscFunctionBegin;
+    PetscCall(Measure(exec, like));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &dots, 1, MPI_INT, MPI_MAX, comm()));
+    if (dots && !(probe_error_ <= sound)) {
+      const double before = probe_error_;
+      cut_.correct(true);
+      PetscCall(Measure(exec, like));
+      if (!(probe_error_ <= before / 2)) cut_.correct(false), probe_error_ = before;
+    }
+    cut_.keep();
+    if (rcond_ <= 1000 * static_cast<double>(unit_roundoff<Scalar>())) *why_not = "a line is singular, or nearly so";
+    else if (!(probe_error_ <= sound) && cut != PC_LINE_CUT_DROP) *why_not = "the probe found the reduced system to lose digits";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  MPI_Comm comm() const { return place_.chain->comm; }
+
+  /// Backward error and condition of three right-hand sides, over all ranks of the chain.
+  PetscErrorCode Measure(const Exec &exec, const LineSet &like)
   {
     using Real               = real_t<Scalar>;
     using Kernel             = typename CutKernels<Scalar, Memory>::ProbeKernel;
     const CutPiece    &piece = cut_.piece();
     const std::int64_t K = piece.K, all = place_.lines;
-    const Real         eps = unit_roundoff<Scalar>();
     PetscFunctionBegin;
+    probe_error_ = 0, rcond_ = 1;
     const LineSet                      set = (like.is_contiguous() ? LineSet::contiguous(piece.m, all) : LineSet::interleaved(piece.m, all)).with_components(piece.B);
     const auto                         x   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
     const Kokkos::View<Real *, Memory> norms("ribbon::probe::norms", static_cast<std::size_t>(4 * all));
@@ -152,13 +192,8 @@ public:
         if (size_of > 0) rcond_ = std::min(rcond_, static_cast<double>(b / size_of));
       }
     }
-    if (rcond_ <= 1000 * static_cast<double>(eps)) *why_not = "a line is singular, or nearly so";
-    else if (!(probe_error_ <= 45 * static_cast<double>(eps)) && cut != PC_LINE_CUT_DROP) *why_not = "the probe found the reduced system to lose digits";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-
-private:
-  MPI_Comm comm() const { return place_.chain->comm; }
 
   /// What the rank left of this one has for it.
   PetscErrorCode FromLeft(const std::vector<Scalar> &to_right, std::vector<Scalar> *from_left) const
@@ -202,6 +237,7 @@ private:
   {
     if (lines <= room_) return;
     exchange_->reserve(exec, lines);
+    cut_.reserve(exec, lines);
     room_ = lines;
   }
 

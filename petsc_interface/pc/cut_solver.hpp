@@ -20,7 +20,7 @@ public:
     for (Part &part : parts_) {
       Input of_part;
       PetscCallCXX(of_part = bands_of(exec, part, bands));
-      PetscCall(part.cut.set_up(exec, chain, of(part, lines), of_part, periodic, how, options, why_not));
+      PetscCall(part.cut.set_up(exec, chain, of(part, lines), of_part, periodic, how, true, options, why_not));
       if (why_not->empty()) PetscCall(part.cut.probe(exec, of(part, lines), how.cut, why_not));
       if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS); // on all ranks
     }
@@ -68,12 +68,13 @@ public:
     }
     for (Part &part : parts_)
       if (is_device_space<Exec>) PetscCall(part.cut.send(part.exec, of(part, in).lines())); // waits for this part alone
+    for (Part &part : parts_) PetscCall(part.cut.meanwhile(part.exec, b, of(part, in), x, of(part, out)));
     for (Part &part : parts_) {
       PetscCall(part.cut.reduce(part.exec, of(part, in).lines()));
-      if (part.cut.takes_columns()) PetscCall(part.cut.backward(part.exec, x, of(part, out)));
+      if (part.cut.takes_columns()) PetscCall(part.cut.backward(part.exec, b, of(part, in), x, of(part, out)));
     }
     for (Part &part : parts_)
-      if (!part.cut.takes_columns()) PetscCall(part.cut.backward(part.exec, x, of(part, out))); // more messages
+      if (!part.cut.takes_columns()) PetscCall(part.cut.backward(part.exec, b, of(part, in), x, of(part, out))); // more messages
     for (Part &part : parts_)
       if (is_device_space<Exec>) PetscCallCXX(part.exec.fence());
     PetscFunctionReturn(PETSC_SUCCESS);

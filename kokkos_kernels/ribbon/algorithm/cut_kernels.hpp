@@ -16,7 +16,24 @@ struct CutPiece {
 
   KOKKOS_INLINE_FUNCTION int S() const { return K * B; }
   KOKKOS_INLINE_FUNCTION std::int64_t n() const { return right ? m - K : m; }
+  /// The interiors of the pieces `set`.
+  LineSet inside(LineSet set) const
+  {
+    set.rows = n();
+    return set;
+  }
 };
+
+/// 0, 1, ..., n - 1 for a functor that Kokkos would send through a staging copy, and wait, without the hint that it is light.
+template <class Exec>
+auto light_indices(const Exec &exec, std::int64_t n)
+{
+#if KOKKOS_VERSION >= 30400
+  return Kokkos::Experimental::require(indices(exec, n), Kokkos::Experimental::WorkItemProperty::HintLightWeight);
+#else
+  return indices(exec, n);
+#endif
+}
 
 /// The kernels of a piece, in one place of types.
 template <class Scalar, class Memory>
@@ -100,12 +117,20 @@ struct CutKernels {
       to(k) = words((u * 2 * S + s + (right ? S : 0)) * matrices + c);
     }
   };
+  /// The interior rows, without what lies beside an end of the line.
   struct RowsKernel {
-    Values               from, to;
+    Matrix               A;
+    CutPiece             piece;
+    Values               to;
     KOKKOS_FUNCTION void operator()(const std::int64_t k) const
     {
-      const auto matrices = static_cast<std::int64_t>(to.extent(0));
-      for (std::size_t d = 0; d < to.extent(2); ++d) to(k % matrices, k / matrices, d) = from(k % matrices, k / matrices, d);
+      const auto         matrices = static_cast<std::int64_t>(to.extent(0));
+      const std::int64_t c = k % matrices, i = k / matrices, n = piece.n();
+      const int          words = A.B * A.B;
+      for (int d = 0; d < static_cast<int>(to.extent(2)); ++d) {
+        const std::int64_t j = i + d / words - A.kl;
+        to(c, i, d)          = (j < 0 && !piece.left) || (j >= n && !piece.right) ? Scalar(0) : A.values(c, i, d);
+      }
     }
   };
 
@@ -158,26 +183,36 @@ struct CutKernels {
     }
   };
 
+  /// y of pieces that have been solved: unknown e of their first or last K rows.
+  struct Solved {
+    const Scalar                 *y;
+    LineSet                       out;
+    CutPiece                      piece;
+    KOKKOS_INLINE_FUNCTION Scalar first(std::int64_t l, int e) const { return at(l, 0, e); }
+    KOKKOS_INLINE_FUNCTION Scalar last(std::int64_t l, int e) const { return at(l, piece.n() - piece.K, e); }
+    KOKKOS_INLINE_FUNCTION Scalar at(std::int64_t l, std::int64_t row, int e) const { return y[out(l, row + e / piece.B) + e % piece.B * out.component_stride]; }
+  };
+
   /// What a piece brings to the right-hand side of the reduced system: of the separators left of it (0 .. S - 1), and of its own (S .. 2 S - 1).
+  template <class Y>
   struct EndsKernel {
     Parts                parts;
-    const Scalar        *b, *y;
-    LineSet              in, out;
+    Y                    y;
+    const Scalar        *b;
+    LineSet              in;
     Scalar              *ends; ///< number c of line l at c lines + l
     KOKKOS_FUNCTION void operator()(const std::int64_t l) const
     {
       const CutPiece    &piece = parts.piece;
       const int          S = piece.S(), B = piece.B;
-      const std::int64_t n = piece.n(), c = parts.A.of(l), M = in.lines(), from = in.begin(l), to = out.begin(l);
+      const std::int64_t n = piece.n(), c = parts.A.of(l), M = in.lines(), from = in.begin(l);
       for (int a = 0; a < S; ++a) {
         Scalar left(0), own(0);
-        for (int e = 0; piece.left && e < S && e / B < n; ++e) left -= parts.us(l, a, e) * y[to + e / B * out.row_stride + e % B * out.component_stride];
+        for (int e = 0; piece.left && e < S && e / B < n; ++e) left -= parts.us(l, a, e) * y.first(l, e);
         if (piece.right) {
           own = b[from + (n + a / B) * in.row_stride + a % B * in.component_stride];
-          for (int e = 0; e < S; ++e) {
-            const std::int64_t i = n - piece.K + e / B;
-            if (i >= 0) own -= parts.ls(c, a, e) * y[to + i * out.row_stride + e % B * out.component_stride];
-          }
+          for (int e = 0; e < S; ++e)
+            if (n - piece.K + e / B >= 0) own -= parts.ls(c, a, e) * y.last(l, e);
         }
         ends[a * M + l] = left, ends[(S + a) * M + l] = own;
       }

@@ -18,6 +18,7 @@
 /// Sameh, SPIKE, 2006.) The pieces and the reduced system are solved by LineSolver, so that a reduced system that is long is cut again.
 #pragma once
 
+#include <ribbon/algorithm/known_separators.hpp>
 #include <ribbon/algorithm/partition_right_hand_side.hpp>
 #include <ribbon/line_solver.hpp>
 #include <ribbon/lines_from_csr.hpp>
@@ -36,8 +37,8 @@ public:
   using typename Kernels::AssembleKernel, typename Kernels::CorrectKernel, typename Kernels::BoundaryKernel;
   using typename Kernels::Spikes, typename Kernels::Parts, typename Kernels::CutKernel, typename Kernels::CouplingKernel, typename Kernels::ReachKernel;
   using GatherKernel = typename PartitionRightHandSide<Scalar, Memory>::GatherKernel;
-  using DotKernel    = typename PartitionRightHandSide<Scalar, Memory>::DotKernel;
-  using Ends         = PartitionEnds<Scalar, Memory>;
+  using Dots         = DotKernel<Scalar, Memory, Parts>;
+  using Ends         = InverseEnds<Scalar, Memory>;
   using Index        = Kokkos::IndexType<std::int64_t>;
 
   static constexpr std::int64_t long_piece = 512; ///< longer ones are cut so that kernels like their interiors
@@ -85,7 +86,7 @@ public:
         return;
       }
       spikes(exec, k, part, rows);
-      ends(exec, k, part, rows);
+      if (known_) end_rows_ = std::max(end_rows_, inverse_ends(exec, part, ends_[k]).most());
     }
     const std::int64_t separators = cut.separators(), reduced_matrices = shared ? 1 : cut.lines;
     const auto         S = static_cast<std::size_t>(cut.S());
@@ -108,7 +109,7 @@ public:
       if (!reduced_.report().ok()) failure = "the reduced system is singular";
     }
     if (!known_ || dots_beside_separators()) return;
-    splits_ = DotKernel::most_splits(dot_products(nullptr, lines), device::multiprocessors(exec));
+    splits_ = Dots::most_splits(dot_products(nullptr, lines), device::multiprocessors(exec));
     y_      = allocate<decltype(y_)>(exec, "ribbon::partition::y", static_cast<std::size_t>(splits_ * cut.parts() * 2 * ends_[0].width * cut.lines));
   }
 
@@ -139,7 +140,7 @@ public:
       const LineSet from = slice(in, first), to = slice(out, first);
       if (known_) {
         if (!dots_beside_separators()) {
-          const DotKernel dots = dot_products(b, from);
+          const Dots dots = dot_products(b, from);
           device::launch(exec, "ribbon::partition::dots", dots.league(), dots);
         }
         reduce(exec, b, y_.data(), from, to);
@@ -205,8 +206,12 @@ private:
   }
 
   /// A few rows at the ends of the pieces, which the kernel of the separators reads by itself.
-  bool      dots_beside_separators() const { return near_.size() > 0 && end_rows_ <= 128; }
-  DotKernel dot_products(const Scalar *b, const LineSet &in) const { return {parts_, {ends_[0], ends_[1]}, b, y_.data(), in, static_cast<int>(end_rows_), lane_bits(), splits_}; }
+  bool dots_beside_separators() const { return near_.size() > 0 && end_rows_ <= 128; }
+  Dots dot_products(const Scalar *b, const LineSet &in) const
+  {
+    const int reach = static_cast<int>(end_rows_);
+    return {parts_, {ends_[0], ends_[1]}, b, y_.data(), in, parts_.cut.piece * in.row_stride, {reach, reach}, lane_bits(), splits_};
+  }
 
   /// z, from the solution y of the pieces or what dot products left of it.
   void reduce(const Exec &exec, const Scalar *b, const Scalar *y, const LineSet &from, const LineSet &to) const
@@ -225,19 +230,7 @@ private:
   /// Pieces of shared matrices by one_pass, which takes separators that are known, where it has a kernel.
   void factor(const Exec &exec, int k, const LineSet &set, const Input &part)
   {
-    // measured on an H200: interleaved pentadiagonal pieces, which want kernels of 64 rows a thread, are better corrected
-    const bool faster = !is_device_space<Exec> || part.half_bandwidth() <= 1 || set.is_contiguous();
-    known_            = known_ && faster && part.lhs != Lhs::per_line && part.half_bandwidth() <= 2 && part.block == 1;
-    if (known_) {
-      LineSolverOptions options;
-      options.algorithm = "one_pass", options.continued = true;
-      try {
-        solver_[k] = LineSolver<Scalar, Exec>(exec, set, part, options);
-      } catch (const std::invalid_argument &) { // lines that are too short or too long
-        known_ = false;
-      }
-      known_ = known_ && solver_[k].report().ok();
-    }
+    known_ = known_ && continue_lines(exec, set, part, {}, solver_[k]);
     if (!known_) solver_[k] = LineSolver<Scalar, Exec>(exec, set, part);
   }
 
@@ -277,47 +270,6 @@ private:
     const double tolerance = most(true, false, 0) * static_cast<double>(unit_roundoff<Scalar>()) / 32;
     left_rows_             = std::max(left_rows_, static_cast<std::int64_t>(most(false, false, tolerance)));
     right_rows_            = std::max(right_rows_, static_cast<std::int64_t>(most(false, true, tolerance)));
-  }
-
-  /// Rows of the inverse of the pieces (tails) by solves with the transposed matrices, of which there are few.
-  void ends(const Exec &exec, int k, const Input &part, std::int64_t rows)
-  {
-    if (!known_) return;
-    const auto from = to_host(part);
-    const int  B = part.block, kl = part.kl(), ku = part.ku(), reach = std::max(1, part.half_bandwidth()) * B;
-    const auto matrices   = from.values.extent(0);
-    Ends      &e          = ends_[k];
-    Input      transposed = part;
-    transposed.lhs = Lhs::per_line, transposed.class_of_line = {}, transposed.lower = ku, transposed.upper = kl;
-    transposed.values = allocate<typename Input::values_type>(exec, "ribbon::partition::transposed", matrices, from.values.extent(1), from.values.extent(2));
-    const auto values = Kokkos::create_mirror_view(transposed.values);
-    const auto word   = [B](int d, int a, int b) { return static_cast<std::size_t>((d * B + a) * B + b); };
-    for (std::size_t c = 0; c < matrices; ++c)
-      for (std::int64_t i = 0; i < rows; ++i)
-        for (int d = -ku; d <= kl; ++d)
-          for (int a = 0; a < B; ++a)
-            for (int b = 0; b < B; ++b) values(c, static_cast<std::size_t>(i), word(d + ku, a, b)) = i + d < 0 || i + d >= rows ? Scalar(0) : from.values(c, static_cast<std::size_t>(i + d), word(kl - d, b, a));
-    Kokkos::deep_copy(transposed.values, values);
-    e.unknowns = rows * B, e.width = reach > 2 ? 4 : reach;
-    const std::int64_t columns = 2 * e.width;
-    e.words                    = Kokkos::View<Scalar *, Memory>("ribbon::partition::ends", matrices * static_cast<std::size_t>(columns * e.unknowns));
-    const auto words           = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), e.words);
-    const auto row             = [&](std::size_t c, std::int64_t column) { return words.data() + (static_cast<std::int64_t>(c) * columns + column) * e.unknowns; };
-    for (std::size_t c = 0; c < matrices; ++c)
-      for (std::int64_t v = 0; v < std::min<std::int64_t>(e.width, e.unknowns); ++v) row(c, v)[v] = row(c, columns - 1 - v)[e.unknowns - 1 - v] = Scalar(1);
-    Kokkos::deep_copy(e.words, words);
-    LineSet all{rows, static_cast<std::int64_t>(matrices), columns, B, columns * e.unknowns, e.unknowns, 0};
-    all.components = B;
-    LineSet lines  = all;
-    lines.count1   = 1;
-    LineSolver<Scalar, Exec>(exec, lines, transposed).solve(exec, e.words.data(), all, e.words.data(), all);
-    Kokkos::deep_copy(words, e.words);
-    double largest = 0;
-    for (std::size_t i = 0; i < words.size(); ++i) largest = std::max(largest, static_cast<double>(magnitude(words(i))));
-    for (std::size_t c = 0; c < matrices; ++c)
-      for (std::int64_t v = 0; v < columns; ++v)
-        for (std::int64_t i = 0; i < e.unknowns; ++i)
-          if (!(static_cast<double>(magnitude(row(c, v)[i])) <= largest * static_cast<double>(unit_roundoff<Scalar>()) / 32)) end_rows_ = std::max(end_rows_, (v < e.width ? i : e.unknowns - 1 - i) / B + 1);
   }
 
   LineSet                        lines_;
