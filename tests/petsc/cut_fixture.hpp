@@ -118,9 +118,10 @@ struct CutCaseSolver {
 
   double      scale(const PetscInt (&at)[3]) const { return at[c.along] ? 1 : c.penalty; }
   PetscScalar given(const PetscInt (&at)[3], PetscInt component, int column) const { return scale(at) * turned * Draw::noise(7 + static_cast<std::uint64_t>(column), number(at), component); }
-  /// M b, or M^T b, in natural numbering; zero elsewhere than on this rank. In place: b and x share an array.
+  /// M b, or M^T b, in natural numbering; zero elsewhere than on this rank. In place: b and x share an array, but for Kokkos vectors, which PETSc leaves broken by that.
   std::vector<PetscScalar> apply(bool transposed, bool in_place = false)
   {
+    in_place = in_place && !is_of_type(x, "kokkos");
     std::vector<PetscScalar> answer(static_cast<std::size_t>(c.n[0] * c.n[1] * c.n[2] * c.dof), 0);
     PetscScalar             *array;
     std::size_t              k = 0;

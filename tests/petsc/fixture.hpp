@@ -163,6 +163,18 @@ struct Grid {
   }
 };
 
+inline bool contains(const std::string &text, const std::string &part)
+{
+  return text.find(part) != std::string::npos;
+}
+
+inline bool is_of_type(Vec v, const char *part)
+{
+  VecType type;
+  VecGetType(v, &type);
+  return contains(type, part);
+}
+
 /// The DM is not asked for operators, right-hand sides and guesses.
 inline PetscErrorCode deactivate_dm(KSP ksp)
 {
@@ -350,11 +362,6 @@ inline PCFailedReason failed_reason(PC pc)
   PCFailedReason reason;
   PCGetFailedReason(pc, &reason);
   return reason;
-}
-
-inline bool contains(const std::string &text, const std::string &part)
-{
-  return text.find(part) != std::string::npos;
 }
 
 } // namespace test

@@ -73,7 +73,7 @@ TEST_F(PCLineCuts, TheInverseDecidesWhoIsAsked)
 {
   Stack fast(5, 60, ranks, 5);
   EXPECT_LT(fast.line.residual(fast.grid.A), 1e-14);
-  EXPECT_TRUE(ranks == 1 || contains(fast.line.view(), "joined: on rank 0: exactly by neighbours, corrections reach ")) << fast.line.view();
+  EXPECT_TRUE(ranks == 1 || contains(fast.line.view(), "joined: on rank 0: exactly by neighbours, ")) << fast.line.view();
   Stack slow(5, 30, ranks, 1e-4);
   EXPECT_LT(slow.line.residual(slow.grid.A), 1e-11);
   const std::string how = ranks == 2 ? "exactly by neighbours" : "exactly, reduced systems of " + std::to_string(ranks - 1) + " unknowns solved on every rank";
