@@ -84,10 +84,9 @@ public:
   bool                has_interior() const { return parts_.piece.n() > 0; }
   const CutPiece     &piece() const { return parts_.piece; }
   /// Rows at either end that a correction changes, of all of a piece.
-  std::int64_t   left_rows() const { return parts_.spikes.left_rows; }
-  std::int64_t   right_rows() const { return parts_.spikes.right_rows; }
-  real_t<Scalar> largest_spike() const { return largest_; }
-  CutWay         way() const { return way_; }
+  std::int64_t left_rows() const { return parts_.spikes.left_rows; }
+  std::int64_t right_rows() const { return parts_.spikes.right_rows; }
+  CutWay       way() const { return way_; }
   /// Rows of a piece that dot products read.
   std::int64_t rows_read() const { return dots_.rows_read(); }
   std::size_t  bytes() const { return (way_ != CutWay::known && has_interior() ? solver_.report().bytes : 0) + dots_.bytes() + (parts_.spikes.V.size() + parts_.spikes.W.size() + parts_.Us.size()) * sizeof(Scalar); }
@@ -173,10 +172,12 @@ private:
       lines.count0      = s.matrices;
       LineSolver<Scalar, Exec>(exec, lines, one, options).solve(exec, words.data(), set, words.data(), set);
     }
-    Kokkos::parallel_reduce("ribbon::cut_lines::largest", all, typename Kernels::LargestKernel{words}, Kokkos::Max<real_t<Scalar>>(largest_));
+    const typename Kernels::SpikeSizes sizes{words, parts_.A, s.matrices, n, piece.B, piece.S()};
+    const typename Kernels::Largest    largest("ribbon::cut_lines::largest", static_cast<std::size_t>(columns * s.matrices));
+    Kokkos::parallel_for("ribbon::cut_lines::largest", Kokkos::TeamPolicy<Exec>(exec, 2 * static_cast<int>(largest.extent(0)), Kokkos::AUTO), typename Kernels::LargestKernel{sizes, largest});
     for (bool right : {false, true}) {
       std::int64_t reach = 0;
-      Kokkos::parallel_reduce("ribbon::cut_lines::reach", all, typename Kernels::ReachKernel{words, s.matrices, n, piece.B, piece.S(), right, largest_ * unit_roundoff<Scalar>() / 32}, Kokkos::Max<std::int64_t>(reach));
+      Kokkos::parallel_reduce("ribbon::cut_lines::reach", all, typename Kernels::ReachKernel{sizes, largest, right}, Kokkos::Max<std::int64_t>(reach));
       reach                                = std::max<std::int64_t>(reach, 0);
       (right ? s.right_rows : s.left_rows) = reach;
       Words &kept                          = right ? s.W : s.V;
@@ -189,8 +190,7 @@ private:
   typename Kernels::Parts  parts_;
   LineSolver<Scalar, Exec> solver_; ///< to y
   CutDots<Scalar, Exec>    dots_;
-  CutWay                   way_     = CutWay::corrected;
-  real_t<Scalar>           largest_ = 0;
+  CutWay                   way_ = CutWay::corrected;
 };
 
 } // namespace ribbon

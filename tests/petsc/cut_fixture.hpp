@@ -15,6 +15,7 @@ struct CutCase {
   PetscInt              matrices = 1; ///< that differ; 0: one for every line
   bool                  periodic = false;
   double                strength = 1, shift = 1, penalty = 1; ///< penalty: what the first row of a line is multiplied by, and its right-hand side
+  double                seventh = 1;                          ///< what every seventh column along the lines is multiplied by; answers are multiplied by it, too
   std::vector<PetscInt> split[3];                             ///< sizes of the pieces
   std::string           options;
 
@@ -95,12 +96,13 @@ struct CutCaseSolver {
               PetscInt to[3] = {at[0], at[1], at[2]};
               to[d] += step;
               if (step == 0 || (!c.periodic && (to[d] < 0 || to[d] >= c.n[d]))) continue;
-              const MatStencil  column = {to[2], to[1], to[0], k};
-              const PetscScalar value  = (d == c.along ? c.strength : 0.1) * (1.3 + Draw::noise(3, of, (d * 5 + step + 2) * 9 + r * 3 + k)) * (k == r ? -1 : 0.1) * turned * scale(at);
+              const MatStencil column = {to[2], to[1], to[0], k};
+              PetscScalar      value  = (d == c.along ? c.strength : 0.1) * (1.3 + Draw::noise(3, of, (d * 5 + step + 2) * 9 + r * 3 + k)) * (k == r ? -1 : 0.1) * turned * scale(at);
               sum += d == c.along ? PetscAbsScalar(value) / scale(at) : 0;
+              value *= column_scale(to);
               MatSetValuesStencil(A, 1, &row, 1, &column, &value, INSERT_VALUES);
             }
-        const PetscScalar diagonal = (sum + c.shift) * scale(at);
+        const PetscScalar diagonal = (sum + c.shift) * scale(at) * column_scale(at);
         MatSetValuesStencil(A, 1, &row, 1, &row, &diagonal, INSERT_VALUES);
       }
     });
@@ -117,6 +119,7 @@ struct CutCaseSolver {
   }
 
   double      scale(const PetscInt (&at)[3]) const { return at[c.along] ? 1 : c.penalty; }
+  double      column_scale(const PetscInt (&at)[3]) const { return (at[c.along] + c.n[c.along]) % c.n[c.along] % 7 == 3 ? c.seventh : 1; }
   PetscScalar given(const PetscInt (&at)[3], PetscInt component, int column) const { return scale(at) * turned * Draw::noise(7 + static_cast<std::uint64_t>(column), number(at), component); }
   /// M b, or M^T b, in natural numbering; zero elsewhere than on this rank. In place: b and x share an array, but for Kokkos vectors, which PETSc leaves broken by that.
   std::vector<PetscScalar> apply(bool transposed, bool in_place = false)
@@ -138,7 +141,7 @@ struct CutCaseSolver {
     EXPECT_EQ(static_cast<int>(transposed ? PCApplyTranspose(pc, b, x) : PCApply(pc, b, x)), 0) << last_error();
     VecGetArray(x, &array), k = 0;
     each_point([&](const PetscInt(&at)[3]) {
-      for (PetscInt r = 0; r < c.dof; ++r) answer[static_cast<std::size_t>(number(at) * c.dof + r)] = array[k++];
+      for (PetscInt r = 0; r < c.dof; ++r) answer[static_cast<std::size_t>(number(at) * c.dof + r)] = array[k++] * column_scale(at);
     });
     VecRestoreArray(x, &array);
     if (in_place) VecResetArray(x);

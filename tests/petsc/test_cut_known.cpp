@@ -74,4 +74,21 @@ TEST_F(PCLineCutsKnown, LargeRowsCountAsOthers)
   }
 }
 
+/// Where columns are small unknowns are large, and spikes with them: rows that have decayed beside those count beside others.
+TEST_F(PCLineCutsKnown, ColumnsOfAnySize)
+{
+  for (const char *algorithm : {"one_pass", "thomas"})
+    for (PetscInt width : {1, 2})
+      for (double shift : {0.1, 5.})
+        for (double seventh : {1e-9, 1e-12}) {
+          CutCase alone = lines_over_ranks(ranks, 2, 1, width, false, Reach::all_rows, 1);
+          alone.seventh = seventh, alone.shift = shift, alone.strength = 1, alone.split[0] = {3}, alone.n[0] = 3, alone.n[1] = 0;
+          for (PetscInt &rows : alone.split[1]) rows = 100 / ranks + (alone.n[1] == 0), alone.n[1] += rows;
+          CutCase together = alone;
+          together.options = std::string("-pc_line_algorithm ") + algorithm;
+          CutCaseSolver cut(together, PETSC_COMM_WORLD), whole(alone, PETSC_COMM_SELF);
+          EXPECT_LE(answers_differ(&cut, &whole, false), 10 * static_cast<PetscReal>(alone.n[1]) * PETSC_MACHINE_EPSILON) << together.what(false) << ", shift " << shift << ", columns " << seventh;
+        }
+}
+
 } // namespace

@@ -84,26 +84,56 @@ struct CutKernels {
     }
   };
 
-  struct LargestKernel {
-    Words                words;
-    KOKKOS_FUNCTION void operator()(const std::int64_t k, Real &m) const
+  /// Sizes of the numbers of spikes: as they are, and beside their columns of the interior, since an unknown may be as large as its column is small.
+  struct SpikeSizes {
+    Words                       words;
+    Matrix                      A;
+    std::int64_t                matrices, n;
+    int                         B, S;
+    KOKKOS_INLINE_FUNCTION Real of(std::int64_t k, bool beside_column) const
     {
-      const Real a = magnitude(words(k));
-      if (!(a <= m)) m = is_finite(a) ? a : Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>();
+      const std::int64_t c = k % matrices, u = k / matrices / (2 * S), j = u / B;
+      Real               column = beside_column ? 0 : 1;
+      for (std::int64_t i = j > A.ku ? j - A.ku : 0; beside_column && i < n && i <= j + A.kl; ++i)
+        for (int a = 0; a < B; ++a) {
+          const Real size = magnitude(A(c, i, j, a, static_cast<int>(u % B)));
+          if (!(size <= column)) column = size;
+        }
+      return magnitude(words(k)) * column;
     }
   };
-  /// Rows from an end in which a spike is larger than the tolerance.
+  using Largest = Kokkos::View<Real *[2], Memory>; ///< of each matrix and each separator beside it, in both sizes
+  struct LargestKernel {
+    SpikeSizes sizes;
+    Largest    largest;
+    template <class Team>
+    KOKKOS_FUNCTION void operator()(const Team &team) const
+    {
+      const std::int64_t spikes = static_cast<std::int64_t>(largest.extent(0)), spike = team.league_rank() % spikes;
+      const bool         beside = team.league_rank() >= spikes;
+      const SpikeSizes   of     = sizes;
+      Real               most   = 0;
+      Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, of.n * of.B),
+        [=](const std::int64_t u, Real &m) {
+          const Real a = of.of(u * spikes + spike, beside);
+          if (!(a <= m)) m = is_finite(a) ? a : Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>();
+        },
+        Kokkos::Max<Real>(most));
+      Kokkos::single(Kokkos::PerTeam(team), [&] { largest(static_cast<std::size_t>(spike), beside ? 1 : 0) = most; });
+    }
+  };
+  /// Rows from an end in which a spike has not decayed below 1/32 of rounding, in one size or the other.
   struct ReachKernel {
-    Words                words;
-    std::int64_t         matrices, n;
-    int                  B, S;
+    SpikeSizes           sizes;
+    Largest              largest;
     bool                 right;
-    Real                 tolerance;
     KOKKOS_FUNCTION void operator()(const std::int64_t k, std::int64_t &reach) const
     {
-      const bool         of_right = k / matrices % (2 * S) >= S;
-      const std::int64_t i = k / matrices / (2 * S) / B, distance = right ? n - i : i + 1;
-      if (of_right == right && distance > reach && !(magnitude(words(k)) <= tolerance)) reach = distance;
+      const std::int64_t spikes = static_cast<std::int64_t>(largest.extent(0)), spike = k % spikes, i = k / spikes / sizes.B, distance = right ? sizes.n - i : i + 1;
+      const bool         of_right = spike / sizes.matrices >= sizes.S;
+      for (int beside = 0; beside < 2; ++beside)
+        if (of_right == right && distance > reach && !(sizes.of(k, beside) <= largest(static_cast<std::size_t>(spike), beside) * unit_roundoff<Scalar>() / 32)) reach = distance;
     }
   };
   struct KeepKernel {

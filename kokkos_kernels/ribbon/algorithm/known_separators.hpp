@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 namespace ribbon {
 
@@ -70,26 +71,33 @@ EndReach inverse_ends(const Exec &exec, const Bands<Scalar, typename Exec::memor
   lines.count1   = 1;
   LineSolver<Scalar, Exec>(exec, lines, transposed).solve(exec, ends.words.data(), all, ends.words.data(), all);
   Kokkos::deep_copy(words, ends.words);
-  // of what a right-hand side of the size of its row of the matrix adds
-  const auto share = [&](std::size_t c, std::int64_t v, std::int64_t i) {
-    double most = 0;
-    for (std::size_t e = 0; e < from.values.extent(2); ++e)
-      if (static_cast<int>(e) / B % B == i % B) most = std::max(most, static_cast<double>(magnitude(from.values(c, static_cast<std::size_t>(i / B), e))));
-    return most * static_cast<double>(magnitude(row(c, v)[i]));
-  };
-  double   largest = 0;
-  EndReach found;
-  for (bool measure : {true, false})
-    for (std::size_t c = 0; c < matrices; ++c)
-      for (std::int64_t v = 0; v < columns; ++v)
-        for (std::int64_t i = 0; i < ends.unknowns; ++i) {
-          const double a = share(c, v, i);
-          if (measure) largest = is_finite(a) ? std::max(largest, a) : largest;
-          else if (!(a <= largest * static_cast<double>(unit_roundoff<Scalar>()) / 32)) {
+  // what a right-hand side adds is as large as its row, or larger: where unknowns are as large as their columns are small
+  std::vector<double> column(static_cast<std::size_t>(ends.unknowns)), size[2] = {column, column}, added(column.size());
+  EndReach            found;
+  for (std::size_t c = 0; c < matrices; ++c) {
+    const auto each_entry = [&](const auto &f) {
+      for (std::int64_t i = 0; i < rows; ++i)
+        for (int d = -kl; d <= ku; ++d)
+          for (int a = 0; i + d >= 0 && i + d < rows && a < B; ++a)
+            for (int b = 0; b < B; ++b) f(static_cast<std::size_t>(i * B + a), static_cast<std::size_t>((i + d) * B + b), static_cast<double>(magnitude(from.values(c, static_cast<std::size_t>(i), word(d + kl, a, b)))));
+    };
+    for (auto *numbers : {&column, &size[0], &size[1]}) std::fill(numbers->begin(), numbers->end(), 0);
+    each_entry([&](std::size_t, std::size_t j, double a) { column[j] = std::max(column[j], a); });
+    each_entry([&](std::size_t i, std::size_t j, double a) { size[0][i] = std::max(size[0][i], a), size[1][i] = a > 0 ? std::max(size[1][i], a / column[j]) : size[1][i]; });
+    for (std::int64_t v = 0; v < columns; ++v)
+      for (const auto &of_row : size) {
+        double largest = 0;
+        for (std::size_t i = 0; i < added.size(); ++i) {
+          added[i] = of_row[i] * static_cast<double>(magnitude(row(c, v)[i]));
+          if (is_finite(added[i])) largest = std::max(largest, added[i]);
+        }
+        for (std::int64_t i = 0; i < ends.unknowns; ++i)
+          if (!(added[static_cast<std::size_t>(i)] <= largest * static_cast<double>(unit_roundoff<Scalar>()) / 32)) {
             std::int64_t &reaches = v < ends.width ? found.first : found.last;
             reaches               = std::max(reaches, (v < ends.width ? i : ends.unknowns - 1 - i) / B + 1);
           }
-        }
+      }
+  }
   return found;
 }
 
