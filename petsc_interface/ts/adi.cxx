@@ -197,7 +197,7 @@ static PetscErrorCode TSReset_ADI(TS ts)
   for (Vec &v : adi->increment) PetscCall(VecDestroy(&v));
   PetscCall(MatDestroy(&adi->mass_matrix));
   adi->stages.fill(nullptr);
-  adi->stage_count = 0, adi->age = -1, adi->since_restart = 0;
+  adi->stage_count = 0, adi->age = -1, adi->since_restart = 0, adi->factor_scale = 0;
   adi->mass_known = adi->before_is_there = adi->udot_is_zero = adi->resumes = false, adi->mass_is_diagonal = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -222,13 +222,20 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether the step is one of the last two of a run, which TSAdapt makes meet its end, and is another one than that of the factors by no more than its times were rounded by.
+static bool IsRounded(TS ts, PetscReal a, PetscReal kept)
+{
+  const bool      ends = ts->exact_final_time == TS_EXACTFINALTIME_MATCHSTEP && PetscAbsReal(ts->max_time - ts->ptime) <= PetscReal(2.5) * PetscAbsReal(ts->time_step);
+  const PetscReal unit = PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(ts->ptime), PetscAbsReal(ts->max_time));
+  return ends && PetscAbsReal(a - kept) <= PetscMin(1000 * unit, PETSC_SQRT_MACHINE_EPSILON * a);
+}
+
 PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok)
 {
   TS_ADI         *adi  = adi_of(ts);
   const PetscReal sign = sign_of(adi), kept = sign * adi->factor_scale;
   PetscFunctionBegin;
-  // the step that ends a run differs by what its times were rounded to: for that nothing is factored again
-  if (PetscAbsReal(a - kept) <= PetscMin(1000 * PETSC_MACHINE_EPSILON * PetscAbsReal(ts->ptime), PETSC_SQRT_MACHINE_EPSILON * a)) a = kept;
+  if (IsRounded(ts, a, kept)) a = kept;
   for (int d = 0; d < adi->splitting.directions(); ++d) {
     const bool scaled = d == 0 || all_scaled;
     PetscCall(adi->factors.factor(adi->splitting, d, 0, scaled ? sign / a : 1, scaled ? sign : a, nullptr));
