@@ -174,7 +174,7 @@ private:
     }
     const typename Kernels::SpikeSizes sizes{words, parts_.A, s.matrices, n, piece.B, piece.S()};
     const typename Kernels::Largest    largest("ribbon::cut_lines::largest", static_cast<std::size_t>(columns * s.matrices));
-    Kokkos::parallel_for("ribbon::cut_lines::largest", Kokkos::TeamPolicy<Exec>(exec, 2 * static_cast<int>(largest.extent(0)), Kokkos::AUTO), typename Kernels::LargestKernel{sizes, largest});
+    if (largest.extent(0) > 0) Kokkos::parallel_for("ribbon::cut_lines::largest", Kokkos::TeamPolicy<Exec>(exec, 2 * static_cast<int>(largest.extent(0)), Kokkos::AUTO), typename Kernels::LargestKernel{sizes, largest});
     for (bool right : {false, true}) {
       std::int64_t reach = 0;
       Kokkos::parallel_reduce("ribbon::cut_lines::reach", all, typename Kernels::ReachKernel{sizes, largest, right}, Kokkos::Max<std::int64_t>(reach));
