@@ -49,6 +49,28 @@ struct JoinTile {
     const int s = shift(stage_top, level), group = j >> s;
     return {group, chain0 + group, (top_node << s) + (j - (group << s))};
   }
+  /// The nodes of a level that a stage has there: `count` places, those of a chain one after another.
+  struct Nodes {
+    std::int64_t                first;          ///< node 0 of the first chain
+    std::int64_t                number;         ///< its number among all joins
+    std::int64_t                apart;          ///< numbers from a chain to the next
+    int                         count, shift;   ///< 1 << shift places of a chain
+    int                         there, joining; ///< of a chain: places that have a node, and those whose node joins two
+    KOKKOS_INLINE_FUNCTION int  chain(int j) const { return j >> shift; }
+    KOKKOS_INLINE_FUNCTION int  within(int j) const { return j - (chain(j) << shift); }
+    KOKKOS_INLINE_FUNCTION bool is_there(int j) const { return within(j) < there; }
+    KOKKOS_INLINE_FUNCTION bool is_join(int j) const { return within(j) < joining; }
+    KOKKOS_INLINE_FUNCTION std::int64_t join_number(int j) const { return number + chain(j) * apart + within(j); }
+  };
+  KOKKOS_INLINE_FUNCTION Nodes nodes(int groups, std::int64_t top_node, int stage_top, int level) const
+  {
+    const Tree        &tree   = solve.tree;
+    const bool         closes = level > tree.levels;
+    const int          s      = shift(stage_top, level);
+    const std::int64_t first = closes ? 0 : top_node << s, rest = closes ? 1 : tree.count[level] - first, joining = closes ? 1 : tree.count[level - 1] / 2 - first;
+    const auto         within = [&](std::int64_t n) { return static_cast<int>(n < 0 ? 0 : n < (1 << s) ? n : 1 << s); };
+    return {first, tree.join_number(chain0, level, first), tree.joins, groups << s, s, within(rest), within(joining)};
+  }
   KOKKOS_INLINE_FUNCTION bool    is_there(const Node &n, int level) const { return n.chain < solve.tree.chain.chains && n.node < solve.tree.count[level]; }
   KOKKOS_INLINE_FUNCTION Scalar *cut_values(std::int64_t chain, int level, std::int64_t node, std::int64_t column) const
   {
@@ -71,15 +93,21 @@ struct JoinTile {
   KOKKOS_INLINE_FUNCTION void prefetch(int v) const
   {
     constexpr int bytes = 64, lines = (4 * W * W * static_cast<int>(sizeof(Scalar)) + bytes - 1) / bytes; // Q, or all from R to what is subtracted
-    const auto    ask = [&](std::int64_t chain, int level, std::int64_t node) {
-      const auto  join = solve.factors.join_at(solve.tree, chain, level, node);
-      const char *at   = reinterpret_cast<const char *>(Up ? join.q : join.r);
+    const auto    ask = [&](std::int64_t number) {
+      const Factors<Scalar> &factors = solve.factors;
+      const auto             join    = typename Factors<Scalar>::Join(factors.join + number * Factors<Scalar>::join_size(W), W);
+      const char            *at      = reinterpret_cast<const char *>(Up ? join.q : join.r);
       for (int k = v % 32; k < lines; k += 32) device::prefetch(at + k * bytes);
     };
-    for (int level = lowest; level > 0; --level)
-      for (int j = v / 32; j < nodes_at(chains, lowest, level); j += max_threads / 32) with_cuts(level, j, [&](const Node &n, int, int, int) { ask(n.chain, level, n.node); });
-    for (int level = lowest + 1 + v / 32; !Up && level <= solve.tree.levels; level += max_threads / 32)
-      if (solve.tree.is_join(level, above >> (level - lowest))) ask(chain0, level, above >> (level - lowest));
+    const Tree &tree = solve.tree;
+    for (int level = lowest; level > 0; --level) {
+      const Nodes here = nodes(chains, above, lowest, level);
+      for (int j = v / 32; j < here.count; j += max_threads / 32)
+        if (here.is_join(j)) ask(here.join_number(j));
+    }
+    for (int level = lowest + 1 + v / 32; !Up && level <= tree.levels; level += max_threads / 32)
+      if (tree.is_join(level, above >> (level - lowest))) ask(tree.join_number(chain0, level, above >> (level - lowest)));
+    if (Up && chain0 + 1 == tree.chain.chains && above < tree.joins && v >= max_threads - 32) ask(chain0 * tree.joins + tree.joins - 1 - above); // one of those above the tiles, which are about as many
   }
 };
 
