@@ -46,7 +46,7 @@ public:
   const Scalar *passed() const { return passed_.data(); }
   std::size_t   passed_size() const { return passed_.extent(0); }
 
-  /// Makes room for solves of so many columns, transposed ones too. 64 columns are solved at a time, so that room for 64 is room for any number; the constructor makes it for one.
+  /// Makes room for solves of so many columns, transposed ones too. 128 columns are solved at a time, so that room for 128 is room for any number; the constructor makes it for one.
   void reserve(const Exec &exec, std::int64_t columns);
 
   const FactorReport       &report() const { return report_; }

@@ -28,7 +28,7 @@ std::int64_t usual_leaf(const Exec &exec, const Chain &chain)
 }
 
 /// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
-constexpr std::int64_t most_columns = 64;
+constexpr std::int64_t most_columns = 128;
 
 template <class Scalar, class Index, class Exec>
 struct BandLuKernel {

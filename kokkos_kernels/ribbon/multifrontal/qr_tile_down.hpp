@@ -13,17 +13,17 @@ template <class Scalar, int W, bool Many>
 struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
   using Base  = QrTile<Scalar, W, Many, false>;
   using Joins = QrRowJoins<Scalar, W>;
-  using Base::C;
   using Base::leaves;
   using typename Base::Shared;
-  using Rows = typename Joins::Rows;
+  using Rows                       = typename Joins::Rows;
+  static constexpr int max_threads = Base::team_size;
   explicit QrTileDownKernel(const QrSolve<Scalar> &s) : Base(s) { }
 
   struct Lane {
-    Scalar window[C][W], left[C][W], behind[C][W]; ///< the rows that are reflected, then the unknowns behind; those of the cuts before and behind the leaf
+    Scalar window[W], left[W], behind[W]; ///< the rows that are reflected, then the unknowns behind; those of the cuts before and behind the leaf
   };
   KOKKOS_INLINE_FUNCTION static std::size_t cuts_bytes(const Tree &tree) { return Many ? 0 : Joins::cuts_bytes(tree); }
-  std::size_t scratch(bool virtual_threads) const { return sizeof(Shared) + this->value_bytes() + cuts_bytes(this->solve.tree) + (virtual_threads ? Base::max_threads * device::align16(sizeof(Lane)) : 0); }
+  std::size_t scratch(bool virtual_threads) const { return sizeof(Shared) + this->value_bytes() + cuts_bytes(this->solve.tree) + (virtual_threads ? Base::team_size * device::align16(sizeof(Lane)) : 0); }
 
   /// The unknowns of the cut before leaf i of a chain.
   KOKKOS_INLINE_FUNCTION void read_cut(std::int64_t chain, std::int64_t i, std::int64_t column, Scalar (&to)[W]) const
@@ -59,17 +59,14 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
     };
     threads.for_each([&](int v, Lane &) { this->begin(tile, v, shared); });
     team.barrier();
-    threads.for_each([&](int v, Lane &) { this->bring(tile, v, shared, values, this->reflects_again() ? given.b : given.x, this->reflects_again() ? given.ldb : given.ldx); });
+    threads.for_each([&](int v, Lane &) { this->template bring<Team::is_virtual>(tile, v, shared, values, this->reflects_again() ? given.b : given.x, this->reflects_again() ? given.ldb : given.ldx); });
     Base::prime(threads, all, fetch);
     if constexpr (Many) {
       threads.for_each([&](int v, Lane &mine) {
         std::int64_t chain, node;
         if (!this->find_leaf(tile, v, chain, node)) return;
-        RIBBON_UNROLL
-        for (int c = 0; c < C; ++c) {
-          const int column = c * Base::groups + v / leaves, there = column < tile.columns ? column : 0;
-          read_cut(chain, node, tile.column0 + there, mine.left[c]), read_cut(chain, node + 1, tile.column0 + there, mine.behind[c]);
-        }
+        const std::int64_t column = tile.column0 + Base::column_of(v);
+        read_cut(chain, node, column, mine.left), read_cut(chain, node + 1, column, mine.behind);
       });
     } else {
       const Joins joins(this->solve, number);
@@ -79,20 +76,18 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
         const int slots = static_cast<int>(tree.slots < leaves ? tree.slots : leaves), g = v / slots, i = v - g * slots;
         if (v >= Base::busy || g >= joins.chains || i >= joins.leaves_of_chain) return;
         RIBBON_UNROLL
-        for (int k = 0; k < W; ++k) mine.left[0][k] = cuts[joins.cut(g, i)][k], mine.behind[0][k] = cuts[joins.cut(g, i + 1)][k];
+        for (int k = 0; k < W; ++k) mine.left[k] = cuts[joins.cut(g, i)][k], mine.behind[k] = cuts[joins.cut(g, i + 1)][k];
       });
     }
+    if (reflected > 0) threads.for_each([&](int v, Lane &mine) { this->begin_window(tile, v, mine.window, shared); });
     threads.for_each([&](int, Lane &) { device::async_wait(Base::stages - 2); });
     team.barrier();
-    if (reflected > 0) threads.for_each([&](int v, Lane &mine) { this->fill(tile, v, mine.window, shared, values); });
+    if (reflected > 0) threads.for_each([&](int v, Lane &mine) { this->fill_window(tile, v, mine.window, shared, values); });
     const auto turn = [&](int v, Lane &mine) { // all is reflected
-      if (v >= Base::busy) return;
-      if (shared.length[v % leaves] > 0) this->place_cuts(v, mine.behind, mine.left, shared, values);
+      if (!Base::works(tile, v)) return;
+      if (shared.length[Base::leaf_of(v)] > 0) this->place_cuts(v, mine.behind, mine.left, shared, values);
       RIBBON_UNROLL
-      for (int c = 0; c < C; ++c) {
-        RIBBON_UNROLL
-        for (int k = 0; k < W; ++k) mine.window[c][k] = mine.behind[c][k];
-      }
+      for (int k = 0; k < W; ++k) mine.window[k] = mine.behind[k];
     };
     if (all == 0) threads.for_each(turn);
     Base::run(team, threads, all, fetch, [&](int u, int v, Lane &mine) {
@@ -109,8 +104,8 @@ template <class Scalar, int W>
 struct QrTileKernel {
   using Up                         = QrTileUpKernel<Scalar, W, false>;
   using Down                       = QrTileDownKernel<Scalar, W, false>;
-  static constexpr int team_size   = Up::max_threads;
-  static constexpr int max_threads = (W <= 8 ? 4 : 3) * team_size; ///< so few registers that several teams fit a multiprocessor
+  static constexpr int team_size   = Up::team_size;
+  static constexpr int max_threads = (W <= 4 ? 5 : W <= 8 ? 4 : 3) * team_size; ///< so few registers that several teams fit a multiprocessor
   Up                   up;
   Down                 down;
   Way                  way;

@@ -12,16 +12,16 @@ template <class Scalar, int W, bool Many>
 struct QrTileUpKernel : QrTile<Scalar, W, Many, true> {
   using Base  = QrTile<Scalar, W, Many, true>;
   using Joins = QrRowJoins<Scalar, W>;
-  using Base::leaves;
   using typename Base::Shared;
-  Arrivals arrivals;
+  static constexpr int max_threads = Base::team_size;
+  Arrivals             arrivals;
   QrTileUpKernel(const QrSolve<Scalar> &s, const Arrivals &a) : Base(s), arrivals(a) { }
 
   struct Lane {
-    Scalar window[Base::C][W];
+    Scalar window[W];
   };
   static constexpr std::size_t joins_bytes = Many ? 0 : device::align16(sizeof(typename Joins::Passed)) + 16;
-  std::size_t                  scratch(bool virtual_threads) const { return sizeof(Shared) + this->value_bytes() + joins_bytes + (virtual_threads ? Base::max_threads * device::align16(sizeof(Lane)) : 0); }
+  std::size_t                  scratch(bool virtual_threads) const { return sizeof(Shared) + this->value_bytes() + joins_bytes + (virtual_threads ? Base::team_size * device::align16(sizeof(Lane)) : 0); }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
@@ -44,28 +44,22 @@ struct QrTileUpKernel : QrTile<Scalar, W, Many, true> {
     const auto fetch = [&](int u, int v) { this->template fetch<true, Team::is_virtual>(tile, u, u, v, shared); };
     threads.for_each([&](int v, Lane &) { this->begin(tile, v, shared); });
     team.barrier();
-    threads.for_each([&](int v, Lane &) { this->bring(tile, v, shared, values, given.b, given.ldb); });
+    threads.for_each([&](int v, Lane &) { this->template bring<Team::is_virtual>(tile, v, shared, values, given.b, given.ldb); });
     Base::prime(threads, tile.chunks, fetch);
     if constexpr (!Many) threads.for_each([&](int v, Lane &) { joins.template prefetch<true>(v); });
+    threads.for_each([&](int v, Lane &mine) { this->begin_window(tile, v, mine.window, shared); });
     threads.for_each([&](int, Lane &) { device::async_wait(Base::stages - 2); });
     team.barrier();
-    threads.for_each([&](int v, Lane &mine) {
-      if (v < Base::busy) this->fill(tile, v, mine.window, shared, values);
-    });
+    threads.for_each([&](int v, Lane &mine) { this->fill_window(tile, v, mine.window, shared, values); });
     Base::run(team, threads, tile.chunks, fetch, [&](int u, int v, Lane &mine) { this->up(tile, u, u, v, !this->reflects_again(), mine.window, shared, values); });
     if constexpr (Many) {
       threads.for_each([&](int v, Lane &mine) {
         if (!this->reflects_again()) this->store(tile, v, shared, values);
         std::int64_t chain, node;
         if (!this->find_leaf(tile, v, chain, node)) return;
+        Scalar *to = &this->solve.passed(chain, 0, node, 0, tile.column0 + Base::column_of(v));
         RIBBON_UNROLL
-        for (int c = 0; c < Base::C; ++c) {
-          const int column = c * Base::groups + v / leaves;
-          if (column >= tile.columns) continue;
-          Scalar *to = &this->solve.passed(chain, 0, node, 0, tile.column0 + column);
-          RIBBON_UNROLL
-          for (int k = 0; k < W; ++k) to[k * given.columns] = mine.window[c][k];
-        }
+        for (int k = 0; k < W; ++k) to[k * given.columns] = mine.window[k];
       });
       return false;
     } else {
@@ -74,7 +68,7 @@ struct QrTileUpKernel : QrTile<Scalar, W, Many, true> {
         this->store(tile, v, shared, values);
         if (v >= Base::busy) return;
         RIBBON_UNROLL
-        for (int k = 0; k < W; ++k) passed.at[0][v][k] = mine.window[0][k];
+        for (int k = 0; k < W; ++k) passed.at[0][v][k] = mine.window[k];
       });
       team.barrier();
       return joins.up(team, threads, arrivals, passed, reinterpret_cast<int *>(rest + joins_bytes - 16));
