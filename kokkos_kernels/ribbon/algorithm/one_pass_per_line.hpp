@@ -108,12 +108,13 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
   template <int P>
   KOKKOS_FUNCTION void bring(const Piece &p) const
   {
-    constexpr int      copies = (last_word - first_word + P - 1) / P; ///< of a lane and a row, at most
-    const int          pieces = shape.lanes() / P, column = P == 1 ? p.lane : (p.lane & (pieces - 1)) * P, word = first_word + (P == 1 ? 0 : p.lane / pieces), bits = group_bits();
-    const std::int64_t line = p.first_line + column, held = line < 0 ? 0 : line > lines - P ? lines - P : line;
-    Scalar            *to                            = p.rows + column - p.lane + word * side;
-    const Scalar      *from[copies > 0 ? copies : 1] = {};
-    std::int64_t       step[copies > 0 ? copies : 1] = {};
+    constexpr int               copies = (last_word - first_word + P - 1) / P; ///< of a lane and a row, at most
+    const int                   pieces = shape.lanes() / P, column = P == 1 ? p.lane : (p.lane & (pieces - 1)) * P, word = first_word + (P == 1 ? 0 : p.lane / pieces), bits = group_bits();
+    const std::int64_t          line = p.first_line + column, held = line < 0 ? 0 : line > lines - P ? lines - P : line;
+    [[maybe_unused]] const bool few                           = lines * static_cast<int>(sizeof(Scalar)) < 32; // rows share sectors of the cache: copies under way would each ask for theirs
+    Scalar                     *to                            = p.rows + column - p.lane + word * side;
+    const Scalar               *from[copies > 0 ? copies : 1] = {};
+    std::int64_t                step[copies > 0 ? copies : 1] = {};
     RIBBON_UNROLL
     for (int j = 0; j < copies; ++j) {
       const int w = word + j * P, d = w - K;
@@ -126,13 +127,19 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
     for (int k = 0; k < p.size;) {
       const int end = p.size < k + (1 << bits) ? p.size : k + (1 << bits);
       for (; k < end; ++k, to += words * side) {
+        [[maybe_unused]] Scalar arrived[copies > 0 ? copies : 1];
         RIBBON_UNROLL
         for (int j = 0; j < copies; ++j) {
           if (word + j * P >= last_word) continue;
           if constexpr (P > 1) device::async_copy_pack(to + j * P * side, from[j]);
+          else if (few) arrived[j] = from[j] ? *from[j] : Scalar(0);
           else if (from[j]) device::async_copy(to + j * side, from[j]);
           else to[j * side] = Scalar(0); // beyond the bands
           if (P > 1 || from[j]) from[j] += step[j];
+        }
+        if (P == 1 && few) {
+          RIBBON_UNROLL
+          for (int j = 0; j < copies; ++j) to[j * side] = arrived[j];
         }
       }
       device::async_commit();
