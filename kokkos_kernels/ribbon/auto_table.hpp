@@ -69,7 +69,7 @@ inline constexpr Entry auto_table[] = {
   {{2, 1, Layout::contiguous,  Source::general},  any_rows, Algorithm::partition, 32},
   {{2, 1, Layout::contiguous,  Source::per_line},      128, Algorithm::one_pass,  16},
   {{2, 1, Layout::contiguous,  Source::per_line},      256, Algorithm::one_pass,   8},
-  {{2, 1, Layout::contiguous,  Source::per_line},      512, Algorithm::one_pass,  16},
+  {{2, 1, Layout::contiguous,  Source::per_line},     1024, Algorithm::one_pass,  16},
   {{2, 1, Layout::contiguous,  Source::per_line},     4096, Algorithm::thomas,    16},
   {{2, 1, Layout::contiguous,  Source::per_line}, any_rows, Algorithm::partition, 16},
   {{2, 1, Layout::contiguous,  Source::shifted},        64, Algorithm::one_pass,   8},
