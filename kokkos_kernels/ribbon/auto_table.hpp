@@ -6,7 +6,8 @@
 ///     command  ribbon-bench --make-table auto_table.hpp --rows 64,128,192,256,512,1024,2048,4096,16384 --unknowns 67108864 --repeat 3
 ///              (contiguous blocks of 4 but for one stencil of up to 512 rows: as blocks of 2, the run had ended;
 ///              contiguous lines with few matrices have had one shape since, 32 rows a thread; one_pass has been twice as fast since for
-///              shifted lines with one stencil, which are all that this was measured with: no thomas to 1024 rows)
+///              shifted lines with one stencil, which are all that this was measured with: no thomas to 1024 rows; one matrix per line: one_pass
+///              was measured again on 2026-11-22, docs/performance.md)
 #pragma once
 
 #include <ribbon/choice.hpp>
@@ -38,6 +39,8 @@ inline constexpr Entry auto_table[] = {
   {{1, 1, Layout::contiguous,  Source::general},      1024, Algorithm::one_pass,  32},
   {{1, 1, Layout::contiguous,  Source::general},      2048, Algorithm::one_pass,  32},
   {{1, 1, Layout::contiguous,  Source::general},  any_rows, Algorithm::partition, 32},
+  {{1, 1, Layout::contiguous,  Source::per_line},      128, Algorithm::one_pass,  16},
+  {{1, 1, Layout::contiguous,  Source::per_line},      256, Algorithm::one_pass,   8},
   {{1, 1, Layout::contiguous,  Source::per_line},      512, Algorithm::one_pass,  16},
   {{1, 1, Layout::contiguous,  Source::per_line}, any_rows, Algorithm::partition, 16},
   {{1, 1, Layout::contiguous,  Source::shifted},       256, Algorithm::one_pass,  16},
@@ -51,7 +54,7 @@ inline constexpr Entry auto_table[] = {
   {{2, 1, Layout::interleaved, Source::general},       256, Algorithm::one_pass,  32},
   {{2, 1, Layout::interleaved, Source::general},      4096, Algorithm::one_pass,  64},
   {{2, 1, Layout::interleaved, Source::general},  any_rows, Algorithm::partition, 64},
-  {{2, 1, Layout::interleaved, Source::per_line},      192, Algorithm::thomas,     8},
+  {{2, 1, Layout::interleaved, Source::per_line},      256, Algorithm::one_pass,  16},
   {{2, 1, Layout::interleaved, Source::per_line},     1024, Algorithm::thomas,    16},
   {{2, 1, Layout::interleaved, Source::per_line}, any_rows, Algorithm::partition,  8},
   {{2, 1, Layout::interleaved, Source::shifted},       128, Algorithm::one_pass,   8},
@@ -64,8 +67,9 @@ inline constexpr Entry auto_table[] = {
   {{2, 1, Layout::contiguous,  Source::general},       512, Algorithm::one_pass,  32},
   {{2, 1, Layout::contiguous,  Source::general},      2048, Algorithm::one_pass,  32},
   {{2, 1, Layout::contiguous,  Source::general},  any_rows, Algorithm::partition, 32},
-  {{2, 1, Layout::contiguous,  Source::per_line},      128, Algorithm::one_pass,   8},
-  {{2, 1, Layout::contiguous,  Source::per_line},      256, Algorithm::thomas,     8},
+  {{2, 1, Layout::contiguous,  Source::per_line},      128, Algorithm::one_pass,  16},
+  {{2, 1, Layout::contiguous,  Source::per_line},      256, Algorithm::one_pass,   8},
+  {{2, 1, Layout::contiguous,  Source::per_line},     1024, Algorithm::one_pass,  16},
   {{2, 1, Layout::contiguous,  Source::per_line},     4096, Algorithm::thomas,    16},
   {{2, 1, Layout::contiguous,  Source::per_line}, any_rows, Algorithm::partition, 16},
   {{2, 1, Layout::contiguous,  Source::shifted},        64, Algorithm::one_pass,   8},

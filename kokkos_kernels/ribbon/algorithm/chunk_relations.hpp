@@ -61,11 +61,14 @@ struct ChunkElimination {
 };
 
 /// The reduced systems of the lines of a tile.
-template <class Scalar, int K>
+/// @tparam row_words  numbers that a row has in scratch, where relations lie in those of the separators; 0: relations have scratch of their own
+template <class Scalar, int K, int row_words = 0>
 struct ChunkRelations {
-  static constexpr int side = 32;            ///< virtual threads whose words lie side by side in scratch
-  static constexpr int told = K + 2 * K * K; ///< numbers of a relation
-  using Block               = SmallBlock<Scalar, K>;
+  static constexpr int side    = 32;                ///< virtual threads whose words lie side by side in scratch
+  static constexpr int told    = K + 2 * K * K;     ///< numbers of a relation
+  static constexpr int buffers = row_words ? 1 : 2; ///< with one of them relations wait for a barrier until they are told
+  using Block                  = SmallBlock<Scalar, K>;
+  static_assert(row_words == 0 || told <= K * row_words, "a relation takes the place of K rows");
 
   OnePassShape shape; ///< slots, window and reach are not used
 
@@ -80,12 +83,14 @@ struct ChunkRelations {
   };
 
   KOKKOS_FUNCTION static int padded(const OnePassShape &s) { return (s.threads() + side - 1) / side * side; }
-  /// Words of scratch at the begin of it: two relations of every virtual thread.
-  KOKKOS_FUNCTION static int relation_words(const OnePassShape &s) { return 2 * told * padded(s); }
+  /// Words of scratch that `side` virtual threads have.
+  KOKKOS_FUNCTION static int words_of_side(const OnePassShape &s) { return side * (row_words ? s.split.length * row_words : 2 * told); }
+  /// Words of scratch at the begin of it: the relations, and the rows where they lie in these.
+  KOKKOS_FUNCTION static int relation_words(const OnePassShape &s) { return padded(s) / side * words_of_side(s); }
 
-  /// Leaves a relation for others, in one of two buffers; words lie `side` apart.
+  /// Leaves a relation for others, in one of the buffers; words lie `side` apart.
   template <class Team>
-  KOKKOS_FUNCTION static void tell(const Team &team, const Place &p, int buffer, const Relation<Scalar, K> &relation)
+  KOKKOS_FUNCTION void tell(const Team &team, const Place &p, int buffer, const Relation<Scalar, K> &relation) const
   {
     Scalar *to = words_of(team, p.thread, buffer);
     for (int r = 0; r < K; ++r) {
@@ -115,25 +120,29 @@ struct ChunkRelations {
   template <class Team, class Threads, class PlaceOf>
   KOKKOS_FUNCTION int solve(const Team &team, Threads &threads, const PlaceOf &place_of) const
   {
-    threads.for_each([&](int v, auto &s) {
-      const Place p     = place_of(v);
-      const auto  right = ask(team, p, 0, 1);
+    int        buffer = 0;
+    const auto change = [&](const auto &step) {
+      const int next = buffers - 1 - buffer;
+      threads.for_each([&](int v, auto &s) {
+        const Place p = place_of(v);
+        step(p, s);
+        if (buffers > 1) tell(team, p, next, s.own);
+      });
+      if (buffers == 1) {
+        team.barrier();
+        threads.for_each([&](int v, auto &s) { tell(team, place_of(v), next, s.own); });
+      }
+      team.barrier();
+      buffer = next;
+    };
+    change([&](const Place &p, auto &s) {
+      const auto right = ask(team, p, buffer, 1);
       s.diag.subtract_product(s.Us, right.l);
       s.own.subtract_product(s.Us, right.r);
       s.own.u.subtract_product(s.Us, right.u);
       s.own.divide_by(s.diag);
-      tell(team, p, 1, s.own);
     });
-    team.barrier();
-    int buffer = 1;
-    for (int distance = 1; distance < shape.split.chunks; distance *= 2, buffer = 1 - buffer) {
-      threads.for_each([&](int v, auto &s) {
-        const Place p = place_of(v);
-        s.own.reduce(ask(team, p, buffer, -distance), ask(team, p, buffer, distance));
-        tell(team, p, 1 - buffer, s.own);
-      });
-      team.barrier();
-    }
+    for (int distance = 1; distance < shape.split.chunks; distance *= 2) change([&](const Place &p, auto &s) { s.own.reduce(ask(team, p, buffer, -distance), ask(team, p, buffer, distance)); });
     return buffer;
   }
 
@@ -148,9 +157,10 @@ struct ChunkRelations {
 
 private:
   template <class Team>
-  KOKKOS_FUNCTION static Scalar *words_of(const Team &team, int thread, int buffer)
+  KOKKOS_FUNCTION Scalar *words_of(const Team &team, int thread, int buffer) const
   {
-    return reinterpret_cast<Scalar *>(team.scratch()) + (thread / side * 2 + buffer) * (told * side) + thread % side;
+    const int at = row_words ? (shape.split.length - K) * row_words : buffer * told;
+    return reinterpret_cast<Scalar *>(team.scratch()) + thread / side * words_of_side(shape) + at * side + thread % side;
   }
 };
 

@@ -31,11 +31,12 @@ public:
     const std::size_t limit = device::scratch_limit(exec);
     const choice::Key key{K, 1, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, shifted ? choice::Source::shifted : choice::Source::per_line};
     const int         measured = choice::measured(key, n).rows_per_thread, rows = std::min(n, rows_per_thread ? rows_per_thread : measured ? measured : 16);
-    s.split         = cut(n, periodic, rows);
-    s.lane_bits     = 5;
-    s.pitch         = n | 1; // lanes of a warp fall on different banks
-    const auto fits = [&] { return s.threads() <= OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, true>::max_threads && scratch(s) <= limit; };
-    while (s.lane_bits > 0 && (!fits() || (s.lane_bits > 4 && (scratch(s) > limit / 2 || s.staged)))) --s.lane_bits; // two teams on a multiprocessor, but rows of 128 bytes
+    s.split          = cut(n, periodic, rows);
+    s.pitch          = staged_pitch(n);
+    s.lane_bits      = s.staged ? 4 : 5;
+    const auto needs = [&] { return shifted ? scratch<ShiftedMatrices<Scalar, K>>(s) : scratch<OwnMatrices<Scalar, K>>(s); };
+    const auto fits  = [&] { return s.threads() <= max_threads && needs() <= limit; };
+    while (s.lane_bits > 0 && (!fits() || (needs() > limit / 2 && s.lane_bits > (s.staged ? 3 : 4)))) --s.lane_bits; // two teams on a multiprocessor, but rows of 128 bytes (contiguous lines: 64)
     for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
     if (!fits()) s.split.chunks = 0;
     return s;
@@ -57,7 +58,7 @@ public:
     OnePassShape      s    = shape_;
     s.slots                = shared_rows(s.staged, lines.rows);
     s.split                = cut(static_cast<int>(lines.rows), shape_.ring, rows_per_thread ? std::min(rows_per_thread, s.slots) : s.slots);
-    s.pitch                = static_cast<int>(((lines.rows + Pack<Scalar>::size - 1) / Pack<Scalar>::size | 1) * Pack<Scalar>::size);
+    s.pitch                = staged_pitch(lines.rows);
     s.lane_bits            = 5;
     if (bands_.lhs != Lhs::shifted || s.split.length > s.slots || !alike(s.split)) return;
     const auto scratch = [&] {
@@ -135,10 +136,15 @@ private:
     equal_begin_ = static_cast<std::int64_t>(begin), equal_end_ = static_cast<std::int64_t>(end);
   }
 
+  template <class Matrices>
   static std::size_t scratch(const OnePassShape &s)
   {
-    return s.staged ? OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, true>::scratch(s) : OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, false>::scratch(s);
+    return s.staged ? OnePassPerLineKernel<Scalar, K, Matrices, true>::scratch(s) : OnePassPerLineKernel<Scalar, K, Matrices, false>::scratch(s);
   }
+  static constexpr int max_threads = OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, true>::max_threads;
+
+  /// Lines begin an odd number of packs apart: lanes of a warp fall on different banks.
+  static int staged_pitch(std::int64_t n) { return static_cast<int>(((n + Pack<Scalar>::size - 1) / Pack<Scalar>::size | 1) * Pack<Scalar>::size); }
 
   static ShiftedMatrices<Scalar, K> shifted(const Input &bands, std::int64_t equal_begin, std::int64_t equal_end)
   {
