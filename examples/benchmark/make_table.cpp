@@ -38,6 +38,7 @@ std::vector<Candidate> candidates(const choice::Key &key, int rows)
 {
   std::vector<Candidate> all;
   for (int rows_per_thread : shapes(key)) all.push_back({Algorithm::one_pass, rows_per_thread});
+  if (shared(key.source)) all.push_back({Algorithm::tile_products});
   all.push_back({Algorithm::thomas});
   if (rows >= shortest_cut) all.push_back({Algorithm::partition});
   return all;

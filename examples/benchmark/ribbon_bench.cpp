@@ -139,9 +139,9 @@ int main(int argc, char **argv)
   app.add_option("--matrix", s.matrices, "toeplitz, general (coefficients vary along the line), per_line, shifted (alpha_l I + beta_l A)")
     ->delimiter(',')
     ->check(CLI::IsMember({"toeplitz", "general", "per_line", "shifted"}));
-  app.add_option("--algorithm", s.algorithms, "auto, one_pass, thomas, pivoted, partition, cyclic_reduction, parallel_cyclic_reduction, cr_pcr, toeplitz_cr")
+  app.add_option("--algorithm", s.algorithms, "auto, one_pass, thomas, pivoted, partition, cyclic_reduction, parallel_cyclic_reduction, cr_pcr, toeplitz_cr, tile_products")
     ->delimiter(',')
-    ->check(CLI::IsMember({"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr"}));
+    ->check(CLI::IsMember({"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products"}));
   app.add_option("--switch-rows", s.switch_rows, "cr_pcr: equations that are left when parallel cyclic reduction takes over, 0 for the solver's choice");
   app.add_option("--sigma", s.sigmas, "I + sigma (difference operator): 0.4 decays fast, 5000 slowly")->delimiter(',');
   app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',');

@@ -7,7 +7,7 @@
 ///              (contiguous blocks of 4 but for one stencil of up to 512 rows: as blocks of 2, the run had ended;
 ///              contiguous lines with few matrices have had one shape since, 32 rows a thread; one_pass has been twice as fast since for
 ///              shifted lines with one stencil, which are all that this was measured with: no thomas to 1024 rows; one matrix per line: one_pass
-///              was measured again on 2026-11-22, docs/performance.md)
+///              was measured again on 2026-11-22, and tile_products beside one_pass, docs/performance.md)
 #pragma once
 
 #include <ribbon/choice.hpp>
@@ -88,6 +88,7 @@ inline constexpr Entry auto_table[] = {
   {{3, 1, Layout::interleaved, Source::shifted},  any_rows, Algorithm::partition,  0},
   {{3, 1, Layout::contiguous,  Source::constant},     2048, Algorithm::one_pass,   0},
   {{3, 1, Layout::contiguous,  Source::constant}, any_rows, Algorithm::partition,  0},
+  {{3, 1, Layout::contiguous,  Source::general},       512, Algorithm::tile_products,  0},
   {{3, 1, Layout::contiguous,  Source::general},      2048, Algorithm::one_pass,   0},
   {{3, 1, Layout::contiguous,  Source::general},  any_rows, Algorithm::partition,  0},
   {{3, 1, Layout::contiguous,  Source::per_line},      512, Algorithm::thomas,     0},
@@ -95,17 +96,21 @@ inline constexpr Entry auto_table[] = {
   {{3, 1, Layout::contiguous,  Source::shifted},       512, Algorithm::thomas,     0},
   {{3, 1, Layout::contiguous,  Source::shifted},  any_rows, Algorithm::partition,  0},
 
+  {{4, 1, Layout::interleaved, Source::constant},      128, Algorithm::one_pass,   0},
+  {{4, 1, Layout::interleaved, Source::constant},      512, Algorithm::tile_products,  0},
   {{4, 1, Layout::interleaved, Source::constant},     2048, Algorithm::one_pass,   0},
   {{4, 1, Layout::interleaved, Source::constant}, any_rows, Algorithm::partition,  0},
-  {{4, 1, Layout::interleaved, Source::general},       512, Algorithm::one_pass,   0},
+  {{4, 1, Layout::interleaved, Source::general},        64, Algorithm::one_pass,   0},
+  {{4, 1, Layout::interleaved, Source::general},       512, Algorithm::tile_products,  0},
   {{4, 1, Layout::interleaved, Source::general},  any_rows, Algorithm::partition,  0},
   {{4, 1, Layout::interleaved, Source::per_line},      512, Algorithm::thomas,     0},
   {{4, 1, Layout::interleaved, Source::per_line}, any_rows, Algorithm::partition,  0},
   {{4, 1, Layout::interleaved, Source::shifted},       512, Algorithm::thomas,     0},
   {{4, 1, Layout::interleaved, Source::shifted},  any_rows, Algorithm::partition,  0},
+  {{4, 1, Layout::contiguous,  Source::constant},      512, Algorithm::tile_products,  0},
   {{4, 1, Layout::contiguous,  Source::constant},     2048, Algorithm::one_pass,   0},
   {{4, 1, Layout::contiguous,  Source::constant}, any_rows, Algorithm::partition,  0},
-  {{4, 1, Layout::contiguous,  Source::general},       512, Algorithm::one_pass,   0},
+  {{4, 1, Layout::contiguous,  Source::general},       512, Algorithm::tile_products,  0},
   {{4, 1, Layout::contiguous,  Source::general},      2048, Algorithm::thomas,     0},
   {{4, 1, Layout::contiguous,  Source::general},  any_rows, Algorithm::partition,  0},
   {{4, 1, Layout::contiguous,  Source::per_line},     2048, Algorithm::thomas,     0},
@@ -130,15 +135,18 @@ inline constexpr Entry auto_table[] = {
   {{1, 2, Layout::contiguous,  Source::shifted},       256, Algorithm::thomas,     0},
   {{1, 2, Layout::contiguous,  Source::shifted},  any_rows, Algorithm::partition,  0},
 
+  {{1, 4, Layout::interleaved, Source::constant},      128, Algorithm::tile_products,  0},
   {{1, 4, Layout::interleaved, Source::constant},      512, Algorithm::one_pass,   0},
   {{1, 4, Layout::interleaved, Source::constant}, any_rows, Algorithm::partition,  0},
-  {{1, 4, Layout::interleaved, Source::general},       128, Algorithm::one_pass,   0},
+  {{1, 4, Layout::interleaved, Source::general},       128, Algorithm::tile_products,  0},
   {{1, 4, Layout::interleaved, Source::general},  any_rows, Algorithm::partition,  0},
   {{1, 4, Layout::interleaved, Source::per_line},      128, Algorithm::thomas,     0},
   {{1, 4, Layout::interleaved, Source::per_line}, any_rows, Algorithm::partition,  0},
   {{1, 4, Layout::interleaved, Source::shifted},       128, Algorithm::thomas,     0},
   {{1, 4, Layout::interleaved, Source::shifted},  any_rows, Algorithm::partition,  0},
+  {{1, 4, Layout::contiguous,  Source::constant},      128, Algorithm::tile_products,  0},
   {{1, 4, Layout::contiguous,  Source::constant}, any_rows, Algorithm::one_pass,   0},
+  {{1, 4, Layout::contiguous,  Source::general},       128, Algorithm::tile_products,  0},
   {{1, 4, Layout::contiguous,  Source::general},       512, Algorithm::one_pass,   0},
   {{1, 4, Layout::contiguous,  Source::general},  any_rows, Algorithm::partition,  0},
   {{1, 4, Layout::contiguous,  Source::per_line},      128, Algorithm::thomas,     0},

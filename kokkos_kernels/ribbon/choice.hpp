@@ -17,7 +17,7 @@ enum class Source {
   shifted   ///< alpha_l A + beta_l B
 };
 
-enum class Algorithm { one_pass, thomas, partition };
+enum class Algorithm { one_pass, tile_products, thomas, partition };
 
 constexpr const char *to_string(Layout layout)
 {
@@ -32,7 +32,7 @@ constexpr const char *to_string(Source source)
 /// The name that LineSolverOptions::algorithm takes.
 constexpr const char *to_string(Algorithm algorithm)
 {
-  return algorithm == Algorithm::one_pass ? "one_pass" : algorithm == Algorithm::thomas ? "thomas" : "partition";
+  return algorithm == Algorithm::one_pass ? "one_pass" : algorithm == Algorithm::tile_products ? "tile_products" : algorithm == Algorithm::thomas ? "thomas" : "partition";
 }
 
 /// What a choice depends on besides the length of the lines.

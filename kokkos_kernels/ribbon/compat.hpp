@@ -146,7 +146,9 @@ KOKKOS_INLINE_FUNCTION Scalar read_only_scalar(const Scalar *from)
 
 /// Full unrolling where register arrays are indexed by the loop variable on a device; hosts keep the loop.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  #define RIBBON_UNROLL _Pragma("unroll")
+  #define RIBBON_UNROLL       _Pragma("unroll")
+  #define RIBBON_UNROLL_TWICE _Pragma("unroll 2")
 #else
   #define RIBBON_UNROLL
+  #define RIBBON_UNROLL_TWICE
 #endif

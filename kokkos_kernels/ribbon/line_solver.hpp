@@ -12,7 +12,7 @@
 namespace ribbon {
 
 struct LineSolverOptions {
-  /// "auto", "one_pass", "thomas", "pivoted" or "partition". On a device auto takes partition for few long lines and otherwise what auto_table.hpp says was fastest, or the next that takes the lines; on a
+  /// "auto", "one_pass", "tile_products" (one matrix for all lines in double, at most 8 unknowns between two chunks), "thomas", "pivoted" or "partition". On a device auto takes partition for few long lines and otherwise what auto_table.hpp says was fastest, or the next that takes the lines; on a
   /// host thomas, or one_pass for wide bands and blocks; and pivoted where the probe finds that unsound.
   /// Never taken by auto: "cyclic_reduction", "parallel_cyclic_reduction" and "cr_pcr" (tridiagonal and block tridiagonal matrices, which they
   /// copy and eliminate in every solve) and "toeplitz_cr" (one

@@ -54,6 +54,12 @@ Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Sc
 template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool staged, DevicePivot &pivot);
 
+/// The sweeps of one_pass as products of tiles of eight unknowns with small matrices: one matrix, at most eight unknowns between two chunks.
+template <class Exec>
+Made<double, Exec> make_tile_products(const Exec &exec, const HostMatrix<double> &A, PivotWatch &watch, std::string &why);
+/// Whether lines of so many rows fit its kernels.
+bool tile_products_fit(std::int64_t rows, int reach, int block);
+
 /// Calls f(K, B) for the systems that have a one-pass kernel; K may be larger than asked for (float and complex have none of their own for 3).
 template <class Scalar, class F>
 bool with_system(int K, int B, const F &f)

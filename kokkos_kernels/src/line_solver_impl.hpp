@@ -4,6 +4,7 @@
 
 #include "algorithms.hpp"
 #include "cyclic_reductions.hpp"
+#include "host_matrices.hpp"
 #include "looped_and_partition.hpp"
 #include "measured_choice.hpp"
 
@@ -161,14 +162,6 @@ private:
     return all;
   }
 
-  /// The matrices with `reach` diagonals on either side.
-  static std::vector<HostMatrix<Scalar>> padded(const std::vector<HostMatrix<Scalar>> &matrices, int reach)
-  {
-    std::vector<HostMatrix<Scalar>> all;
-    for (const auto &A : matrices) all.push_back(A.padded(reach));
-    return all;
-  }
-
   /// Rows of a piece of partition; 0 where whole lines are the better choice.
   /// @param no_tile  no tile of whole lines fits a team
   std::int64_t rows_per_piece(bool no_tile)
@@ -177,9 +170,12 @@ private:
     const std::int64_t n = lines_.rows, piece = longest_piece(lines_, bands_), fitting = std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2));
     if (asked_for("partition")) return fitting;
     if (!is_device_space<Exec> || lines_.lines() * unknowns_ * static_cast<std::int64_t>(sizeof(Scalar)) > (std::int64_t(1) << 33)) return 0; // the probe takes as much memory again
+    if (only_tile_products(lines_, bands_) && !no_tile) return 0;
     if (few_long_lines(lines_, bands_) || (no_tile && n > 2048 && by_teams(bands_))) return piece;
     return fastest() == choice::Algorithm::partition ? fitting : 0;
   }
+
+  bool prefers_tile_products() { return is_for_tile_products(bands_) && (only_tile_products(lines_, bands_) || fastest() == choice::Algorithm::tile_products); }
 
   /// What the table says, which is of devices. Found once: it may bring a matrix to the host.
   choice::Algorithm fastest()
@@ -248,12 +244,19 @@ private:
     };
     const Make one_pass = [&](Pivots &p, std::string &why) {
       Made<Scalar, Exec> made;
-      const bool         known = with_system<Scalar>(reach_, bands_.block, [&](auto K, auto B) {
+      const int          reach = reach_ == 3 && matrices.size() > 1 ? 4 : reach_; // OnePass has no kernel for several matrices of half-bandwidth 3
+      const bool         known = with_system<Scalar>(reach, bands_.block, [&](auto K, auto B) {
         const auto &fitting = K() == reach_ ? matrices : padded(matrices, K());
         made                = watched(p, [&](PivotWatch &watch) { return make_one_pass<Scalar, Exec, K(), B()>(exec_, lines_, fitting, options_, watch, why); });
       });
       if (!known) why = "no kernel for " + system();
       return made;
+    };
+    const Make tile_products = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {
+      if constexpr (std::is_same_v<Scalar, double>)
+        if (matrices.size() == 1) return watched(p, [&](PivotWatch &watch) { return make_tile_products<Exec>(exec_, matrices[0], watch, why); });
+      why = "one matrix for all lines, in double precision";
+      return nullptr;
     };
     const Make pivoted_one_pass = [&](Pivots &p, std::string &why) {
       Made<Scalar, Exec> made;
@@ -282,6 +285,10 @@ private:
       if (!attempt(one_pass, most_unsound, "asked for") && !algorithm_) throw none("one_pass");
       return;
     }
+    if (asked_for("tile_products")) {
+      if (!attempt(tile_products, most_unsound, "asked for") && !algorithm_) throw none("tile_products");
+      return;
+    }
     if (asked_for("thomas") && !ring_too_short) {
       attempt(thomas, most_unsound, "asked for");
       return;
@@ -294,6 +301,8 @@ private:
       attempt(pivoted, most_unsound, "a ring of " + std::to_string(lines_.rows) + " rows");
       return;
     }
+    if (prefers_tile_products() && attempt(tile_products, sound, measured)) return;
+    algorithm_.reset();
     // a host: whole lines where they have an unrolled kernel, whose lanes are the SIMD direction
     const bool  chunks      = is_device_space<Exec> || reach_ > 2 || bands_.block > 1;
     const bool  whole_lines = !chunks || (is_device_space<Exec> && fastest() == choice::Algorithm::thomas);
@@ -315,6 +324,7 @@ private:
 
   void factor_per_line()
   {
+    if (asked_for("tile_products")) throw std::invalid_argument("ribbon: algorithm tile_products: one matrix for all lines, in double precision");
     const bool unrolled = bands_.block == 1 && reach_ <= 2;
     const auto placed   = [](Pivots &p, double smallest, std::int64_t line, std::int64_t row) { p.smallest = smallest, p.not_finite = smallest < 0, p.line = line, p.row = row; };
     const Make thomas   = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {
@@ -326,7 +336,7 @@ private:
       }
       return looped<false>(p, bands_);
     };
-    const Make        pivoted        = [&](Pivots &p, std::string &) { return looped<true>(p, is_short(bands_.kl(), bands_.ku()) ? folded() : bands_); };
+    const Make        pivoted        = [&](Pivots &p, std::string &) { return looped<true>(p, is_short(bands_.kl(), bands_.ku()) ? folded(exec_, read_matrices(), bands_) : bands_); };
     const bool        ring_too_short = bands_.periodic && lines_.rows < 2 * reach_;
     const std::string reason         = automatic() ? bands_.lhs == Lhs::shifted ? "one matrix per line, made of two" : "one matrix per line" : "asked for";
     const Make        one_pass       = [&](Pivots &p, std::string &why) {
@@ -355,25 +365,6 @@ private:
     const std::int64_t                                                rows = from.rows();
     p.smallest = static_cast<double>(found.val), p.not_finite = found.val < 0, p.line = found.loc / rows, p.row = found.loc % rows;
     return std::make_unique<LoopedAlgorithm<Scalar, Exec>>(std::move(plan), orthogonal);
-  }
-
-  /// Bands of lines with at most kl + ku unknowns, as rings that store every entry once.
-  Input folded() const
-  {
-    const auto matrices = read_matrices();
-    Input      result   = bands_;
-    result.block = 1, result.periodic = true, result.lhs = Lhs::per_line;
-    const auto n  = static_cast<std::size_t>(unknowns_);
-    result.values = allocate<typename Input::values_type>(exec_, "ribbon::folded bands", matrices.size(), n, n);
-    const auto to = Kokkos::create_mirror_view(result.values);
-    for (std::size_t c = 0; c < matrices.size(); ++c) {
-      const auto A = matrices[c].scalar_band().folded();
-      result.lower = A.lower, result.upper = A.upper;
-      for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t d = 0; d < n; ++d) to(c, i, d) = A.values[i * n + d];
-    }
-    Kokkos::deep_copy(result.values, to);
-    return result;
   }
 
   /// thomas with lines_per_team: through scratch, whatever the layout.

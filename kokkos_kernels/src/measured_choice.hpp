@@ -5,6 +5,7 @@
 #include "algorithms.hpp"
 
 #include <ribbon/choice.hpp>
+#include <ribbon/device/line_tile.hpp>
 
 #include <algorithm>
 
@@ -42,6 +43,20 @@ template <class Scalar, class Memory>
 bool by_teams(const Bands<Scalar, Memory> &bands)
 {
   return bands.lhs != Lhs::per_line && bands.lhs != Lhs::shifted && with_system<Scalar>(std::max(1, bands.half_bandwidth()), bands.block, [](auto, auto) {});
+}
+
+/// Whether a device has kernels of tile_products for such a matrix: they want matrix instructions.
+template <class Scalar, class Memory>
+bool is_for_tile_products(const Bands<Scalar, Memory> &bands)
+{
+  return std::is_same_v<Scalar, double> && device::has_matrix_instructions<typename Memory::execution_space>() && bands.lhs != Lhs::per_line && bands.lhs != Lhs::shifted && bands.matrices() == 1;
+}
+
+/// Whether no other kernel solves a tile of these lines.
+template <class Scalar, class Memory>
+bool only_tile_products(const LineSet &lines, const Bands<Scalar, Memory> &bands)
+{
+  return is_for_tile_products(bands) && !by_teams(bands) && tile_products_fit(lines.rows, std::max(1, bands.half_bandwidth()), bands.block);
 }
 
 /// Lines that are too few to fill a device, and long enough to be cut.

@@ -62,7 +62,7 @@ void check(std::uint64_t seed)
   const std::int64_t lines    = d.below(3) == 0 ? 1 : 1 + d.below(40);
   const auto         lhs      = d.of<ribbon::Lhs>({ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line, ribbon::Lhs::shifted});
   const bool         periodic = d.coin(), contiguous = d.coin();
-  const std::string  algorithm = d.of<std::string>({"auto", "auto", "auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr"});
+  const std::string  algorithm = d.of<std::string>({"auto", "auto", "auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products"});
   auto               bands     = random_system<Scalar>(d.g, lhs == ribbon::Lhs::classes ? std::min<std::int64_t>(3, lines) : matrices_for(lhs, lines), n, kl, ku, block, periodic);
   const char        *kind      = spoil(d, bands);
   assign(d.g, bands, lhs, lines);
@@ -76,7 +76,7 @@ void check(std::uint64_t seed)
     if (algorithm.find("reduction") != std::string::npos || algorithm == "cr_pcr")
       if (std::string(e.what()).find("do not fit the scratch of a team") != std::string::npos) return;
     const bool wide = kl > 1 || ku > 1, reduction = algorithm == "cyclic_reduction" || algorithm == "parallel_cyclic_reduction" || algorithm == "cr_pcr";
-    EXPECT_TRUE(algorithm == "one_pass" || algorithm == "partition" || algorithm == "toeplitz_cr" || (reduction && wide)) << "refused";
+    EXPECT_TRUE(algorithm == "one_pass" || algorithm == "partition" || algorithm == "toeplitz_cr" || algorithm == "tile_products" || (reduction && wide)) << "refused";
     return;
   }
   const auto &report = solver.report();

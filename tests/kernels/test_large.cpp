@@ -184,7 +184,7 @@ void check_all(const Exec &exec)
   const Room<Exec> room;
   if (!room.data) GTEST_SKIP() << room.why;
   const auto every = {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line, ribbon::Lhs::shifted};
-  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr"}) {
+  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products"}) {
     int taken = 0;
     for (auto lhs : every)
       for (bool periodic : {false, true}) {

@@ -66,8 +66,7 @@ public:
   {
     const int                          T = shape.split.chunks, classes = static_cast<int>(matrices.size());
     std::vector<ReducedSystem<Scalar>> systems;
-    classes_                   = matrices.size();
-    block_words_               = block_words(shape.slots);
+    classes_ = matrices.size(), block_words_ = block_words(shape.slots);
     blocks_                    = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::one_pass::blocks", static_cast<std::size_t>(classes) * static_cast<std::size_t>(T) * block_words_);
     auto                blocks = Kokkos::create_mirror_view(blocks_);
     std::vector<Square> outer; // of continued lines
@@ -95,9 +94,9 @@ public:
       if (classes == 1) find_regular(blocks.data(), matrices[0].continued);
     Kokkos::deep_copy(exec, blocks_, blocks);
     store_reduced(exec, systems);
-    const auto *words = reinterpret_cast<const Scalar *>(outer.data());
     if (outer.size() == 2) outer_of_one_ = outer;
-    outer_ = upload(exec, "ribbon::one_pass::outer", std::vector<Scalar>(words, words + outer.size() * square_words));
+    const auto *words = reinterpret_cast<const Scalar *>(outer.data());
+    outer_            = upload(exec, "ribbon::one_pass::outer", std::vector<Scalar>(words, words + outer.size() * square_words));
   }
 
   const OnePassShape &shape() const { return shape_; }
@@ -107,7 +106,8 @@ public:
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified, const KnownRows<Scalar> &known, bool correct) const
   {
     const Arguments a{b, x, in, out, class_of_line, classified, known, correct};
-    if (class_of_line && classes_ > 1) return run<CoefficientSource::classes>(exec, a);
+    if constexpr (B > 1 || S != 3) // several matrices of half-bandwidth 3 are padded to 4
+      if (class_of_line && classes_ > 1) return run<CoefficientSource::classes>(exec, a);
     run<one_matrix>(exec, a);
   }
 
