@@ -128,8 +128,8 @@ TEST_F(Costs, AShortChainIsOneKernelToFactorAndOneToSolve)
       ASSERT_TRUE(solver.report().ok());
       expect(is_short ? 1 : 2, "solve", [&] { solver.solve(Exec(), b.data(), n, x.data(), n, 1); });
       if (!is_short) continue;
-      expect(4, "64 columns", [&] { solver.solve(Exec(), b.data(), n, x.data(), n, 64); });
-      expect(12, "150 columns", [&] { solver.solve(Exec(), b.data(), n, x.data(), n, most); });
+      expect(4, "128 columns", [&] { solver.solve(Exec(), b.data(), n, x.data(), n, 128); });
+      expect(8, "150 columns", [&] { solver.solve(Exec(), b.data(), n, x.data(), n, most); });
       expect(4, "33 columns, transposed", [&] { solver.solve(Exec(), b.data(), n, x.data(), n, 33, true); });
     }
 }
