@@ -78,6 +78,13 @@ TEST_F(Costs, ACyclicReductionIsOneKernelAndAllocatesNothing)
     }
 }
 
+TEST_F(Costs, ProductsOfTilesAreOneKernelAndAllocateNothing)
+{
+  std::mt19937_64 g(1);
+  for (int h : {1, 4, 8})
+    for (bool periodic : {false, true}) expect_kernels(1, {Exec(), ribbon::LineSet::interleaved(120, 50), to_device(random_system<double>(g, 1, 120, h, h, 1, periodic)), {"tile_products"}}, "tile_products");
+}
+
 TEST_F(Costs, ZeroMeanIsOneKernelMore)
 {
   std::mt19937_64 g(1);

@@ -48,6 +48,7 @@ std::vector<Problem> problems()
     for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
       for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line, ribbon::Lhs::shifted})
         if (h < 3 || lhs == ribbon::Lhs::shared || std::string(algorithm) != "one_pass") all.emplace_back(algorithm, lhs, h, 200);
+  for (int h : {2, 4, 8}) all.emplace_back("tile_products", ribbon::Lhs::shared, h, 200);
   for (const char *algorithm : {"cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr"}) all.emplace_back(algorithm, ribbon::Lhs::shared, 1, 200);
   all.emplace_back("partition", ribbon::Lhs::shared, 1, 5000);
   all.emplace_back("partition", ribbon::Lhs::per_line, 2, 5000);

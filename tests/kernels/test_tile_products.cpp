@@ -2,6 +2,8 @@
 // tile_products: every width and block, short and long lines, both layouts, rings.
 #include "batch.hpp"
 
+#include <ribbon/device/line_tile.hpp>
+
 #include <gtest/gtest.h>
 
 using namespace test;
@@ -103,6 +105,60 @@ TEST(TileProducts, OtherLinesAreUnharmed)
       if (l == 5 || l == 32) continue;
       ASSERT_EQ(spoiled[k], clean[k]) << l;
     }
+}
+
+/// A matrix of half-bandwidth h with one stencil, I + sigma (difference of order 2 h).
+ribbon::Bands<double, Kokkos::HostSpace> stiff(std::int64_t n, int h, double sigma, bool periodic)
+{
+  ribbon::Bands<double, Kokkos::HostSpace> bands;
+  bands.periodic = periodic, bands.lower = bands.upper = h;
+  bands.values = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(n), static_cast<std::size_t>(2 * h + 1));
+  for (std::int64_t i = 0; i < n; ++i)
+    for (int d = -h; d <= h; ++d) {
+      double binomial = 1; // 2 h over h + d
+      for (int k = 1; k <= h + d; ++k) binomial *= static_cast<double>(2 * h + 1 - k) / k;
+      bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(d + h)) = (d == 0 ? 1 : 0) + (d % 2 == 0 ? 1 : -1) * sigma * binomial;
+    }
+  return bands;
+}
+
+/// Stiff matrices keep their digits, as in the sweeps of rows; what loses them is reported, never solved.
+TEST(TileProducts, DigitsAreKeptOrTheReportSaysSo)
+{
+  std::mt19937_64 g(6);
+  for (int h : {1, 2, 3, 4, 8})
+    for (double sigma : {0.4, 100.0, 5000.0, 1e7})
+      for (bool periodic : {false, true}) {
+        SCOPED_TRACE("half-bandwidth " + std::to_string(h) + ", sigma " + std::to_string(sigma) + (periodic ? ", ring" : ""));
+        const auto          set    = ribbon::LineSet::interleaved(200, 33);
+        const auto          bands  = stiff(200, h, sigma, periodic);
+        const auto          solver = solver_for(set, bands);
+        std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+        for (auto &v : b) v = random_scalar<double>(g);
+        EXPECT_TRUE(solver.report().ok() || h > 2 || sigma > 1e4) << solver.report().probe_error;
+        if (solver.report().ok()) {
+          EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 1e-13);
+        }
+        const ribbon::LineSolver<double, Exec> any(Exec(), set, to_device(bands));
+        ASSERT_TRUE(any.report().ok());
+        EXPECT_LE(backward_error(bands, set, solve(any, b), b), 1e-13) << any.report().algorithm;
+      }
+  // no pivot without exchanges of rows
+  auto bands = random_system<double>(g, 1, 64, 1, 1, 1, false);
+  for (std::size_t i = 0; i < 64; ++i) bands.values(0, i, 0) = bands.values(0, i, 2) = 1, bands.values(0, i, 1) = 0;
+  EXPECT_FALSE(solver_for(ribbon::LineSet::interleaved(64, 3), bands).report().ok());
+}
+
+/// auto takes it for systems that no other kernel solves tiles of, on devices that have the instructions.
+TEST(TileProducts, AutoTakesItWhereItIsFast)
+{
+  std::mt19937_64 g(7);
+  for (bool contiguous : {false, true}) {
+    const auto set    = contiguous ? ribbon::LineSet::contiguous(256, 100) : ribbon::LineSet::interleaved(256, 100);
+    const auto report = [&](int h) { return ribbon::LineSolver<double, Exec>(Exec(), set, to_device(random_system<double>(g, 1, 256, h, h, 1, false))).report(); };
+    for (int h : {5, 8}) EXPECT_EQ(report(h).algorithm == "tile_products", ribbon::device::has_matrix_instructions<Exec>()) << report(h).algorithm << ", " << report(h).reason;
+    EXPECT_NE(report(1).algorithm, "tile_products");
+  }
 }
 
 /// What it does not take is said.
