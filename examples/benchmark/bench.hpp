@@ -32,15 +32,16 @@ struct Case {
   bool         general        = false; ///< coefficients vary along the line (still one matrix for all lines)
   bool         per_line       = false; ///< and every line has a matrix of its own
   bool         shifted        = false; ///< every line has alpha_l I + beta_l A
+  bool         classes        = false; ///< three general matrices, which lines have in turn
 
   double          unknowns() const { return static_cast<double>(rows) * block * static_cast<double>(lines); }
   ribbon::LineSet layout() const { return (interleaved ? ribbon::LineSet::interleaved(rows, lines) : ribbon::LineSet::contiguous(rows, lines)).with_components(block); }
-  bool            has_peers() const { return block == 1 && half_bandwidth <= 2 && !per_line && !shifted; }
+  bool            has_peers() const { return block == 1 && half_bandwidth <= 2 && !per_line && !shifted && !classes; }
 
   /// Row i of the matrix, (2 K + 1) B^2 numbers; what falls outside a matrix that is not periodic is not used.
   std::vector<double> row(int i) const
   {
-    const double v = general || per_line ? sigma * (1 + 0.5 * (((i * 7919) % 101) / 101.0)) : sigma;
+    const double v = general || per_line || classes ? sigma * (1 + 0.5 * (((i * 7919) % 101) / 101.0)) : sigma;
     if (block > 1) { // the second difference in every component, components coupled by a tenth of it
       std::vector<double> a(static_cast<std::size_t>(3 * block * block), 0.0);
       for (int d = 0; d < 3; ++d)
@@ -91,10 +92,10 @@ inline std::int64_t lines_of(double unknowns, int n)
 
 /// K and B of the systems, by name.
 const std::map<std::string, std::pair<int, int>> &systems_known();
-/// The matrices of a case, float or double.
+/// The matrices of a case, float, double or complex double.
 template <class Scalar>
 ribbon::Bands<Scalar, Memory> bands_of(const Case &c);
-/// Random numbers between -1 and 1, float or double, the same in every run.
+/// Random numbers between -1 and 1 (their parts, where they are complex), the same in every run.
 template <class Scalar>
 void fill(const VectorOf<Scalar> &b);
 
@@ -112,14 +113,14 @@ double difference(const VectorOf<Scalar> &x, const VectorOf<Scalar> &y)
   Kokkos::parallel_reduce(
     "bench::difference", all,
     KOKKOS_LAMBDA(const std::int64_t i, double &worst) {
-      const double e = x(i) > y(i) ? x(i) - y(i) : y(i) - x(i);
+      const double e = ribbon::magnitude(x(i) - y(i));
       if (!(e <= worst)) worst = e;
     },
     Kokkos::Max<double>(d));
   Kokkos::parallel_reduce(
     "bench::magnitude", all,
     KOKKOS_LAMBDA(const std::int64_t i, double &worst) {
-      const double e = y(i) < 0 ? -y(i) : y(i);
+      const double e = ribbon::magnitude(y(i));
       if (e > worst) worst = e;
     },
     Kokkos::Max<double>(m));

@@ -4,16 +4,32 @@
 
 namespace bench {
 
+namespace {
+
+KOKKOS_INLINE_FUNCTION double random_number(std::int64_t i)
+{
+  std::uint64_t k = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ull;
+  k ^= k >> 29;
+  k *= 0xbf58476d1ce4e5b9ull;
+  return static_cast<double>(k >> 11) * (1.0 / 4503599627370496.0) - 1.0;
+}
+
+/// A number of both parts, where there are two.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar of_parts([[maybe_unused]] double real, [[maybe_unused]] double imaginary)
+{
+  if constexpr (std::is_floating_point_v<Scalar>) return static_cast<Scalar>(real);
+  else return Scalar(real, imaginary);
+}
+
+} // namespace
+
 template <class Scalar>
 void fill(const VectorOf<Scalar> &b)
 {
   Kokkos::parallel_for(
-    "bench::fill", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(b.extent(0))), KOKKOS_LAMBDA(const std::int64_t i) {
-      std::uint64_t k = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ull;
-      k ^= k >> 29;
-      k *= 0xbf58476d1ce4e5b9ull;
-      b(i) = static_cast<Scalar>(static_cast<double>(k >> 11) * (1.0 / 4503599627370496.0) - 1.0);
-    });
+    "bench::fill", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, static_cast<std::int64_t>(b.extent(0))),
+    KOKKOS_LAMBDA(const std::int64_t i) { b(i) = of_parts<Scalar>(random_number(i), random_number(-i - 1)); });
 }
 
 template <class Scalar>
@@ -26,7 +42,7 @@ ribbon::Bands<Scalar, Memory> bands_of(const Case &c)
   const auto host   = Kokkos::create_mirror_view(values);
   for (int i = 0; i < c.rows; ++i) {
     const auto row = c.row(i);
-    for (std::size_t d = 0; d < row.size(); ++d) host(0, static_cast<std::size_t>(i), d) = static_cast<Scalar>(row[d]);
+    for (std::size_t d = 0; d < row.size(); ++d) host(0, static_cast<std::size_t>(i), d) = of_parts<Scalar>(row[d], 0.1 * row[d]);
   }
   Kokkos::deep_copy(values, host);
   bands.values = values;
@@ -40,10 +56,27 @@ ribbon::Bands<Scalar, Memory> bands_of(const Case &c)
     Kokkos::parallel_for(
       "bench::bands", Kokkos::RangePolicy<Exec>(0, static_cast<int>(values.extent(1) * values.extent(2))), KOKKOS_LAMBDA(const int k) {
         const int i = k % static_cast<int>(pair.extent(1)), d = k / static_cast<int>(pair.extent(1));
-        pair(0, i, d) = d / (B * B) == K && d % (B * B) % (B + 1) == 0 ? 1 : 0, pair(1, i, d) = values(0, i, d); // the identity and A
+        pair(0, i, d) = d / (B * B) == K && d % (B * B) % (B + 1) == 0 ? Scalar(1) : Scalar(0), pair(1, i, d) = values(0, i, d); // the identity and A
       });
     Kokkos::parallel_for(
-      "bench::shifts", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, c.lines), KOKKOS_LAMBDA(const std::int64_t l) { alpha(l) = static_cast<Scalar>(0.01 * static_cast<double>(l % 100)), beta(l) = 1; });
+      "bench::shifts", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, c.lines),
+      KOKKOS_LAMBDA(const std::int64_t l) { alpha(l) = static_cast<Scalar>(0.01 * static_cast<double>(l % 100)), beta(l) = Scalar(1); });
+    return bands;
+  }
+  if (c.classes) {
+    bands.lhs              = ribbon::Lhs::classes;
+    bands.values           = decltype(bands.values)("bench::bands", 3, rows, width);
+    bands.class_of_line    = decltype(bands.class_of_line)("bench::classes", static_cast<std::size_t>(c.lines));
+    const auto three       = bands.values;
+    const auto which       = bands.class_of_line;
+    const auto all_entries = Kokkos::RangePolicy<Exec>(0, static_cast<int>(three.size()));
+    Kokkos::parallel_for(
+      "bench::bands", all_entries, KOKKOS_LAMBDA(const int k) {
+        const int m = k % 3, i = k / 3 % static_cast<int>(three.extent(1)), d = k / 3 / static_cast<int>(three.extent(1));
+        three(m, i, d) = values(0, i, d) * static_cast<Scalar>(1 + 0.1 * m);
+      });
+    Kokkos::parallel_for(
+      "bench::classes", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, c.lines), KOKKOS_LAMBDA(const std::int64_t l) { which(l) = static_cast<int>(l % 3); });
     return bands;
   }
   if (!c.per_line) return bands;
@@ -58,10 +91,13 @@ ribbon::Bands<Scalar, Memory> bands_of(const Case &c)
   return bands;
 }
 
-template void                          fill<float>(const VectorOf<float> &);
-template void                          fill<double>(const VectorOf<double> &);
-template ribbon::Bands<float, Memory>  bands_of<float>(const Case &);
-template ribbon::Bands<double, Memory> bands_of<double>(const Case &);
+using Complex = Kokkos::complex<double>;
+template void                           fill<float>(const VectorOf<float> &);
+template void                           fill<double>(const VectorOf<double> &);
+template void                           fill<Complex>(const VectorOf<Complex> &);
+template ribbon::Bands<float, Memory>   bands_of<float>(const Case &);
+template ribbon::Bands<double, Memory>  bands_of<double>(const Case &);
+template ribbon::Bands<Complex, Memory> bands_of<Complex>(const Case &);
 
 const std::map<std::string, std::pair<int, int>> &systems_known()
 {

@@ -28,7 +28,7 @@ struct Settings {
   std::vector<double>      sigmas{0.4};
   std::vector<int>         periodic{0};
   int                      repeat = 10;
-  bool                     peers = true, in_place = false, factor_and_solve = false, in_float = false;
+  bool                     peers = true, in_place = false, factor_and_solve = false, in_float = false, in_complex = false;
   int                      rows_per_thread = 0, lines_per_team = 0, rows_per_piece = 0, switch_rows = 0;
   std::string              json;
   static constexpr bool    is_cpu() { return !ribbon::is_device_space<Exec>; }
@@ -62,7 +62,7 @@ nlohmann::json run(const Settings &s)
               const auto [K, B] = systems_known().at(system);
               if (n % B != 0) continue;
               c.rows = n / B, c.lines = lines, c.half_bandwidth = K, c.block = B, c.periodic = ring != 0, c.interleaved = layout == "interleaved", c.sigma = sigma, c.general = matrix == "general",
-              c.per_line = matrix == "per_line", c.shifted = matrix == "shifted";
+              c.per_line = matrix == "per_line", c.shifted = matrix == "shifted", c.classes = matrix == "classes";
               std::vector<Timing> timings;
               for (const auto &algorithm : s.algorithms) {
                 try {
@@ -110,7 +110,9 @@ nlohmann::json run(const Settings &s)
                                  {"solver", t.solver},
                                  {"ms", t.milliseconds},
                                  {"unknowns_per_s", rate},
-                                 {"scalar", s.in_float ? "float" : "double"},
+                                 {"scalar", s.in_float     ? "float"
+                                            : s.in_complex ? "complex"
+                                                           : "double"},
                                  {"floor_bytes", floor_bytes(c, sizeof(Scalar))},
                                  {"bytes_held", t.bytes},
                                  {"percent_of_copy", share},
@@ -136,9 +138,9 @@ int main(int argc, char **argv)
   app.add_option("--lines", s.lines, "lines in the batch instead");
   app.add_option("--system", s.systems, "tri, penta, band3, band4, band8, block2, block3, block4, block8")->delimiter(',')->check(CLI::IsMember(bench::systems_known()));
   app.add_option("--layout", s.layouts, "interleaved, contiguous")->delimiter(',')->check(CLI::IsMember({"interleaved", "contiguous"}));
-  app.add_option("--matrix", s.matrices, "toeplitz, general (coefficients vary along the line), per_line, shifted (alpha_l I + beta_l A)")
+  app.add_option("--matrix", s.matrices, "toeplitz, general (coefficients vary along the line), classes (three of those), per_line, shifted (alpha_l I + beta_l A)")
     ->delimiter(',')
-    ->check(CLI::IsMember({"toeplitz", "general", "per_line", "shifted"}));
+    ->check(CLI::IsMember({"toeplitz", "general", "classes", "per_line", "shifted"}));
   app.add_option("--algorithm", s.algorithms, "auto, one_pass, thomas, pivoted, partition, cyclic_reduction, parallel_cyclic_reduction, cr_pcr, toeplitz_cr, tile_products")
     ->delimiter(',')
     ->check(CLI::IsMember({"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products"}));
@@ -151,14 +153,16 @@ int main(int argc, char **argv)
   app.add_option("--rows-per-piece", s.rows_per_piece, "rows of a piece of partition, 0 for the solver's choice");
   app.add_flag("--in-place", s.in_place, "solve in place, as the copy cannot");
   app.add_flag("--factor-and-solve", s.factor_and_solve, "matrices and right-hand sides of a solve are new (per_line, shifted)");
-  app.add_flag("--float", s.in_float, "single precision, without cuSPARSE and LAPACK");
+  auto *in_float = app.add_flag("--float", s.in_float, "single precision, without cuSPARSE and LAPACK");
+  app.add_flag("--complex", s.in_complex, "complex numbers in double precision, likewise")->excludes(in_float);
   app.add_flag("!--no-peers", s.peers, "leave cuSPARSE and LAPACK out");
   app.add_option("--json", s.json, "also write the table to this file");
   app.add_option("--make-table", make.file, "time every algorithm and shape that auto chooses from, and write its table to this header (with --rows, --unknowns, --repeat alone)")
-    ->excludes("--lines", "--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--rows-per-piece", "--switch-rows", "--in-place", "--factor-and-solve", "--json");
+    ->excludes("--lines", "--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--rows-per-piece", "--switch-rows", "--in-place", "--factor-and-solve",
+               "--json");
   const auto *march = app.add_flag("--hyperdiffusion", "whole time steps of periodic hyperdiffusion, the benchmark of cuPentBatch (with --rows, --lines or --unknowns, --repeat, --steps, --time-step, --json alone)")
-                        ->excludes("--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--rows-per-piece", "--switch-rows", "--in-place", "--factor-and-solve", "--float",
-                                   "--no-peers", "--make-table");
+                        ->excludes("--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--rows-per-piece", "--switch-rows", "--in-place",
+                                   "--factor-and-solve", "--float", "--complex", "--no-peers", "--make-table");
   app.add_option("--time-step", step.time_step, "hyperdiffusion: length of a step; lines have length 1, sigma is half of it times rows^4")->check(CLI::PositiveNumber)->needs("--hyperdiffusion");
   app.add_option("--steps", step.steps, "hyperdiffusion: time steps of a sample")->check(CLI::PositiveNumber)->needs("--hyperdiffusion");
   CLI11_PARSE(app, argc, argv);
@@ -169,7 +173,7 @@ int main(int argc, char **argv)
       if (rows->count() > 0) step.points = s.rows;
       step.unknowns = s.unknowns, step.lines = s.lines, step.repeat = s.repeat;
       table = bench::hyperdiffusion(step);
-    } else if (make.file.empty()) table = s.in_float ? bench::run<float>(s) : bench::run<double>(s);
+    } else if (make.file.empty()) table = s.in_float ? bench::run<float>(s) : s.in_complex ? bench::run<Kokkos::complex<double>>(s) : bench::run<double>(s);
     else {
       if (rows->count() > 0) make.rows = s.rows;
       if (unknowns->count() > 0) make.unknowns = s.unknowns;
