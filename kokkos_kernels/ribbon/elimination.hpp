@@ -336,7 +336,7 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     Wide             *f       = t.forward.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(t.forward_words);
     const int         place   = std::min(r, W); // the window fills, then one row leaves for each that arrives
     const long double largest = A.row_max(begin + r);
-    if (!(largest - largest == 0)) watch.see(largest, largest, begin + r);
+    if (!(largest > 0 && largest - largest == 0)) watch.see(largest, largest, begin + r); // a row of zeros is a zero pivot, though reflections of many rows may leave none
     const long double scale = largest > 0 && largest - largest == 0 ? std::ldexp(1.0L, -std::ilogb(largest)) : 1.0L;
     f[W + 2]                = Wide(scale);
     watch.log_det -= std::log(scale);

@@ -61,7 +61,9 @@ public:
 
   bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
   {
-    return algorithm_ && zero_mean_.empty() && algorithm_->solve_with(exec, bands, b, in, x, out);
+    Input taken    = bands;
+    taken.periodic = bands.periodic && bands.half_bandwidth() > 0;
+    return algorithm_ && zero_mean_.empty() && algorithm_->solve_with(exec, taken, b, in, x, out);
   }
 
 private:

@@ -114,6 +114,22 @@ TEST(SolveShapes, FactorAndSolveTakesOtherValues)
     }
 }
 
+TEST(SolveShapes, FactorAndSolveTakesRingsThatAreNone)
+{
+  std::mt19937_64 g(5);
+  const auto      set   = ribbon::LineSet::interleaved(20, 7);
+  auto            bands = random_system<double>(g, 7, 20, 0, 0, 1, true); // no row couples with another
+  assign(g, bands, ribbon::Lhs::per_line, 7);
+  const auto                             given = to_device(bands);
+  const ribbon::LineSolver<double, Exec> solver(Exec(), set, given, {"one_pass"});
+  Kokkos::View<double *, Memory>         x("x", 140);
+  Kokkos::deep_copy(x, 1.0);
+  solver.factor_and_solve(Exec(), given, x.data(), x.data());
+  Kokkos::fence();
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
+  EXPECT_LE(backward_error(bands, set, std::vector<double>(host.data(), host.data() + 140), std::vector<double>(140, 1.0)), 1e-15);
+}
+
 TEST(SolveShapes, MatricesMayChangeAfterTheyWereFactored)
 {
   for (const char *algorithm : {"one_pass", "thomas", "pivoted", "cyclic_reduction", "partition"})

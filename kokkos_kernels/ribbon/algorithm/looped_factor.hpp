@@ -174,7 +174,7 @@ struct LoopedFactorKernel {
       auto       f       = [&](int e) -> Scalar             &{ return words[(r * shape.forward_words() + e) * lines]; };
       const int  place   = r < W ? static_cast<int>(r) : W;
       const Real largest = entry.row_max(l, r / block, static_cast<int>(r % block));
-      if (!is_finite(largest)) Watch::see(largest, largest, l * rows + r / block, smallest);
+      if (!(largest > 0 && is_finite(largest))) Watch::see(largest, largest, l * rows + r / block, smallest); // a row of zeros is a zero pivot
       const Real scale = largest > 0 && is_finite(largest) ? power_of_two(largest) : Real(1);
       for (int e = 0; e < W + 2; ++e) f(e) = Scalar(0);
       f(W + 2) = Scalar(scale);
