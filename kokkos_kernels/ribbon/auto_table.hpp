@@ -7,7 +7,7 @@
 ///              (contiguous blocks of 4 but for one stencil of up to 512 rows: as blocks of 2, the run had ended;
 ///              contiguous lines with few matrices have had one shape since, 32 rows a thread; one_pass has been twice as fast since for
 ///              shifted lines with one stencil, which are all that this was measured with: no thomas to 1024 rows; one matrix per line: one_pass
-///              was measured again on 2026-11-22, and tile_products beside one_pass, docs/performance.md)
+///              was measured again on 2026-11-22, and tile_products beside one_pass: their entries were written by hand, docs/performance.md)
 #pragma once
 
 #include <ribbon/choice.hpp>

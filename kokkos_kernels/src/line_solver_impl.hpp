@@ -78,10 +78,11 @@ private:
   /// Makes an algorithm and fills in its pivots; empty, with a reason, where it does not take these lines.
   using Make = std::function<Made<Scalar, Exec>(Pivots &, std::string &why)>;
 
-  static constexpr Real eps          = unit_roundoff<Scalar>();
-  static constexpr Real sound        = 45 * eps;  ///< backward error of the probe that asks for no more
-  static constexpr Real most_unsound = 450 * eps; ///< that is accepted where there is nothing better
-  static constexpr auto measured     = "measured to be the fastest for lines of this length";
+  static constexpr Real eps           = unit_roundoff<Scalar>();
+  static constexpr Real sound         = 45 * eps;                                        ///< backward error of the probe that asks for no more
+  static constexpr Real most_unsound  = 450 * eps;                                       ///< that is accepted where there is nothing better
+  static constexpr auto of_one_matrix = "one matrix for all lines, in double precision"; ///< what tile_products take
+  static constexpr auto measured      = "measured to be the fastest for lines of this length";
 
   /// Every line has its own matrix, stored or made of two.
   bool one_per_line() const { return bands_.lhs == Lhs::per_line || bands_.lhs == Lhs::shifted; }
@@ -257,7 +258,7 @@ private:
     const Make tile_products = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {
       if constexpr (std::is_same_v<Scalar, double>)
         if (matrices.size() == 1) return watched(p, [&](PivotWatch &watch) { return make_tile_products<Exec>(exec_, matrices[0], watch, why); });
-      why = "one matrix for all lines, in double precision";
+      why = of_one_matrix;
       return nullptr;
     };
     const Make pivoted_one_pass = [&](Pivots &p, std::string &why) {
@@ -303,8 +304,10 @@ private:
       attempt(pivoted, most_unsound, "a ring of " + std::to_string(lines_.rows) + " rows");
       return;
     }
-    if (prefers_tile_products() && attempt(tile_products, sound, measured)) return;
-    algorithm_.reset();
+    if (prefers_tile_products()) {
+      if (attempt(tile_products, sound, measured)) return;
+      algorithm_.reset();
+    }
     // a host: whole lines where they have an unrolled kernel, whose lanes are the SIMD direction
     const bool  chunks      = is_device_space<Exec> || reach_ > 2 || bands_.block > 1;
     const bool  whole_lines = !chunks || (is_device_space<Exec> && fastest() == choice::Algorithm::thomas);
@@ -326,7 +329,7 @@ private:
 
   void factor_per_line()
   {
-    if (asked_for("tile_products")) throw std::invalid_argument("ribbon: algorithm tile_products: one matrix for all lines, in double precision");
+    if (asked_for("tile_products")) throw std::invalid_argument(std::string("ribbon: algorithm tile_products: ") + of_one_matrix);
     const bool unrolled = bands_.block == 1 && reach_ <= 2;
     const auto placed   = [](Pivots &p, double smallest, std::int64_t line, std::int64_t row) { p.smallest = smallest, p.not_finite = smallest < 0, p.line = line, p.row = row; };
     const Make thomas   = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {

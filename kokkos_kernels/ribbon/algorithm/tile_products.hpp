@@ -8,11 +8,10 @@
 ///     backward   x_j = B_j g_j + N_j x_(j+1) + Z_j [zl, zr],                           [zl, zr] = sum G r,
 ///
 /// so that wide bands and blocks cost what narrow ones do: 26 matrix instructions or so for 512 unknowns, and no number of the
-/// matrix is anyone's register. Products of eight rows are as accurate as the rows one by one, which the inverse of a chunk would not be.
+/// matrix is anyone's register. Products of eight rows keep digits that a product with the inverse of a chunk would lose.
 #pragma once
 
-#include <ribbon/algorithm/one_pass_shape.hpp>
-#include <ribbon/device/async_copy.hpp>
+#include <ribbon/algorithm/one_pass_staged.hpp>
 #include <ribbon/device/line_tile.hpp>
 #include <ribbon/line_set.hpp>
 
@@ -88,6 +87,12 @@ struct TileProducts {
   KOKKOS_FUNCTION static int pitch(const TileShape &s) { return (s.split.chunks * sides | 1) * unknowns; }
   static std::size_t         scratch(const TileShape &s, std::size_t state) { return device::tile_lines * static_cast<std::size_t>(pitch(s)) * sizeof(double) + static_cast<std::size_t>(s.split.chunks) * state; }
 
+  /// Two neighbours, the first at a multiple of 16 bytes.
+  template <class Number>
+  KOKKOS_FUNCTION static auto pair(Number *at)
+  {
+    return reinterpret_cast<std::conditional_t<std::is_const_v<Number>, const Pack<double>, Pack<double>> *>(at);
+  }
   /// Whether all places of chunk c hold unknowns.
   KOKKOS_FUNCTION bool whole(int c) const { return shape.split.size(c) == tiles * shape.rows && shape.holds(unknowns - 1); }
 
@@ -162,7 +167,7 @@ struct TileProducts {
     RIBBON_UNROLL
     for (int side = 0; side < sides; ++side)
       r[side].for_pairs([&](int slot, int ahead, double first, double second) {
-        device::store_pair(reduced + (Tile<Team>::line(lane) + slot * Tile<Team>::apart) * pitch(shape) + (c * sides + side) * unknowns + Tile<Team>::unknown(lane) + ahead, first, second);
+        *pair(reduced + (Tile<Team>::line(lane) + slot * Tile<Team>::apart) * pitch(shape) + (c * sides + side) * unknowns + Tile<Team>::unknown(lane) + ahead) = {{first, second}};
       });
   }
 
@@ -181,7 +186,8 @@ struct TileProducts {
       for (int part = 0; part < sides; ++part) {
         Tile<Team> r;
         r.for_pairs([&](int slot, int ahead, double &first, double &second) {
-          device::load_pair(reduced + (Tile<Team>::line(lane) + slot * Tile<Team>::apart) * pitch(shape) + (q * sides + part) * unknowns + Tile<Team>::unknown(lane) + ahead, first, second);
+          const Pack<double> both = *pair(reduced + (Tile<Team>::line(lane) + slot * Tile<Team>::apart) * pitch(shape) + (q * sides + part) * unknowns + Tile<Team>::unknown(lane) + ahead);
+          first = both.a[0], second = both.a[1];
         });
         RIBBON_UNROLL
         for (int side = 0; side < sides; ++side) z[side].add_product(lane, r, G + ((w * sides + part) * sides + side) * matrix);
@@ -210,7 +216,7 @@ struct TileProducts {
       if (all && !in_pairs) v.for_pairs([&](int slot, int ahead, double first, double second) { to.line[slot][to.of_whole(shape, out, j, ahead)] = first, to.line[slot][to.of_whole(shape, out, j, ahead + 1)] = second; });
       else if (in_pairs)
         v.for_pairs([&](int slot, int ahead, double first, double second) {
-          if (to.exists[slot] && to.holds(shape, j, ahead)) device::store_pair(to.line[slot] + to(shape, out, j, ahead), first, second);
+          if (to.exists[slot] && to.holds(shape, j, ahead)) *pair(to.line[slot] + to(shape, out, j, ahead)) = {{first, second}};
         });
       else
         v.for_pairs([&](int slot, int ahead, double first, double second) {

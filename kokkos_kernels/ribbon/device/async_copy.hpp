@@ -55,27 +55,6 @@ KOKKOS_INLINE_FUNCTION Scalar streaming_load(const Scalar *from)
 #endif
 }
 
-/// Reads two neighbours, the first at a multiple of 16 bytes.
-KOKKOS_INLINE_FUNCTION void load_pair(const double *from, double &first, double &second)
-{
-#if defined(__CUDA_ARCH__)
-  const double2 both = *reinterpret_cast<const double2 *>(from);
-  first = both.x, second = both.y;
-#else
-  first = from[0], second = from[1];
-#endif
-}
-
-/// Writes two neighbours, the first at a multiple of 16 bytes.
-KOKKOS_INLINE_FUNCTION void store_pair(double *to, double first, double second)
-{
-#if defined(__CUDA_ARCH__)
-  *reinterpret_cast<double2 *>(to) = double2{first, second};
-#else
-  to[0] = first, to[1] = second;
-#endif
-}
-
 /// Asks for the line of the cache that all multiprocessors share; it is read later.
 KOKKOS_INLINE_FUNCTION void prefetch([[maybe_unused]] const void *from)
 {
