@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_join_registers.hpp  Joins of chains of one width: a lane has one or two columns of the front in registers.
+/// @file qr_join_registers.hpp  Joins of chains of one width: a lane has a few columns of the front in registers.
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
@@ -20,19 +20,21 @@ KOKKOS_INLINE_FUNCTION void group_barrier([[maybe_unused]] int group, [[maybe_un
   device::lane_barrier(32); // groups of a warp go together
 }
 
-/// The arithmetic of QrJoinKernel for W = kl + ku known when compiled. The column of a pivot goes to scratch as it is; every lane makes the reflection of it for itself, so that a step has one barrier, of a warp.
-/// @tparam TeamSize  threads; where wide joins are few, larger teams with a column a lane are faster, where they fill the device, two
-template <class Scalar, int W, int TeamSize = W <= 4 ? 256 : 128>
+/// The arithmetic of QrJoinKernel for W = kl + ku known when compiled. What the nodes of a stage pass to each other stays in scratch; global memory takes what solves need, which nobody waits for. The column of a pivot
+/// goes to scratch as it is; every lane makes the reflection of it for itself, so that a step has one barrier, of a warp.
+/// @tparam Lanes     that share the columns of a join; few have little to do for a pivot beside arithmetic, many, where wide joins are few, get to its end sooner
+/// @tparam TeamSize  threads: so few that registers let all teams of a long chain run at the same time
+template <class Scalar, int W, int Lanes = W <= 4 ? W : 32, int TeamSize = W <= 4 ? 16 * W : 128>
 struct QrJoinRegistersKernel {
-  static constexpr int  team_size       = TeamSize;
-  static constexpr int  own             = W > 6 && TeamSize == 128 ? 2 : 1; ///< columns of a lane
-  static constexpr int  max_threads     = own == 2 ? 384 : 512;             ///< so few registers that several teams fit a multiprocessor
-  static constexpr int  busy            = 5 * W / own;                      ///< lanes with columns: of the cut, the cuts before and behind, Q
-  static constexpr int  lanes           = busy <= 16 ? 16 : busy <= 32 ? 32 : 64;
-  static constexpr int  groups          = team_size / lanes;
-  static constexpr bool through_scratch = W > 4; ///< fronts come and go in runs; else lanes' columns are so short that they are fetched and stored as they are
-  using Real                            = real_t<Scalar>;
-  using Statistics                      = PivotStatistics<Real>;
+  static constexpr int team_size   = TeamSize;
+  static constexpr int max_threads = team_size == 128 ? 384 : team_size; ///< so few registers that several teams fit a multiprocessor
+  static constexpr int lanes       = Lanes;
+  static constexpr int own         = (5 * W + lanes - 1) / lanes; ///< columns of a lane: of the cut, the cuts before and behind, Q
+  static constexpr int warp        = 32;
+  static constexpr int groups      = team_size / lanes;
+  static constexpr int nodes       = 32; ///< below a stage, and more than it has joins
+  using Real                       = real_t<Scalar>;
+  using Statistics                 = PivotStatistics<Real>;
   Tree            tree;
   Factors<Scalar> factors;
   Arrivals        arrivals;
@@ -41,79 +43,91 @@ struct QrJoinRegistersKernel {
 
   struct Lane {
     Scalar column[own][2 * W];
-    Real   size[own];        ///< largest entries
-    bool   is_there, active; ///< whether the group has a join, and the lane columns of it
+    Real   size[own]; ///< largest entries
+    bool   active;    ///< whether the group has a join
+  };
+  /// R_jj, and the largest entry of the column.
+  struct Pivot {
+    Real beta, size;
   };
   struct alignas(16) Shared {
-    Scalar        pivot[2][2 * W];
-    Real          beta[W], size[W], ratio[W];                      ///< R_jj, the largest entry of the column, and what one is of the other
-    Scalar        columns[through_scratch ? 5 * W : 1][2 * W + 1]; ///< on the way to and from memory, where neighbouring lanes have neighbouring numbers; odd: no two lanes meet in a bank
-    Statistics    statistics[2];                                   ///< of the children
-    Front<Scalar> front;
-    /// What the two children pass.
-    KOKKOS_INLINE_FUNCTION Scalar *passed(int child) { return columns[0] + child * Factors<Scalar>::passed_size(W); }
+    Scalar     passed[nodes][Factors<Scalar>::passed_size(W)]; ///< by a node, at the place of the first one below it
+    Scalar     column[groups][2][2 * W];                       ///< of the pivot
+    Pivot      pivots[nodes][W];                               ///< of joins, see number()
+    Statistics watched[nodes];                                 ///< by the nodes below
+    int        not_finite;                                     ///< how many of them watched such a number
+    int        flag;
   };
-  static std::size_t scratch(bool virtual_threads) { return groups * sizeof(Shared) + 16 + (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0); }
+  static std::size_t scratch(bool virtual_threads) { return sizeof(Shared) + (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0); }
 
-  /// Brings what the children pass.
-  KOKKOS_INLINE_FUNCTION static void fetch(const Front<Scalar> &f, int lane, Shared &shared)
-  {
-    constexpr int n = static_cast<int>(Factors<Scalar>::passed_size(W));
-    RIBBON_UNROLL
-    for (int k = lane; k < n; k += lanes) shared.passed(0)[k] = f.before.at[k], shared.passed(1)[k] = f.behind.at[k];
-  }
-  /// Lane c has columns c and c + busy. `first`, `second`: what the children pass.
+  /// Joins of a stage are numbered from its lowest level on. The number of the first that is `up` levels above the bottom.
+  KOKKOS_INLINE_FUNCTION static constexpr int number(int up) { return nodes - (2 * nodes >> up); }
+
+  /// Column j of a lane is column lane + j * lanes of the front, of the cut (0), the cut before (1), the cut behind (2), or Q.
+  KOKKOS_INLINE_FUNCTION static int kind_of(int j, int c) { return lanes == W ? j : c / W; }
+  /// `first`, `second`: what the children pass.
   KOKKOS_INLINE_FUNCTION static void gather(const Scalar *first, const Scalar *second, bool closes, int lane, Lane &mine)
   {
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
-      const int     c      = lane + j * busy;
-      const int     before = c < W ? W + c : c < 2 * W && !closes ? c - W : -1; // columns of what the children pass
-      const int     behind = c < W ? c : c >= 2 * W && c < 3 * W && !closes ? c - W : -1;
-      const Scalar *upper = first + before * (W + 1), *lower = second + behind * (W + 1);
+      const int     c = lane + j * lanes, kind = kind_of(j, c);
+      const bool    has_upper = kind == 0 || (kind == 1 && !closes), has_lower = kind == 0 || (kind == 2 && !closes);
+      const Scalar *upper = first + (kind == 0 ? W + c : c - W) * (W + 1), *lower = second + (kind == 0 ? c : c - W) * (W + 1);
       Scalar(&column)[2 * W] = mine.column[j];
       RIBBON_UNROLL
       for (int i = 0; i < W; ++i) {
-        column[i]     = before >= 0 ? upper[i] : Scalar(c == 3 * W + i ? 1 : 0);
-        column[W + i] = behind >= 0 ? lower[i] : Scalar(c == 4 * W + i ? 1 : 0);
+        column[i]     = has_upper ? upper[i] : Scalar(c == 3 * W + i ? 1 : 0);
+        column[W + i] = has_lower ? lower[i] : Scalar(c == 4 * W + i ? 1 : 0);
       }
-      const Real above = before >= 0 ? upper[W] : Real(0), below = behind >= 0 ? lower[W] : Real(0);
+      const Real above = has_upper ? upper[W] : Real(0), below = has_lower ? lower[W] : Real(0);
       mine.size[j] = above <= below ? below : above;
-      if (closes) {
+      if (closes && kind == 0) {
         RIBBON_UNROLL
-        for (int i = 0; i < W; ++i)
-          if (c < W) column[i] += column[W + i], column[W + i] = Scalar(0);
+        for (int i = 0; i < W; ++i) column[i] += column[W + i], column[W + i] = Scalar(0);
       }
     }
   }
-  KOKKOS_INLINE_FUNCTION static void publish(int k, const Lane &mine, Shared &shared)
+  /// Stores two numbers at a place that is a multiple of two.
+  KOKKOS_INLINE_FUNCTION static void store_pair(Scalar *to, const Scalar *from)
+  {
+    struct alignas(2 * sizeof(Scalar)) Pair {
+      Scalar first, second;
+    };
+    *reinterpret_cast<Pair *>(to) = {from[0], from[1]};
+  }
+  KOKKOS_INLINE_FUNCTION static void publish(int k, const Lane &mine, Scalar (&pivot)[2][2 * W])
   {
     RIBBON_UNROLL
-    for (int i = 0; i < 2 * W; ++i)
-      if (i >= k) shared.pivot[k % 2][i] = mine.column[0][i];
+    for (int i = 0; i < 2 * W; i += 2)
+      if (i + 1 >= k) store_pair(pivot[k % 2] + i, mine.column[0] + i);
   }
-  /// Reflection k.
-  KOKKOS_INLINE_FUNCTION static void apply(int k, int lane, Lane &mine, Shared &shared)
+  /// The squared norm of x below row k. Where a warp has a join it is the product with the column of lane k.
+  KOKKOS_INLINE_FUNCTION static Real rest_of(int k, const Scalar *x, [[maybe_unused]] const Scalar &product)
   {
-    const Scalar *x    = shared.pivot[k % 2];
-    Real          rest = 0, more = 0;
+#ifdef __CUDA_ARCH__
+    if constexpr (lanes == warp) return __shfl_sync(device::lane_mask(lanes), product, k);
+#endif
+    return below(k, x, x);
+  }
+  /// The product of two columns below row k.
+  KOKKOS_INLINE_FUNCTION static Scalar below(int k, const Scalar *x, const Scalar *column)
+  {
+    Scalar sum(0), other(0);
     RIBBON_UNROLL
     for (int i = 0; i < 2 * W; i += 2) {
-      if (i > k) rest += squared(x[i]);
-      if (i + 1 > k) more += squared(x[i + 1]);
+      if (i > k) sum += x[i] * column[i];
+      if (i + 1 > k) other += x[i + 1] * column[i + 1];
     }
-    Scalar product[own]; // what does not wait for the reflection comes first
+    return sum + other;
+  }
+  /// Reflection k.
+  KOKKOS_INLINE_FUNCTION static void apply(int k, int lane, Lane &mine, const Scalar (&pivot)[2][2 * W], Pivot (&pivots)[W])
+  {
+    const Scalar *x = pivot[k % 2];
+    Scalar        product[own]; // what does not wait for the reflection comes first
     RIBBON_UNROLL
-    for (int j = 0; j < own; ++j) {
-      Scalar sum(0), other(0);
-      RIBBON_UNROLL
-      for (int i = 0; i < 2 * W; i += 2) {
-        if (i > k) sum += x[i] * mine.column[j][i];
-        if (i + 1 > k) other += x[i + 1] * mine.column[j][i + 1];
-      }
-      product[j] = sum + other;
-    }
-    const Reflector<Scalar> h = make_reflector(x[k], rest + more);
+    for (int j = 0; j < own; ++j) product[j] = below(k, x, mine.column[j]);
+    const Reflector<Scalar> h = make_reflector(x[k], rest_of(k, x, product[0]));
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
       Scalar(&column)[2 * W] = mine.column[j];
@@ -125,126 +139,154 @@ struct QrJoinRegistersKernel {
     }
     if (lane != k) return;
     mine.column[0][k] = Scalar(h.one_over_beta);
-    shared.beta[k] = h.beta, shared.size[k] = mine.size[0];
+    pivots[k]         = {h.beta, mine.size[0]};
   }
-  KOKKOS_INLINE_FUNCTION static void put(int lane, const Lane &mine, Shared &shared)
+  /// Columns begin at multiples of two numbers.
+  KOKKOS_INLINE_FUNCTION static void store_half(Scalar *to, const Scalar *from)
+  {
+    RIBBON_UNROLL
+    for (int i = 0; i < W; i += 2) store_pair(to + i, from + i);
+  }
+  /// What is kept, and what is passed on: to the stage and, where `outside` is not null, to those above.
+  KOKKOS_INLINE_FUNCTION static void store(const typename Factors<Scalar>::Join &join, Scalar *passed, Scalar *outside, int lane, const Lane &mine)
   {
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
-      RIBBON_UNROLL
-      for (int i = 0; i < 2 * W; ++i) shared.columns[lane + j * busy][i] = mine.column[j][i];
-    }
-  }
-  /// What is kept, and what is passed on.
-  KOKKOS_INLINE_FUNCTION static void store(const Front<Scalar> &f, int lane, const Lane &mine, const Shared &shared)
-  {
-    if constexpr (through_scratch) {
-      for (int k = lane; k < W * W; k += lanes) f.join.r[k] = shared.columns[k / W][k % W];
-      for (int k = lane; k < 2 * W * W; k += lanes) f.join.cut[k] = shared.columns[W + k / W][k % W], f.join.passed.at[k / W * (W + 1) + k % W] = shared.columns[W + k / W][W + k % W];
-      for (int k = lane; k < 4 * W * W; k += lanes) f.join.q[k] = shared.columns[3 * W + k / (2 * W)][k % (2 * W)];
-    } else {
-      RIBBON_UNROLL
-      for (int j = 0; j < own; ++j) {
-        const int c = lane + j * busy;
-        if (lane >= busy) continue;
-        Scalar *top = c < W ? f.join.r + c * W : c < 3 * W ? f.join.cut + (c - W) * W : f.join.q + (c - 3 * W) * 2 * W, *bottom = c < 3 * W ? f.join.passed.at + (c - W) * (W + 1) : top + W;
+      const int     c = lane + j * lanes, kind = kind_of(j, c), at = (c - W) * (W + 1);
+      const Scalar *column = mine.column[j];
+      Scalar       *top    = kind == 0 ? join.r + c * W : kind < 3 ? join.cut + (c - W) * W : join.q + (c - 3 * W) * 2 * W;
+      if (c >= 5 * W) continue;
+      store_half(top, column);
+      if (kind >= 3) store_half(top + W, column + W);
+      else if (kind > 0) {
         RIBBON_UNROLL
-        for (int i = 0; i < W; ++i) {
-          top[i] = mine.column[j][i];
-          if (c >= W) bottom[i] = mine.column[j][W + i];
+        for (int i = 0; i <= W; ++i) {
+          const Scalar a = i < W ? column[W + (i < W ? i : 0)] : Scalar(mine.size[j]);
+          passed[at + i] = a;
+          if (outside) outside[at + i] = a;
         }
       }
     }
-    RIBBON_UNROLL
-    for (int j = 0; j < own; ++j) {
-      const int c = lane + j * busy - W;
-      if (lane < busy && c >= 0 && c < 2 * W) f.join.passed.scale(c) = mine.size[j];
-    }
   }
 
-  /// The children's pivots and those of the cut.
-  KOKKOS_INLINE_FUNCTION Statistics watched(std::int64_t chain, int level, std::int64_t node, const Shared &shared) const
+  /// Brings what the nodes below the stage pass, and what they watched.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void bring(const Team &team, device::Threads<Lane, Team> &threads, std::int64_t chain, int level, const NodeRange &below, Shared &shared) const
   {
-    Statistics all = shared.statistics[0];
-    if (!shared.front.closes) all.join(shared.statistics[1]);
-    Real product = 1, smallest = all.smallest;
-    int  at = -1;
-    RIBBON_UNROLL
-    for (int k = 0; k < W; ++k) {
-      product *= magnitude(shared.beta[k]);
-      if (!(shared.ratio[k] >= smallest)) smallest = shared.ratio[k], at = k;
-    }
-    if (!all.not_finite && product > 1e-100 && product < 1e100) {
-      all.product *= product;
-      if (!all.is_tame()) all.settle();
-      if (at >= 0) all.smallest = smallest, all.column = Front<Scalar>::column_number(tree, chain, level, node, at);
-      return all;
-    }
+    constexpr int together = team_size / nodes; // threads that bring what a node passes
+    threads.for_each([&](int v, Lane &) {
+      const int child = v / together;
+      if (child < below.end - below.begin) {
+        int          at   = level;
+        std::int64_t node = below.begin + child;
+        tree.resolve(at, node);
+        const Scalar *from = factors.passed(tree, chain, at, node).at;
+        RIBBON_UNROLL
+        for (int e = v % together; e < Factors<Scalar>::passed_size(W); e += together) device::async_copy(&shared.passed[child][e], from + e);
+        device::async_commit();
+        if (v % together == 0) {
+          const Statistics seen = shared.watched[child] = factors.statistics(tree, chain, at, node);
+          if (seen.not_finite) Kokkos::atomic_add(&shared.not_finite, 1);
+        }
+      } else if (v % together == 0) shared.watched[child] = Statistics();
+      device::async_wait(0);
+    });
+    team.barrier();
+  }
+  /// Adds the pivots of a stage to what was watched below it. All is in the first record then.
+  KOKKOS_INLINE_FUNCTION void take_pivots(int v, std::int64_t chain, const Levels &stage, std::int64_t top, Shared &shared) const
+  {
+    int up = 1;
+    while (v >= number(up + 1)) ++up;
+    const int level = stage.bottom + up;
+    if (level > stage.top || shared.not_finite > 0) return;
+    const NodeRange    range = tree.below(stage.top, top, level);
+    const std::int64_t node  = range.begin + (v - number(up));
+    if (node >= range.end || !tree.is_join(level, node)) return;
+    Statistics seen = shared.watched[v];
     RIBBON_NO_UNROLL
-    for (int k = 0; k < W; ++k) all.take(shared.beta[k], shared.size[k], Front<Scalar>::column_number(tree, chain, level, node, k));
-    return all;
+    for (int k = 0; k < W; ++k) seen.take(shared.pivots[v][k].beta, shared.pivots[v][k].size, Front<Scalar>::column_number(tree, chain, level, node, k));
+    shared.watched[v] = seen;
+  }
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void watch(device::Threads<Lane, Team> &threads, std::int64_t chain, const Levels &stage, std::int64_t top, Shared &shared) const
+  {
+    threads.for_each([&](int v, Lane &) {
+      if (v < nodes) take_pivots(v, chain, stage, top, shared);
+    });
+    RIBBON_NO_UNROLL
+    for (int apart = 1; apart < nodes; apart *= 2) {
+      threads.for_each([&](int, Lane &) { device::lane_barrier(warp); });
+      threads.for_each([&](int v, Lane &) {
+        if (v * 2 * apart < nodes) shared.watched[v * 2 * apart].join(shared.watched[v * 2 * apart + apart]);
+      });
+    }
   }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    Shared                     *all  = reinterpret_cast<Shared *>(team.scratch());
-    int                        *flag = reinterpret_cast<int *>(all + groups);
-    device::Threads<Lane, Team> threads(team, reinterpret_cast<char *>(flag) + 16);
+    static_assert(std::is_floating_point_v<Scalar> && W % 2 == 0 && W <= lanes, "real numbers, columns of pairs, a pivot a lane");
+    Shared                     &shared = *reinterpret_cast<Shared *>(team.scratch());
+    device::Threads<Lane, Team> threads(team, team.scratch() + sizeof(Shared));
     Levels                      stage{levels.bottom, tree.stage_top(levels.bottom)};
     const std::int64_t          tops = tree.count[stage.top], chain = team.league_rank() / tops;
-    const auto                  join = [&](int level, std::int64_t base, std::int64_t end) {
-      const auto phase = [&](const auto &body) {
-        threads.for_each([&](int v, Lane &mine) { body(v % lanes, base + v / lanes, mine, all[v / lanes]); });
-        threads.for_each([&](int v, Lane &) { group_barrier(v / lanes, lanes); });
-      };
-      const auto begin = [&](const Scalar *first, const Scalar *second, int lane, Lane &mine, Shared &shared) {
-        mine.active = lane < busy && mine.is_there;
-        if (!mine.active) return;
-        gather(first, second, level > tree.levels, lane, mine);
-        if (lane == 0) publish(0, mine, shared);
-      };
-      phase([&](int lane, std::int64_t node, Lane &mine, Shared &shared) {
-        mine.is_there = node < end && tree.is_join(level, node), mine.active = false;
-        if (!mine.is_there) return;
-        const Front<Scalar> f(factors, tree, chain, level, node);
-        if constexpr (through_scratch) fetch(f, lane, shared);
-        else begin(f.before.at, f.behind.at, lane, mine, shared);
-        if (lane == 0) shared.front = f;
-        if (lane < 2) shared.statistics[lane] = lane == 0 ? *f.statistics_before : *f.statistics_behind;
-      });
-      if constexpr (through_scratch) phase([&](int lane, std::int64_t, Lane &mine, Shared &shared) { begin(shared.passed(0), shared.passed(1), lane, mine, shared); });
-      RIBBON_UNROLL
-      for (int k = 0; k < W; ++k)
-        phase([&](int lane, std::int64_t, Lane &mine, Shared &shared) {
-          if (!mine.active) return;
-          apply(k, lane, mine, shared);
-          if (k + 1 < W && lane == k + 1) publish(k + 1, mine, shared);
-        });
-      if constexpr (through_scratch)
-        phase([&](int lane, std::int64_t, Lane &mine, Shared &shared) {
-          if (mine.active) put(lane, mine, shared);
-        });
-      phase([&](int lane, std::int64_t, Lane &mine, Shared &shared) {
-        if (!mine.is_there) return;
-        if (lane < W) shared.ratio[lane] = magnitude(shared.beta[lane]) / shared.size[lane];
-        store(shared.front, lane, mine, shared);
-      });
-      phase([&](int lane, std::int64_t node, Lane &mine, Shared &shared) {
-        if (!mine.is_there || lane != lanes - 1) return;
-        const Statistics seen = *shared.front.statistics = watched(chain, level, node, shared);
-        if (report && level == tree.top()) report[chain * tree.joins] = seen;
-      });
-    };
-    std::int64_t top = team.league_rank() % tops;
+    std::int64_t                top = team.league_rank() % tops;
+    threads.for_each([&](int v, Lane &) {
+      if (v == 0) shared.not_finite = 0;
+    });
+    team.barrier();
+    // The code of a join is there once: it is long, and a team goes through it for every level.
     RIBBON_NO_UNROLL
-    do // the code of a join is there once: it is long, and a team goes through it for every level
-      for (int level = stage.bottom + 1; level <= stage.top; ++level) {
-        const NodeRange nodes = tree.below(stage.top, top, level);
-        for (std::int64_t node = nodes.begin; node < nodes.end; node += groups) join(level, node, nodes.end);
+    do {
+      int          last_level = stage.top; // the join that passes to the stages above, if there is one
+      std::int64_t last       = top;
+      tree.resolve(last_level, last);
+      if (last_level <= stage.bottom) continue;
+      bring(team, threads, chain, stage.bottom, tree.below(stage.top, top, stage.bottom), shared);
+      RIBBON_NO_UNROLL
+      for (int level = stage.bottom + 1; level <= last_level; ++level) {
+        const bool         closes = level > tree.levels;
+        const int          up     = level - stage.bottom;
+        const std::int64_t first = tree.below(stage.top, top, level).begin, rest = closes ? 1 : tree.count[level - 1] / 2 - first, most = closes ? 1 : nodes >> up;
+        const int          n     = static_cast<int>(rest < most ? rest : most);
+        Scalar            *joins = factors.join + tree.join_number(chain, level, first) * Factors<Scalar>::join_size(W);
+        RIBBON_NO_UNROLL
+        for (int base = 0; base < n; base += groups) {
+          const auto phase = [&](const auto &body) {
+            threads.for_each([&](int v, Lane &mine) { body(v % lanes, base + v / lanes, mine, shared.column[v / lanes]); });
+            threads.for_each([&](int v, Lane &) { group_barrier(v / lanes, lanes); });
+          };
+          threads.for_each([&](int v, Lane &mine) { mine.active = base + v / lanes < n; });
+          phase([&](int lane, int i, Lane &mine, auto &pivot) {
+            if (!mine.active) return;
+            const Scalar *before = shared.passed[closes ? 0 : i << up];
+            gather(before, closes ? before : shared.passed[(2 * i + 1) << (up - 1)], closes, lane, mine);
+            if (lane == 0) publish(0, mine, pivot);
+          });
+          RIBBON_UNROLL
+          for (int k = 0; k < W; ++k)
+            phase([&](int lane, int i, Lane &mine, auto &pivot) {
+              if (!mine.active) return;
+              apply(k, lane, mine, pivot, shared.pivots[number(up) + i]);
+              if (k + 1 < W && lane == k + 1) publish(k + 1, mine, pivot);
+            });
+          threads.for_each([&](int v, Lane &mine) {
+            const int i = base + v / lanes;
+            if (!mine.active) return;
+            const typename Factors<Scalar>::Join join(joins + i * Factors<Scalar>::join_size(W), W);
+            store(join, shared.passed[closes ? 0 : i << up], level == last_level ? join.passed.at : nullptr, v % lanes, mine);
+          });
+        }
         team.barrier();
       }
-    while (stage.top < levels.top && goes_on(team, tree, arrivals, chain, stage, top, 0, 1, flag));
+      watch(threads, chain, stage, top, shared);
+      threads.for_each([&](int v, Lane &) {
+        if (v != 0) return;
+        factors.statistics(tree, chain, last_level, last) = shared.watched[0];
+        if (report && stage.top == tree.top()) report[chain * tree.joins] = shared.watched[0];
+      });
+    } while (stage.top < levels.top && goes_on(team, tree, arrivals, chain, stage, top, 0, 1, &shared.flag));
   }
 };
 

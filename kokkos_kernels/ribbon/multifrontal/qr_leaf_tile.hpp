@@ -8,15 +8,6 @@
 
 namespace ribbon::multifrontal {
 
-/// The same number, which the compiler takes for another: what follows from it is found again in every turn of a loop instead of kept in registers that are not there.
-KOKKOS_INLINE_FUNCTION int renewed(int a)
-{
-#ifdef __CUDA_ARCH__
-  asm volatile("" : "+r"(a));
-#endif
-  return a;
-}
-
 /// The arithmetic of QrLeafKernel for W = kl + ku known when compiled. A leaf has a thread in each of two or three warps, which work on three chunks of its rows at the same time: one prepares rows (scaled, an entry for
 /// every place of the band), one has the W columns ahead in registers and makes the reflections, one follows with the W columns of the cut before and watches the pivots. Where windows fill the registers the one
 /// ahead prepares, too. Entries come through scratch, a chunk of rows of all leaves at once, in runs; where a row has an entry at every place its column indices are not read.
@@ -32,7 +23,6 @@ struct QrLeafTileKernel {
   static constexpr int half         = W * (W + 1);        ///< numbers that a leaf passes for one of its cuts
   static constexpr int early        = W <= 8 ? W : W - 3; ///< columns whose products do not wait for the reflection: as many as registers hold
   using Real                        = real_t<Scalar>;
-  using Statistics                  = PivotStatistics<Real>;
   Tree                 tree;
   ChainEntries<Scalar> A;
   Factors<Scalar>      factors;
@@ -43,23 +33,24 @@ struct QrLeafTileKernel {
   };
   /// Entries of the rows of a chunk: the first, counted from that of the tile, and how many.
   struct alignas(8) Run {
-    int first, count;
+    int          first;
+    std::int16_t count, columns; ///< columns: whose column indices are read
   };
   struct Shared {
-    Scalar       value[2][leaves][entries | 1]; // odd: no two lanes meet in a bank
-    Scalar       row[3][chunk][W + 2][leaves];  ///< as they are prepared; then the reflection of the step, and R_jj
-    std::int32_t column[2][leaves][entries];    // their lower bits, as those of where rows begin: what counts are small differences
-    std::int32_t row_begin[4][leaves][chunk + 1];
-    Run          run[2][leaves];
-    std::int64_t base, first_entry; ///< the first row of the tile, its first entry
-    int          chunks;            ///< of the longest leaf
-    Leaf         leaf[leaves];
-    int          column_size[W][leaves];                    ///< size_word of the largest entries of the columns of the row that comes next
-    int          first_size[W][leaves];                     ///< the same of the columns of the cut before
-    int          begin[leaves], end[leaves], first[leaves]; ///< rows of a leaf, and the first of its window, from the first row of the tile on
-    int          size[3][chunk][leaves];                    ///< size_word of the largest entry of the column that has its last row
-    std::int16_t exponent[2][leaves][chunk + 1];            ///< that was taken out of a row
-    Statistics   statistics[leaves];
+    Scalar           value[2][leaves][entries | 1]; // odd: no two lanes meet in a bank
+    Scalar           row[3][chunk][W + 2][leaves];  ///< as they are prepared; then the reflection of the step, and R_jj
+    std::int32_t     column[2][leaves][entries];    // their lower bits, as those of where rows begin: what counts are small differences
+    std::int32_t     row_begin[4][leaves][chunk + 1];
+    Run              run[2][leaves];
+    std::int64_t     base, first_entry; ///< the first row of the tile, its first entry
+    int              chunks;            ///< of the longest leaf
+    Leaf             leaf[leaves];
+    int              column_size[W][leaves];                    ///< size_word of the largest entries of the columns of the row that comes next
+    int              first_size[W][leaves];                     ///< the same of the columns of the cut before
+    int              begin[leaves], end[leaves], first[leaves]; ///< rows of a leaf, and the first of its window, from the first row of the tile on
+    int              size[3][chunk][leaves];                    ///< size_word of the largest entry of the column that has its last row
+    std::int16_t     exponent[2][leaves][chunk + 1];            ///< that was taken out of a row
+    LeafPivots<Real> pivots[leaves];
   };
   static std::size_t scratch(bool virtual_threads) { return device::align16(sizeof(Shared)) + (virtual_threads ? max_threads * device::align16(sizeof(Lane)) : 0); }
 
@@ -87,36 +78,39 @@ struct QrLeafTileKernel {
     }
   }
   /// Where the entries of the rows of chunk q are, a chunk before they are asked for.
-  KOKKOS_INLINE_FUNCTION static void find_run(int q, int lane, Shared &shared)
+  KOKKOS_INLINE_FUNCTION void find_run(int q, int lane, Shared &shared) const
   {
     const std::int32_t *begin = shared.row_begin[q % 4][lane];
-    shared.run[q % 2][lane]   = {between(static_cast<std::int32_t>(shared.first_entry), begin[0]), between(begin[0], begin[chunk])};
+    const auto          count = static_cast<std::int16_t>(between(begin[0], begin[chunk]));
+    shared.run[q % 2][lane]   = {between(static_cast<std::int32_t>(shared.first_entry), begin[0]), count, is_full(lane, q, rows_of(q, shared.leaf[lane].rows(tree)), shared) ? std::int16_t(0) : count};
   }
   /// The entries of the rows of chunk q.
   KOKKOS_INLINE_FUNCTION void stage_entries(int q, int v, Shared &shared) const
   {
-    constexpr int together = 8; // whose places are read before the first is asked for
+    constexpr int together = W <= 8 ? 8 : 4; // whose places are read before the first is asked for
     const int     e        = v % leaves;
-    const Scalar *value    = A.local.value + shared.first_entry + e;
+    const Scalar *value    = A.local.value + shared.first_entry;
     RIBBON_NO_UNROLL
     for (int first = v / leaves * together; first < leaves; first += stagers / leaves * together) {
-      Run  run[together];
-      bool full = !tree.chain.ring;
+      Run run[together];
+      int columns = 0;
       RIBBON_UNROLL
-      for (int k = 0; k < together; ++k) run[k] = shared.run[q % 2][first + k];
+      for (int k = 0; k < together; ++k) run[k] = shared.run[q % 2][first + k], columns += run[k].columns;
       RIBBON_UNROLL
-      for (int k = 0; k < together; ++k) {
-        RIBBON_UNROLL
-        for (int more = 0; more < entries; more += leaves)
-          if (e + more < run[k].count) device::async_copy(&shared.value[q % 2][first + k][e + more], value + run[k].first + more);
-        full = full && run[k].count == entries;
-      }
-      if (full) continue;
+      for (int k = 0; k < together; ++k)
+        if (e < run[k].count) device::async_copy(&shared.value[q % 2][first + k][e], value + run[k].first + e);
+      if (columns == 0) continue;
       RIBBON_NO_UNROLL
       for (int k = 0; k < together; ++k) {
         const Run at = shared.run[q % 2][first + k];
-        for (int more = e; more < at.count; more += leaves) device::async_copy(&shared.column[q % 2][first + k][more], A.local.column.low(shared.first_entry + at.first + more));
+        for (int more = e; more < at.columns; more += leaves) device::async_copy(&shared.column[q % 2][first + k][more], A.local.column.low(shared.first_entry + at.first + more));
       }
+    }
+    if constexpr (entries > leaves) { // a few more: a thread has those of a leaf
+      const Run at = shared.run[q % 2][e];
+      RIBBON_UNROLL
+      for (int k = leaves; k < entries; ++k)
+        if (v < leaves && k < at.count) device::async_copy(&shared.value[q % 2][e][k], value + at.first + k);
     }
   }
   /// The scales that were found in chunk q.
@@ -191,7 +185,7 @@ struct QrLeafTileKernel {
       if (largest == 0) {
         const Leaf         leaf = shared.leaf[lane];
         const std::int64_t i    = leaf.first + row_at(q) + t;
-        if (has_row(tree.chain, i)) shared.statistics[lane].take_row(0, true, leaf.chain * tree.chain.rows + i);
+        if (has_row(tree.chain, i)) shared.pivots[lane].statistics.take_row(0, true, leaf.chain * tree.chain.rows + i);
       }
       int whole = 0; // of the column whose last row this is
       RIBBON_UNROLL
@@ -205,7 +199,7 @@ struct QrLeafTileKernel {
       shared.size[q % 3][t][lane] = whole;
       if (q < first_chunks) shared.first_size[row_at(q) + t][lane] = whole;
     }
-    shared.statistics[lane].exponents += exponents;
+    shared.pivots[lane].statistics.exponents += exponents;
   }
 
   /// Puts the rows of chunk q into the window.
@@ -272,9 +266,8 @@ struct QrLeafTileKernel {
   KOKKOS_INLINE_FUNCTION void follow(Lane &mine, std::int64_t tile, int lane, int q, Shared &shared) const
   {
     Scalar *upper = step(factors.upper, tile, lane, row_at(q) - W, 2 * W + 1), *reflection = step(factors.reflection, tile, lane, row_at(q) - W, W + 1);
-    Scalar(&w)[W][W]          = mine.window;
-    const int          steps  = rows_of(q, shared.leaf[lane].rows(tree));
-    const std::int64_t column = shared.leaf[lane].chain * tree.chain.rows + shared.leaf[lane].first + tree.chain.ku + row_at(q) - W;
+    Scalar(&w)[W][W] = mine.window;
+    const int steps  = rows_of(q, shared.leaf[lane].rows(tree));
     RIBBON_NO_UNROLL
     for (int t = 0; t < steps; ++t) {
       const Scalar(&row)[W + 2][leaves] = shared.row[q % 3][t];
@@ -289,7 +282,7 @@ struct QrLeafTileKernel {
         for (int i = 0; i < W; ++i) w[c][i] -= v[i] * sum;
         upper[(1 + W + c) * leaves] = -sum;
       }
-      shared.statistics[lane].take(row[W + 1][lane], of_size_word(shared.size[q % 3][t][lane]), column + t);
+      shared.pivots[lane].take(row[W + 1][lane], of_size_word(shared.size[q % 3][t][lane]), row_at(q) - W + t);
       reflection += (W + 1) * leaves, upper += (2 * W + 1) * leaves;
     }
   }
@@ -318,6 +311,7 @@ struct QrLeafTileKernel {
       if (leaf.own <= -W) continue;
       const Scalar *from = passed(k, shared);
       Scalar       *to   = factors.passed(tree, leaf.chain, 0, leaf.node).at + first;
+      RIBBON_UNROLL
       for (int e = v % leaves; e < half; e += leaves) to[e] = from[e];
     }
   }
@@ -351,10 +345,10 @@ struct QrLeafTileKernel {
       shared.leaf[lane]         = leaf;
       RIBBON_UNROLL
       for (int k = 0; k < W; ++k) shared.column_size[k][lane] = 0;
-      shared.first[lane]      = is_there ? static_cast<int>(before + leaf.first) : 0;
-      shared.begin[lane]      = is_there ? static_cast<int>(before + tree.start(node)) : 0;
-      shared.end[lane]        = is_there ? static_cast<int>(before + tree.start(node + 1)) : 0;
-      shared.statistics[lane] = Statistics();
+      shared.first[lane]  = is_there ? static_cast<int>(before + leaf.first) : 0;
+      shared.begin[lane]  = is_there ? static_cast<int>(before + tree.start(node)) : 0;
+      shared.end[lane]    = is_there ? static_cast<int>(before + tree.start(node + 1)) : 0;
+      shared.pivots[lane] = LeafPivots<Real>();
     });
     team.barrier();
     RIBBON_NO_UNROLL
@@ -389,7 +383,8 @@ struct QrLeafTileKernel {
     pass_on(is_ahead, shared.column_size, half);
     each([&](int v, Lane &) {
       const Leaf leaf = shared.leaf[v % leaves];
-      if (prepares(v) && leaf.own > -W) factors.leaf_statistics[leaf.chain * tree.leaves + leaf.node] = shared.statistics[v % leaves];
+      if (!prepares(v) || leaf.own <= -W) return;
+      factors.leaf_statistics[leaf.chain * tree.leaves + leaf.node] = shared.pivots[v % leaves].finished(leaf.chain * tree.chain.rows + leaf.first + tree.chain.ku);
     });
   }
 };

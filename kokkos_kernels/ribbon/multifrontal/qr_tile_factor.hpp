@@ -12,7 +12,7 @@ namespace ribbon::multifrontal {
 template <class Scalar, int W>
 struct QrTileFactorKernel {
   using Leaves                     = QrLeafTileKernel<Scalar, W>;
-  using Joins                      = QrJoinRegistersKernel<Scalar, W, 256>;
+  using Joins                      = QrJoinRegistersKernel<Scalar, W, W <= 2 ? 16 : W <= 6 ? 32 : 64, 256>;
   static constexpr int team_size   = Joins::team_size;
   static constexpr int max_threads = team_size;
   Leaves               leaves;

@@ -33,6 +33,21 @@ KOKKOS_INLINE_FUNCTION Real reciprocal_root(Real a)
 #endif
 }
 
+/// 1 / a for a between 1 and 2.
+template <class Real>
+KOKKOS_INLINE_FUNCTION Real reciprocal_from_1_to_2(Real a)
+{
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<Real, double>) { // nothing out of the ordinary, which a division looks for
+    double y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
+    const double e = fma(-a, y, 1.0);
+    return fma(y, fma(e, e, e), y);
+  }
+#endif
+  return Real(1) / a;
+}
+
 /// @param rest  squared norm of x
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Reflector<Scalar> make_reflector(const Scalar &alpha, real_t<Scalar> rest)
@@ -44,6 +59,10 @@ KOKKOS_INLINE_FUNCTION Reflector<Scalar> make_reflector(const Scalar &alpha, rea
   else real = alpha.real(), is_done = is_done && alpha.imag() == Real(0);
   if (is_done) return {Scalar(0), Scalar(0), real, Real(1) / real};
   const Real size2 = squared(alpha) + rest, one_over_size = reciprocal_root(size2);
+  if constexpr (std::is_floating_point_v<Scalar>) {
+    const Real one_over = real > 0 ? one_over_size : -one_over_size, tau = Real(1) + real * one_over;
+    return {tau, one_over * reciprocal_from_1_to_2(tau), -size2 * one_over, -one_over};
+  }
   const Real beta = real > 0 ? -size2 * one_over_size : size2 * one_over_size, one_over_beta = real > 0 ? -one_over_size : one_over_size;
   return {conjugate((Scalar(beta) - alpha) * one_over_beta), reciprocal(alpha - Scalar(beta)), beta, one_over_beta};
 }
@@ -140,6 +159,31 @@ struct PivotStatistics {
     if (!is_tame()) settle();
     exponents += other.exponents;
     if (other.zero_row < zero_row) zero_row = other.zero_row;
+  }
+};
+
+/// The pivots of a leaf, by steps. Of leaves side by side one or the other has a new smallest quotient in most steps, so that it is divided at the end: till then `smallest` is that of |R_jj|, and the column its step.
+template <class Real>
+struct LeafPivots {
+  PivotStatistics<Real> statistics;
+  Real                  scale = 1;
+
+  KOKKOS_INLINE_FUNCTION void take(Real beta, Real largest, int step)
+  {
+    const Real size = beta < 0 ? -beta : beta;
+    statistics.product *= static_cast<double>(size);
+    if (!statistics.is_tame() || !is_finite(largest)) {
+      statistics.smallest /= scale, scale = 1;
+      statistics.look(size, largest, step);
+    } else if (!(size * scale >= statistics.smallest * largest)) statistics.smallest = size, scale = largest, statistics.column = step;
+  }
+  /// @param first  column of step 0
+  KOKKOS_INLINE_FUNCTION PivotStatistics<Real> finished(std::int64_t first) const
+  {
+    PivotStatistics<Real> all = statistics;
+    all.smallest /= scale;
+    if (all.column >= 0) all.column += first;
+    return all;
   }
 };
 
