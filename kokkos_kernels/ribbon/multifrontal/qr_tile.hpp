@@ -229,6 +229,11 @@ struct QrTile {
     RIBBON_UNROLL
     for (int t = 0; t < chunk; ++t) {
       if (!Whole && first + t >= own) continue;
+      if (!Whole && row + t >= length) {
+        RIBBON_UNROLL
+        for (int k = 0; k < W; ++k)
+          if (k == W - 1 - (row + t - length)) y[t] = taken(w[k]); // behind the end, see Leaf
+      }
       Scalar f[W + 1], sum = y[t], other(0);
       RIBBON_UNROLL
       for (int k = 0; k <= W; ++k) f[k] = factor[(t * (W + 1) + k) * apart];
