@@ -8,15 +8,6 @@
 
 namespace ribbon::multifrontal {
 
-/// The same number, which the compiler takes for another: what follows from it is found again in every turn of a loop instead of kept in registers that are not there.
-KOKKOS_INLINE_FUNCTION int renewed(int a)
-{
-#ifdef __CUDA_ARCH__
-  asm volatile("" : "+r"(a));
-#endif
-  return a;
-}
-
 /// The arithmetic of QrLeafKernel for W = kl + ku known when compiled. A leaf has a thread in each of two or three warps, which work on three chunks of its rows at the same time: one prepares rows (scaled, an entry for
 /// every place of the band), one has the W columns ahead in registers and makes the reflections, one follows with the W columns of the cut before and watches the pivots. Where windows fill the registers the one
 /// ahead prepares, too. Entries come through scratch, a chunk of rows of all leaves at once, in runs; where a row has an entry at every place its column indices are not read.
