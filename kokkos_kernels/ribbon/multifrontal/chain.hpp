@@ -113,15 +113,6 @@ decltype(auto) with_half_bandwidth(int w, const F &f)
   else return f(std::integral_constant<int, 0>());
 }
 
-/// The same number, which the compiler takes for another: what follows from it is found again in every turn of a loop instead of kept in registers that are not there.
-KOKKOS_INLINE_FUNCTION int renewed(int a)
-{
-#ifdef __CUDA_ARCH__
-  asm volatile("" : "+r"(a));
-#endif
-  return a;
-}
-
 /// Neighbouring nodes of a level.
 struct NodeRange {
   std::int64_t begin, end;

@@ -66,7 +66,7 @@ struct QrJoinRegistersKernel {
   /// Column j of a lane is column lane + j * lanes of the front, of the cut (0), the cut before (1), the cut behind (2), or Q.
   KOKKOS_INLINE_FUNCTION static int kind_of(int j, int c) { return lanes == W ? j : c / W; }
   /// `first`, `second`: what the children pass.
-  KOKKOS_INLINE_FUNCTION static void gather(const Scalar *first, const Scalar *second, bool closes, int lane, Lane &mine)
+  KOKKOS_INLINE_FUNCTION static void gather(const Scalar *first, const Scalar *second, bool closes, int exchanged, int lane, Lane &mine)
   {
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
@@ -85,6 +85,10 @@ struct QrJoinRegistersKernel {
         RIBBON_UNROLL
         for (int i = 0; i < W; ++i) column[i] += column[W + i], column[W + i] = Scalar(0);
       }
+      if (exchanged == 0) continue;
+      RIBBON_UNROLL
+      for (int i = 0; i < W; ++i)
+        if (i < exchanged) exchange(column[i], column[W + i]);
     }
   }
   /// Stores two numbers at a place that is a multiple of two.
@@ -261,7 +265,7 @@ struct QrJoinRegistersKernel {
           phase([&](int lane, int i, Lane &mine, auto &pivot) {
             if (!mine.active) return;
             const Scalar *before = shared.passed[closes ? 0 : i << up];
-            gather(before, closes ? before : shared.passed[(2 * i + 1) << (up - 1)], closes, lane, mine);
+            gather(before, closes ? before : shared.passed[(2 * i + 1) << (up - 1)], closes, Front<Scalar>::exchanged(tree, first + i), lane, mine);
             if (lane == 0) publish(0, mine, pivot);
           });
           RIBBON_UNROLL

@@ -5,6 +5,7 @@
 #include <ribbon/device/async_copy.hpp>
 #include <ribbon/device/team_launch.hpp>
 #include <ribbon/multifrontal/factors.hpp>
+#include <ribbon/multifrontal/leaf_runs.hpp>
 
 namespace ribbon::multifrontal {
 
@@ -31,17 +32,12 @@ struct QrLeafTileKernel {
   struct Lane {
     Scalar window[W][W]; ///< columns; those of the leaf move up as they are removed
   };
-  /// Entries of the rows of a chunk: the first, counted from that of the tile, and how many.
-  struct alignas(8) Run {
-    int          first;
-    std::int16_t count, columns; ///< columns: whose column indices are read
-  };
   struct Shared {
     Scalar           value[2][leaves][entries | 1]; // odd: no two lanes meet in a bank
     Scalar           row[3][chunk][W + 2][leaves];  ///< as they are prepared; then the reflection of the step, and R_jj
     std::int32_t     column[2][leaves][entries];    // their lower bits, as those of where rows begin: what counts are small differences
     std::int32_t     row_begin[4][leaves][chunk + 1];
-    Run              run[2][leaves];
+    LeafRun          run[2][leaves];
     std::int64_t     base, first_entry; ///< the first row of the tile, its first entry
     int              chunks;            ///< of the longest leaf
     Leaf             leaf[leaves];
@@ -65,9 +61,6 @@ struct QrLeafTileKernel {
   /// The first row of chunk q of a leaf, and how many it has.
   KOKKOS_INLINE_FUNCTION static int row_at(int q) { return q < first_chunks ? q * chunk : W + (q - first_chunks) * chunk; }
 
-  /// The difference of two numbers by their lower bits.
-  KOKKOS_INLINE_FUNCTION static int between(std::int32_t from, std::int32_t to) { return static_cast<int>(static_cast<std::uint32_t>(to) - static_cast<std::uint32_t>(from)); }
-
   /// Where the rows of chunk q begin.
   KOKKOS_INLINE_FUNCTION void stage_rows(std::int64_t base, int q, int v, Shared &shared) const
   {
@@ -83,35 +76,6 @@ struct QrLeafTileKernel {
     const std::int32_t *begin = shared.row_begin[q % 4][lane];
     const auto          count = static_cast<std::int16_t>(between(begin[0], begin[chunk]));
     shared.run[q % 2][lane]   = {between(static_cast<std::int32_t>(shared.first_entry), begin[0]), count, is_full(lane, q, rows_of(q, shared.leaf[lane].rows(tree)), shared) ? std::int16_t(0) : count};
-  }
-  /// The entries of the rows of chunk q.
-  KOKKOS_INLINE_FUNCTION void stage_entries(int q, int v, Shared &shared) const
-  {
-    constexpr int together = W <= 8 ? 8 : 4; // whose places are read before the first is asked for
-    const int     e        = v % leaves;
-    const Scalar *value    = A.local.value + shared.first_entry;
-    RIBBON_NO_UNROLL
-    for (int first = v / leaves * together; first < leaves; first += stagers / leaves * together) {
-      Run run[together];
-      int columns = 0;
-      RIBBON_UNROLL
-      for (int k = 0; k < together; ++k) run[k] = shared.run[q % 2][first + k], columns += run[k].columns;
-      RIBBON_UNROLL
-      for (int k = 0; k < together; ++k)
-        if (e < run[k].count) device::async_copy(&shared.value[q % 2][first + k][e], value + run[k].first + e);
-      if (columns == 0) continue;
-      RIBBON_NO_UNROLL
-      for (int k = 0; k < together; ++k) {
-        const Run at = shared.run[q % 2][first + k];
-        for (int more = e; more < at.columns; more += leaves) device::async_copy(&shared.column[q % 2][first + k][more], A.local.column.low(shared.first_entry + at.first + more));
-      }
-    }
-    if constexpr (entries > leaves) { // a few more: a thread has those of a leaf
-      const Run at = shared.run[q % 2][e];
-      RIBBON_UNROLL
-      for (int k = leaves; k < entries; ++k)
-        if (v < leaves && k < at.count) device::async_copy(&shared.value[q % 2][e][k], value + at.first + k);
-    }
   }
   /// The scales that were found in chunk q.
   KOKKOS_INLINE_FUNCTION void store_scales(std::int64_t base, int q, int v, const Shared &shared) const
@@ -229,15 +193,25 @@ struct QrLeafTileKernel {
     for (int i = 0; i < W; i += 2) sum += a[i] * b[i], other += a[i + 1] * b[i + 1];
     return sum + other;
   }
+  /// The row of the window that arrives instead of the first of chunk q if that is behind the end, see Leaf; one less for every row after it. W and more: none.
+  KOKKOS_INLINE_FUNCTION static int row_instead(int lane, int q, const Shared &shared) { return W - 1 - (shared.first[lane] + row_at(q) - shared.end[lane]); }
   /// Removes a column: the steps of chunk q. What does not wait for the reflection, the products with the columns, comes first.
   KOKKOS_INLINE_FUNCTION void eliminate(Lane &mine, std::int64_t tile, int lane, int q, Shared &shared) const
   {
     Scalar *upper    = step(factors.upper, tile, lane, row_at(q) - W, 2 * W + 1);
     Scalar(&w)[W][W] = mine.window;
-    const int steps  = rows_of(q, shared.leaf[lane].rows(tree));
-    Scalar   *row    = &shared.row[q % 3][0][0][lane];
+    const int steps = rows_of(q, shared.leaf[lane].rows(tree)), instead = row_instead(lane, q, shared) - steps;
+    Scalar   *row = &shared.row[q % 3][0][0][lane];
     RIBBON_NO_UNROLL
     for (int left = steps; left > 0; --left, row += (W + 2) * leaves, upper += (2 * W + 1) * leaves) {
+      if (instead + left < W) {
+        RIBBON_UNROLL
+        for (int i = 0; i < W; ++i) {
+          if (i != instead + left) continue;
+          RIBBON_UNROLL
+          for (int c = 0; c < W; ++c) row[c * leaves] = taken(w[c][i]);
+        }
+      }
       Scalar x[W], product[W];
       Real   rest = 0, more = 0;
       RIBBON_UNROLL
@@ -266,12 +240,15 @@ struct QrLeafTileKernel {
   KOKKOS_INLINE_FUNCTION void follow(Lane &mine, std::int64_t tile, int lane, int q, Shared &shared) const
   {
     Scalar *upper = step(factors.upper, tile, lane, row_at(q) - W, 2 * W + 1), *reflection = step(factors.reflection, tile, lane, row_at(q) - W, W + 1);
-    Scalar(&w)[W][W] = mine.window;
-    const int steps  = rows_of(q, shared.leaf[lane].rows(tree));
+    Scalar(&w)[W][W]  = mine.window;
+    const int steps   = rows_of(q, shared.leaf[lane].rows(tree));
+    const int instead = row_instead(lane, q, shared);
     RIBBON_NO_UNROLL
     for (int t = 0; t < steps; ++t) {
-      const Scalar(&row)[W + 2][leaves] = shared.row[q % 3][t];
-      Scalar v[W];
+      Scalar(&row)[W + 2][leaves] = shared.row[q % 3][t];
+      Scalar     v[W];
+      const bool takes = instead - t < W; // the row that arrives is among those of the window until it is reflected
+      if (takes) row[1 + instead - t][lane] = Scalar(1);
       RIBBON_UNROLL
       for (int i = 0; i < W; ++i) v[i] = reflection[(1 + i) * leaves] = row[1 + i][lane];
       const Scalar tau = reflection[0] = row[0][lane];
@@ -281,6 +258,15 @@ struct QrLeafTileKernel {
         RIBBON_UNROLL
         for (int i = 0; i < W; ++i) w[c][i] -= v[i] * sum;
         upper[(1 + W + c) * leaves] = -sum;
+      }
+      if (takes) {
+        reflection[(1 + instead - t) * leaves] = Scalar(0);
+        RIBBON_UNROLL
+        for (int i = 0; i < W; ++i) {
+          if (i != instead - t) continue;
+          RIBBON_UNROLL
+          for (int c = 0; c < W; ++c) upper[(1 + W + c) * leaves] = taken(w[c][i]);
+        }
       }
       shared.pivots[lane].take(row[W + 1][lane], of_size_word(shared.size[q % 3][t][lane]), row_at(q) - W + t);
       reflection += (W + 1) * leaves, upper += (2 * W + 1) * leaves;
@@ -360,7 +346,7 @@ struct QrLeafTileKernel {
         if (!is_ahead(v)) {
           if (plain && q + 4 < chunks) stage_rows(shared.base, q + 4, v - leaves, shared);
           if (plain && q >= -3 && q + 3 < chunks && follows(v)) find_run(q + 3, lane, shared);
-          if (plain && q >= -2 && q + 2 < chunks) stage_entries(q + 2, v - leaves, shared);
+          if (plain && q >= -2 && q + 2 < chunks) stage_runs<stagers, W <= 8 ? 8 : 4>(A.local, shared.first_entry, shared.run[q & 1], v - leaves, shared.value[q & 1], shared.column[q & 1]);
           if (q >= 0 && q < chunks) store_scales(shared.base, q, v - leaves, shared);
         }
         if (q >= 0 && q < first_chunks) fill(mine, v, q, shared);
