@@ -81,8 +81,9 @@ private:
   multifrontal::BandLu<Scalar>           lu_;
   std::vector<multifrontal::Levels>      plan_;
   bool                                   is_lu_ = false, has_leaves_ = true, in_tiles_ = false;
-  double                                 zero_pivot_ = 0;
-  const std::int64_t                    *row_of_     = nullptr;
+  mutable std::int64_t                   teams_at_once_ = -1; ///< of a solve for one column; unknown before the first
+  double                                 zero_pivot_    = 0;
+  const std::int64_t                    *row_of_        = nullptr;
   FactorReport                           report_;
   Kokkos::View<Scalar *, Memory>         reflection_, upper_, leaf_passed_, join_, passed_;
   Kokkos::View<Scalar *, Memory>         fill_, windows_; ///< of band LU, whose L is in reflection_

@@ -59,7 +59,8 @@ struct Probe {
   KOKKOS_FUNCTION int         kind_of(std::int64_t l) const { return static_cast<int>((kind + l / entry.matrices()) % probe_kinds); }
   KOKKOS_FUNCTION static void largest(Real &m, Real a)
   {
-    if (!(a <= m)) m = is_finite(a) ? a : Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>(); // NaN and Inf are large
+    constexpr Real infinity = std::numeric_limits<Real>::infinity();
+    if (!(a <= m)) m = is_finite(a) ? a : infinity; // NaN, too
   }
   /// Takes row i of line l into the norms of the residual, the matrix, the solution and the right-hand side.
   KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const
@@ -80,7 +81,10 @@ struct Probe {
   }
   KOKKOS_FUNCTION static void judge(std::int64_t c, Real norm_r, Real norm_a, Real norm_x, Real norm_b, Found &found)
   {
-    const Real error = norm_r == 0 ? Real(0) : norm_r / (norm_a * norm_x + norm_b), rcond = norm_b / (norm_a * norm_x);
+    const Real unit  = norm_x > 1 ? norm_x : Real(1); // no product overflows
+    Real       error = norm_r == 0 ? Real(0) : norm_r / unit / (norm_a * (norm_x / unit) + norm_b / unit);
+    const Real rcond = norm_b / norm_x / norm_a;
+    if (!is_finite(error)) error = Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>(); // a solution that overflows is none
     if (error > found.max_val) found.max_val = error, found.max_loc = c;
     if (rcond < found.min_val) found.min_val = rcond, found.min_loc = c;
   }

@@ -231,10 +231,13 @@ bool ChainSolver<Scalar, Exec>::sweep_tiles(const Exec &exec, const multifrontal
     const QrTileUpKernel<Scalar, K(), true>   up_many(solve, arrivals);
     const QrTileDownKernel<Scalar, K(), true> down_many(solve);
     const bool                                is_one = solve.v.columns == 1, fits = std::max({one.scratch(is_virtual), up_many.scratch(is_virtual), down_many.scratch(is_virtual)}) <= device::scratch_limit(exec);
-    const bool                                at_once = is_one && tree_.chain.chains == 1 && one.teams() <= tiles_at_once(exec);
-    done                                              = fits && (way != Way::both || at_once);
+    const bool                                tries = fits && way == Way::both && is_one && tree_.chain.chains == 1;
+    if (tries && teams_at_once_ < 0) teams_at_once_ = is_virtual ? tiles_at_once(exec) : device::teams_at_once<One>(exec, One::team_size, one.scratch(is_virtual));
+    done = fits && (way != Way::both || (tries && one.teams() <= teams_at_once_));
     if (!done) return;
-    const auto launch = [&](const auto &kernel) { device::launch(exec, "ribbon::chain_solve", {kernel.teams(), kernel.team_size, kernel.scratch(is_virtual)}, kernel); };
+    const auto launch = [&](const auto &kernel) {
+      device::launch(exec, "ribbon::chain_solve", {kernel.teams(), kernel.team_size, kernel.scratch(is_virtual), way == Way::both && one.teams() > tiles_at_once(exec)}, kernel);
+    };
     if (is_one) launch(one);
     else if (way == Way::up) launch(up_many), launch(QrJoinsUpKernel<Scalar, K()>{solve, arrivals});
     else launch(QrJoinsDownKernel<Scalar, K()>{solve}), launch(down_many);

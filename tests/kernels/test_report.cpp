@@ -124,6 +124,7 @@ TEST(Report, MatricesThatNeedPivotingAreNeverSilentlyWrong)
   for (std::size_t i = 0; i < 200; i += 7)
     for (std::size_t d = 0; d < 3; ++d) scaled.values(0, i, d) *= i % 2 ? 1e8 : 1e-8;
   expect_honest(scaled, "rows scaled by 1e+-8");
+  for (int n : {150, 200, 400}) expect_honest(toeplitz(n, {0.01, 1, -100}, false), "solutions that overflow");
 }
 
 TEST(Report, RandomMatricesAreNeverSilentlyWrong)

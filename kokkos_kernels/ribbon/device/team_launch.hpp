@@ -26,8 +26,9 @@ namespace ribbon::device {
 /// Size of a launch.
 struct League {
   std::int64_t teams   = 0;
-  int          threads = 1; ///< virtual threads of a team
-  std::size_t  scratch = 0; ///< bytes of scratch that a block of the team asked for (16-byte aligned pieces)
+  int          threads = 1;     ///< virtual threads of a team
+  std::size_t  scratch = 0;     ///< bytes of scratch that a block of the team asked for (16-byte aligned pieces)
+  bool         at_once = false; ///< all teams run at the same time: they may wait for each other. At most teams_at_once()
 };
 
 KOKKOS_INLINE_FUNCTION constexpr std::size_t align16(std::size_t bytes)
@@ -183,6 +184,7 @@ struct Grid {
   std::int64_t teams;
   int          blocks, threads; ///< threads of a block
   std::size_t  scratch;         ///< bytes of a block
+  bool         at_once = false; ///< as in League
 };
 
 /// Launches kernel(arguments), as a kernel that Kokkos tools see.
@@ -198,9 +200,12 @@ void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const Grid 
     attributes[config.numAttrs].id               = cudaLaunchAttributeClusterDimension;
     attributes[config.numAttrs++].val.clusterDim = {static_cast<unsigned>(grid.blocks), 1, 1};
   }
-  attributes[config.numAttrs].id                                           = cudaLaunchAttributeProgrammaticStreamSerialization; // overlaps the end of the kernel before it
-  attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+  if (!grid.at_once) {
+    attributes[config.numAttrs].id                                           = cudaLaunchAttributeProgrammaticStreamSerialization; // overlaps the end of the kernel before it
+    attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+  }
   #endif
+  if (grid.at_once) attributes[config.numAttrs].id = cudaLaunchAttributeCooperative, attributes[config.numAttrs++].val.cooperative = 1;
   const bool    profiled = Kokkos::Profiling::profileLibraryLoaded();
   std::uint64_t id       = 0;
   if (profiled) Kokkos::Profiling::beginParallelFor(label, 0, &id);
@@ -215,6 +220,20 @@ void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const Grid 
 }
 #endif
 
+/// Most teams of a kernel that run at the same time, where nothing else does; 0 where that is not known.
+template <class Kernel, class Exec>
+std::int64_t teams_at_once([[maybe_unused]] const Exec &exec, [[maybe_unused]] int threads, [[maybe_unused]] std::size_t scratch)
+{
+  int teams = 0; // of a multiprocessor
+#ifdef RIBBON_CUDA_LAUNCH
+  if constexpr (is_device_space<Exec>) {
+    if (scratch > 48 * 1024) cudaFuncSetAttribute(cuda_team_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(scratch));
+    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&teams, cuda_team_kernel<Kernel>, threads, scratch) != cudaSuccess) teams = 0, cudaGetLastError();
+  }
+#endif
+  return static_cast<std::int64_t>(teams) * multiprocessors(exec);
+}
+
 /// Starts kernel(team) for every team of the league on `exec`; returns before it has run. A league without teams starts nothing.
 /// Kernel has `static constexpr int max_threads` and is copied by value. @throws std::runtime_error when the launch is refused.
 template <class Exec, class Kernel>
@@ -222,7 +241,7 @@ void launch(const Exec &exec, const std::string &label, const League &league, co
 {
   if (league.teams <= 0) return;
 #ifdef RIBBON_CUDA_LAUNCH
-  if constexpr (is_device_space<Exec>) launch_cuda(exec, label, {league.teams, 1, league.threads, league.scratch}, cuda_team_kernel<Kernel>, kernel);
+  if constexpr (is_device_space<Exec>) launch_cuda(exec, label, {league.teams, 1, league.threads, league.scratch, league.at_once}, cuda_team_kernel<Kernel>, kernel);
   else
 #endif
     launch_team_policy(exec, label, league, kernel);

@@ -97,7 +97,10 @@ KOKKOS_INLINE_FUNCTION void for_each_lane(const Team &team, const Groups &shape,
   else if (team.rank() < shape.groups * shape.lanes) body(team.rank() / shape.lanes, team.rank() % shape.lanes);
 }
 
-/// A leaf: rows first to first + own + W - 1 of a chain, of whose columns the `own` ones from first + ku on are removed. Rows before the first of a chain, and behind its last, are zeros.
+/// A leaf: rows first to first + own + W - 1 of a chain, of whose columns the `own` ones from first + ku on are removed. Rows before the first of a chain, ku, and behind its last, kl, are zeros, and stay zeros without
+/// rounding all the way to the top, so that R is that of the matrix alone: numbers of the size of rounding there would be more equations, which decide about the solution where the matrix is nearly singular. Reflections
+/// leave rows of zeros in peace that are not the pivot. In place of a row behind the end therefore the last one of the window arrives (row_instead()), and joins at the beginning of a chain have the zeros, the first ku
+/// rows that the child there passes, below (Front::exchanged()); those at the end have them there, the last kl rows of the other child.
 struct Leaf {
   std::int64_t chain, node, first;
   int          own;
@@ -110,6 +113,19 @@ struct Leaf {
   }
   KOKKOS_INLINE_FUNCTION int rows(const Tree &tree) const { return own + tree.chain.width(); }
 };
+/// The row of the window that arrives in place of row i, which is behind the end of a chain: the last that is left.
+KOKKOS_INLINE_FUNCTION int row_instead(const Chain &chain, std::int64_t i)
+{
+  return chain.width() - 1 - static_cast<int>(i - chain.rows);
+}
+/// Takes a number away, and leaves zero.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION Scalar taken(Scalar &a)
+{
+  const Scalar was = a;
+  a                = Scalar(0);
+  return was;
+}
 /// Whether the chain has this row.
 KOKKOS_INLINE_FUNCTION bool has_row(const Chain &chain, std::int64_t i)
 {

@@ -7,6 +7,13 @@
 
 namespace ribbon::multifrontal {
 
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION void exchange(Scalar &a, Scalar &b)
+{
+  const Scalar was = a;
+  a = b, b = was;
+}
+
 /// A join, and what its children pass.
 template <class Scalar>
 struct Front {
@@ -26,6 +33,8 @@ struct Front {
     statistics        = &factors.statistics(tree, chain, level, node);
     statistics_before = &factors.statistics(tree, chain, l, left), statistics_behind = &factors.statistics(tree, chain, r, right);
   }
+  /// Rows of a front that change places with those W further: the first ku of a child at the beginning of a chain are zeros, which must not be pivots, see Leaf.
+  KOKKOS_INLINE_FUNCTION static int exchanged(const Tree &tree, std::int64_t node) { return node == 0 && !tree.chain.is_open_left() ? tree.chain.ku : 0; }
   /// Unknown k of the cut.
   KOKKOS_INLINE_FUNCTION static std::int64_t column_number(const Tree &tree, std::int64_t chain, int level, std::int64_t node, int k)
   {
@@ -49,7 +58,7 @@ struct QrJoinKernel {
   KOKKOS_INLINE_FUNCTION static Scalar larger(const Scalar &a, const Scalar &b) { return magnitude(a) <= magnitude(b) ? b : a; }
 
   /// One lane's columns, gathered from the children; Q begins as the identity. The scale of a column of the cut waits in tau.
-  KOKKOS_INLINE_FUNCTION void gather(const Front &f, int lane) const
+  KOKKOS_INLINE_FUNCTION void gather(const Front &f, std::int64_t node, int lane) const
   {
     const int W = tree.chain.width();
     for (int c = lane; c < 5 * W; c += shape.lanes) {
@@ -60,10 +69,9 @@ struct QrJoinKernel {
         top[i] = before < 0 ? Scalar(0) : f.before.entry(i, before), bottom[i] = behind < 0 || f.closes ? Scalar(0) : f.behind.entry(i, behind);
         if (f.closes && c < W) top[i] += f.before.entry(i, behind);
       }
-      if (c >= 3 * W) {
-        (c < 4 * W ? top[c - 3 * W] : bottom[c - 4 * W]) = Scalar(1);
-        continue;
-      }
+      if (c >= 3 * W) (c < 4 * W ? top[c - 3 * W] : bottom[c - 4 * W]) = Scalar(1);
+      for (int i = 0, n = f.exchanged(tree, node); i < n; ++i) exchange(top[i], bottom[i]);
+      if (c >= 3 * W) continue;
       const Scalar from_before = before < 0 ? Scalar(0) : f.before.scale(before), from_behind = behind < 0 ? Scalar(0) : f.behind.scale(behind);
       (c < W ? f.join.tau[c] : f.join.passed.scale(c - W)) = larger(from_before, from_behind);
     }
@@ -111,7 +119,7 @@ struct QrJoinKernel {
       team.barrier();
     };
     phases([&](const Front &f, std::int64_t node, int lane) {
-      gather(f, lane);
+      gather(f, node, lane);
       if (lane != 0) return;
       *f.statistics = *f.statistics_before;
       if (!f.closes) f.statistics->join(*f.statistics_behind);

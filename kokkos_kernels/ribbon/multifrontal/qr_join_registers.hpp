@@ -63,7 +63,7 @@ struct QrJoinRegistersKernel {
     for (int k = lane; k < n; k += lanes) shared.passed(0)[k] = f.before.at[k], shared.passed(1)[k] = f.behind.at[k];
   }
   /// Lane c has columns c and c + busy. `first`, `second`: what the children pass.
-  KOKKOS_INLINE_FUNCTION static void gather(const Scalar *first, const Scalar *second, bool closes, int lane, Lane &mine)
+  KOKKOS_INLINE_FUNCTION static void gather(const Scalar *first, const Scalar *second, bool closes, int exchanged, int lane, Lane &mine)
   {
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
@@ -84,6 +84,10 @@ struct QrJoinRegistersKernel {
         for (int i = 0; i < W; ++i)
           if (c < W) column[i] += column[W + i], column[W + i] = Scalar(0);
       }
+      if (exchanged == 0) continue;
+      RIBBON_UNROLL
+      for (int i = 0; i < W; ++i)
+        if (i < exchanged) exchange(column[i], column[W + i]);
     }
   }
   KOKKOS_INLINE_FUNCTION static void publish(int k, const Lane &mine, Shared &shared)
@@ -198,10 +202,10 @@ struct QrJoinRegistersKernel {
         threads.for_each([&](int v, Lane &mine) { body(v % lanes, base + v / lanes, mine, all[v / lanes]); });
         threads.for_each([&](int v, Lane &) { group_barrier(v / lanes, lanes); });
       };
-      const auto begin = [&](const Scalar *first, const Scalar *second, int lane, Lane &mine, Shared &shared) {
+      const auto begin = [&](const Scalar *first, const Scalar *second, std::int64_t node, int lane, Lane &mine, Shared &shared) {
         mine.active = lane < busy && mine.is_there;
         if (!mine.active) return;
-        gather(first, second, level > tree.levels, lane, mine);
+        gather(first, second, level > tree.levels, Front<Scalar>::exchanged(tree, node), lane, mine);
         if (lane == 0) publish(0, mine, shared);
       };
       phase([&](int lane, std::int64_t node, Lane &mine, Shared &shared) {
@@ -209,11 +213,11 @@ struct QrJoinRegistersKernel {
         if (!mine.is_there) return;
         const Front<Scalar> f(factors, tree, chain, level, node);
         if constexpr (through_scratch) fetch(f, lane, shared);
-        else begin(f.before.at, f.behind.at, lane, mine, shared);
+        else begin(f.before.at, f.behind.at, node, lane, mine, shared);
         if (lane == 0) shared.front = f;
         if (lane < 2) shared.statistics[lane] = lane == 0 ? *f.statistics_before : *f.statistics_behind;
       });
-      if constexpr (through_scratch) phase([&](int lane, std::int64_t, Lane &mine, Shared &shared) { begin(shared.passed(0), shared.passed(1), lane, mine, shared); });
+      if constexpr (through_scratch) phase([&](int lane, std::int64_t node, Lane &mine, Shared &shared) { begin(shared.passed(0), shared.passed(1), node, lane, mine, shared); });
       RIBBON_UNROLL
       for (int k = 0; k < W; ++k)
         phase([&](int lane, std::int64_t, Lane &mine, Shared &shared) {

@@ -61,6 +61,9 @@ struct QrLeafKernel {
     }
   }
 
+  /// Whether a row of the chain arrives for step s, and which of the window does where none does.
+  KOKKOS_INLINE_FUNCTION bool arrives(const Leaf &leaf, int s) const { return has_row(tree.chain, leaf.first + tree.chain.width() + s); }
+  KOKKOS_INLINE_FUNCTION int  instead(const Leaf &leaf, int s) const { return row_instead(tree.chain, leaf.first + tree.chain.width() + s); }
   /// Makes the reflection of step s from its column.
   KOKKOS_INLINE_FUNCTION void reflect(const Window &w, const Leaf &leaf, int s) const
   {
@@ -88,6 +91,7 @@ struct QrLeafKernel {
     Scalar       *now = w.row[s % Window::arriving], *later = w.row[(s + 3) % Window::arriving];
     for (int k = lane; k <= W; k += shape.lanes) reflection[k] = r[k];
     if (lane == 0) upper[0] = r[W + 1];
+    const bool ends = s + 1 < leaf.own && !arrives(leaf, s + 1);
     for (int c = lane; c < Window::columns(W); c += shape.lanes) {
       Scalar *column = w.window + c * Window::ld(W);
       if (c == pivot) {
@@ -103,6 +107,7 @@ struct QrLeafKernel {
         const int rank  = c > W ? c - 1 : (c - pivot + W + 1) % (W + 1) - 1;
         upper[1 + rank] = entering - sum;
       }
+      if (ends) w.row[(s + 1) % Window::arriving][c] = taken(column[instead(leaf, s + 1)]);
       if (c == next && s + 1 < leaf.own) reflect(w, leaf, s + 1);
       later[c] = Scalar(0);
     }
@@ -179,6 +184,7 @@ struct QrLeafKernel {
           if (!(size <= largest)) largest = size; // NaN, too
         }
         w.scale[c] = largest;
+        if (leaf.own > 0 && !arrives(leaf, 0)) w.row[0][c] = taken(w.window[c * Window::ld(W) + instead(leaf, 0)]);
         if (c == 0 && leaf.own > 0) reflect(w, leaf, 0);
       }
     });

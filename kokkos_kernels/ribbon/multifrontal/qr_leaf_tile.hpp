@@ -8,15 +8,6 @@
 
 namespace ribbon::multifrontal {
 
-/// The same number, which the compiler takes for another: what follows from it is found again in every turn of a loop instead of kept in registers that are not there.
-KOKKOS_INLINE_FUNCTION int renewed(int a)
-{
-#ifdef __CUDA_ARCH__
-  asm volatile("" : "+r"(a));
-#endif
-  return a;
-}
-
 /// The arithmetic of QrLeafKernel for W = kl + ku known when compiled. A leaf has a thread in each of two or three warps, which work on three chunks of its rows at the same time: one prepares rows (scaled, an entry for
 /// every place of the band), one has the W columns ahead in registers and makes the reflections, one follows with the W columns of the cut before and watches the pivots. Where windows fill the registers the one
 /// ahead prepares, too. Entries come through scratch, a chunk of rows of all leaves at once, in runs; where a row has an entry at every place its column indices are not read.
@@ -235,15 +226,25 @@ struct QrLeafTileKernel {
     for (int i = 0; i < W; i += 2) sum += a[i] * b[i], other += a[i + 1] * b[i + 1];
     return sum + other;
   }
+  /// The row of the window that arrives instead of the first of chunk q if that is behind the end, see Leaf; one less for every row after it. W and more: none.
+  KOKKOS_INLINE_FUNCTION static int row_instead(int lane, int q, const Shared &shared) { return W - 1 - (shared.first[lane] + row_at(q) - shared.end[lane]); }
   /// Removes a column: the steps of chunk q. What does not wait for the reflection, the products with the columns, comes first.
   KOKKOS_INLINE_FUNCTION void eliminate(Lane &mine, std::int64_t tile, int lane, int q, Shared &shared) const
   {
     Scalar *upper    = step(factors.upper, tile, lane, row_at(q) - W, 2 * W + 1);
     Scalar(&w)[W][W] = mine.window;
-    const int steps  = rows_of(q, shared.leaf[lane].rows(tree));
-    Scalar   *row    = &shared.row[q % 3][0][0][lane];
+    const int steps = rows_of(q, shared.leaf[lane].rows(tree)), instead = row_instead(lane, q, shared) - steps;
+    Scalar   *row = &shared.row[q % 3][0][0][lane];
     RIBBON_NO_UNROLL
     for (int left = steps; left > 0; --left, row += (W + 2) * leaves, upper += (2 * W + 1) * leaves) {
+      if (instead + left < W) {
+        RIBBON_UNROLL
+        for (int i = 0; i < W; ++i) {
+          if (i != instead + left) continue;
+          RIBBON_UNROLL
+          for (int c = 0; c < W; ++c) row[c * leaves] = taken(w[c][i]);
+        }
+      }
       Scalar x[W], product[W];
       Real   rest = 0, more = 0;
       RIBBON_UNROLL
@@ -272,13 +273,16 @@ struct QrLeafTileKernel {
   KOKKOS_INLINE_FUNCTION void follow(Lane &mine, std::int64_t tile, int lane, int q, Shared &shared) const
   {
     Scalar *upper = step(factors.upper, tile, lane, row_at(q) - W, 2 * W + 1), *reflection = step(factors.reflection, tile, lane, row_at(q) - W, W + 1);
-    Scalar(&w)[W][W]          = mine.window;
-    const int          steps  = rows_of(q, shared.leaf[lane].rows(tree));
-    const std::int64_t column = shared.leaf[lane].chain * tree.chain.rows + shared.leaf[lane].first + tree.chain.ku + row_at(q) - W;
+    Scalar(&w)[W][W]           = mine.window;
+    const int          steps   = rows_of(q, shared.leaf[lane].rows(tree));
+    const std::int64_t column  = shared.leaf[lane].chain * tree.chain.rows + shared.leaf[lane].first + tree.chain.ku + row_at(q) - W;
+    const int          instead = row_instead(lane, q, shared);
     RIBBON_NO_UNROLL
     for (int t = 0; t < steps; ++t) {
-      const Scalar(&row)[W + 2][leaves] = shared.row[q % 3][t];
-      Scalar v[W];
+      Scalar(&row)[W + 2][leaves] = shared.row[q % 3][t];
+      Scalar     v[W];
+      const bool takes = instead - t < W; // the row that arrives is among those of the window until it is reflected
+      if (takes) row[1 + instead - t][lane] = Scalar(1);
       RIBBON_UNROLL
       for (int i = 0; i < W; ++i) v[i] = reflection[(1 + i) * leaves] = row[1 + i][lane];
       const Scalar tau = reflection[0] = row[0][lane];
@@ -288,6 +292,15 @@ struct QrLeafTileKernel {
         RIBBON_UNROLL
         for (int i = 0; i < W; ++i) w[c][i] -= v[i] * sum;
         upper[(1 + W + c) * leaves] = -sum;
+      }
+      if (takes) {
+        reflection[(1 + instead - t) * leaves] = Scalar(0);
+        RIBBON_UNROLL
+        for (int i = 0; i < W; ++i) {
+          if (i != instead - t) continue;
+          RIBBON_UNROLL
+          for (int c = 0; c < W; ++c) upper[(1 + W + c) * leaves] = taken(w[c][i]);
+        }
       }
       shared.statistics[lane].take(row[W + 1][lane], of_size_word(shared.size[q % 3][t][lane]), column + t);
       reflection += (W + 1) * leaves, upper += (2 * W + 1) * leaves;

@@ -81,7 +81,7 @@ struct QrSolve {
     for (int k = 0; k < W; ++k) y[k] = arriving(chain, leaf.first + k, column);
     for (int s = 0; s < leaf.own; ++s) {
       const auto   record   = factors.step(factors.reflection, tree, chain, node, s, W + 1);
-      const Scalar entering = arriving(chain, leaf.first + W + s, column);
+      const Scalar entering = has_row(tree.chain, leaf.first + W + s) ? scaled_b(chain, leaf.first + W + s, column) : taken(y[row_instead(tree.chain, leaf.first + W + s)]);
       Scalar       sum      = entering;
       for (int k = 0; k < W; ++k) sum += conjugate(record[1 + k]) * y[k];
       sum *= record[0];
@@ -252,7 +252,8 @@ struct QrSolve {
       for (int k = 0; k < W; ++k) sum += record[1 + k] * y[k];
       sum *= record[0];
       for (int k = 0; k < W; ++k) y[k] -= conjugate(record[1 + k]) * sum;
-      leaves(leaf.first + W + s, z - sum);
+      if (has_row(tree.chain, leaf.first + W + s)) leaves(leaf.first + W + s, z - sum);
+      else y[row_instead(tree.chain, leaf.first + W + s)] = z - sum;
     }
     for (int k = 0; k < W; ++k) leaves(leaf.first + k, y[k]);
   }

@@ -33,6 +33,12 @@ struct QrTile {
     int            begin[leaves], length[leaves]; ///< of a leaf: rows, from the first row of the tile on
     int            lead[leaves], own[leaves];     ///< rows of zeros before the first of a chain; columns that are removed
   };
+  /// Bytes before the values: of one column the same on both ways, so that what is left of b stays where it is between them.
+  KOKKOS_INLINE_FUNCTION static constexpr std::size_t shared_bytes()
+  {
+    constexpr std::size_t mine = sizeof(Shared), others = Many ? 0 : sizeof(typename QrTile<Scalar, W, Many, !Up>::Shared);
+    return mine > others ? mine : others;
+  }
   struct Tile {
     std::int64_t  chain0, node0, base, column0; ///< first chain, leaf, row of all vectors, column
     int           chunks, columns, least;       ///< least: steps that find a row in every leaf
@@ -229,6 +235,11 @@ struct QrTile {
     RIBBON_UNROLL
     for (int t = 0; t < chunk; ++t) {
       if (!Whole && first + t >= own) continue;
+      if (!Whole && row + t >= length) {
+        RIBBON_UNROLL
+        for (int k = 0; k < W; ++k)
+          if (renewed(k == W - 1 - (row + t - length))) y[t] = taken(w[k]); // behind the end, see Leaf
+      }
       Scalar f[W + 1], sum = y[t], other(0);
       RIBBON_UNROLL
       for (int k = 0; k <= W; ++k) f[k] = factor[(t * (W + 1) + k) * apart];

@@ -23,7 +23,7 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
     Scalar window[W], left[W], behind[W]; ///< the rows that are reflected, then the unknowns behind; those of the cuts before and behind the leaf
   };
   KOKKOS_INLINE_FUNCTION static std::size_t cuts_bytes(const Tree &tree) { return Many ? 0 : Joins::cuts_bytes(tree); }
-  std::size_t scratch(bool virtual_threads) const { return sizeof(Shared) + this->value_bytes() + cuts_bytes(this->solve.tree) + (virtual_threads ? Base::team_size * device::align16(sizeof(Lane)) : 0); }
+  std::size_t scratch(bool virtual_threads) const { return Base::shared_bytes() + this->value_bytes() + cuts_bytes(this->solve.tree) + (virtual_threads ? Base::team_size * device::align16(sizeof(Lane)) : 0); }
 
   /// The unknowns of the cut before leaf i of a chain.
   KOKKOS_INLINE_FUNCTION void read_cut(std::int64_t chain, std::int64_t i, std::int64_t column, Scalar (&to)[W]) const
@@ -38,17 +38,17 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    work(team, team.league_rank());
+    work(team, team.league_rank(), false, [] {});
   }
-  /// Solves for tile `number`.
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void work(const Team &team, std::int64_t number) const
+  /// Solves for tile `number`. @param came_up  Q^H b is on the chip @param await  called before numbers of joins are read
+  template <class Team, class Await>
+  KOKKOS_INLINE_FUNCTION void work(const Team &team, std::int64_t number, bool came_up, [[maybe_unused]] const Await &await) const
   {
     const Tree                 &tree   = this->solve.tree;
     const Columns<Scalar>      &given  = this->solve.v;
     Shared                     &shared = *reinterpret_cast<Shared *>(team.scratch());
-    Scalar                     *values = reinterpret_cast<Scalar *>(team.scratch() + sizeof(Shared));
-    Rows                       *cuts   = reinterpret_cast<Rows *>(team.scratch() + sizeof(Shared) + this->value_bytes());
+    Scalar                     *values = reinterpret_cast<Scalar *>(team.scratch() + Base::shared_bytes());
+    Rows                       *cuts   = reinterpret_cast<Rows *>(team.scratch() + Base::shared_bytes() + this->value_bytes());
     device::Threads<Lane, Team> threads(team, reinterpret_cast<char *>(cuts) + cuts_bytes(tree));
     const auto                  tile = this->tile(number);
     if (tile.node0 >= tree.leaves) return;
@@ -59,7 +59,7 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
     };
     threads.for_each([&](int v, Lane &) { this->begin(tile, v, shared); });
     team.barrier();
-    threads.for_each([&](int v, Lane &) { this->template bring<Team::is_virtual>(tile, v, shared, values, this->reflects_again() ? given.b : given.x, this->reflects_again() ? given.ldb : given.ldx); });
+    if (!came_up) threads.for_each([&](int v, Lane &) { this->template bring<Team::is_virtual>(tile, v, shared, values, this->reflects_again() ? given.b : given.x, this->reflects_again() ? given.ldb : given.ldx); });
     Base::prime(threads, all, fetch);
     if constexpr (Many) {
       threads.for_each([&](int v, Lane &mine) {
@@ -71,6 +71,7 @@ struct QrTileDownKernel : QrTile<Scalar, W, Many, false> {
     } else {
       const Joins joins(this->solve, number);
       threads.for_each([&](int v, Lane &) { joins.template prefetch<false>(v); });
+      await();
       joins.down(team, threads, cuts);
       threads.for_each([&](int v, Lane &mine) {
         const int slots = static_cast<int>(tree.slots < leaves ? tree.slots : leaves), g = v / slots, i = v - g * slots;
@@ -120,14 +121,17 @@ struct QrTileKernel {
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
     const std::int64_t chains = up.solve.tree.chain.chains * up.solve.tree.slots, teams = (chains + Up::leaves - 1) / Up::leaves;
-    const bool         is_at_top = way != Way::down && up.work(team);
+    const bool         both = way == Way::both, is_at_top = way != Way::down && up.work(team, both && !Team::is_virtual);
     if (way == Way::up) return;
     if constexpr (Team::is_virtual) {
-      if (way == Way::down) return down.work(team, team.league_rank());
-      for (std::int64_t t = 0; is_at_top && t < teams; ++t) down.work(team, t);
+      const auto go_down = [&](std::int64_t number) { down.work(team, number, false, [] {}); };
+      if (!both) return go_down(team.league_rank());
+      for (std::int64_t t = 0; is_at_top && t < teams; ++t) go_down(t);
     } else {
-      if (way == Way::both) await_top(team, up.arrivals, is_at_top, teams);
-      down.work(team, team.league_rank());
+      if (both && is_at_top) announce_top(team, up.arrivals);
+      down.work(team, team.league_rank(), both, [&] {
+        if (both) await_top(team, up.arrivals, teams);
+      });
     }
   }
 };

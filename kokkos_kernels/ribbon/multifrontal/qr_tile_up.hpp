@@ -21,22 +21,22 @@ struct QrTileUpKernel : QrTile<Scalar, W, Many, true> {
     Scalar window[W];
   };
   static constexpr std::size_t joins_bytes = Many ? 0 : device::align16(sizeof(typename Joins::Passed)) + 16;
-  std::size_t                  scratch(bool virtual_threads) const { return sizeof(Shared) + this->value_bytes() + joins_bytes + (virtual_threads ? Base::team_size * device::align16(sizeof(Lane)) : 0); }
+  std::size_t                  scratch(bool virtual_threads) const { return Base::shared_bytes() + this->value_bytes() + joins_bytes + (virtual_threads ? Base::team_size * device::align16(sizeof(Lane)) : 0); }
 
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
     work(team);
   }
-  /// Returns whether the team came to the top of the tree.
+  /// Returns whether the team came to the top of the tree. @param goes_down  the same team will: one column stays on the chip
   template <class Team>
-  KOKKOS_INLINE_FUNCTION bool work(const Team &team) const
+  KOKKOS_INLINE_FUNCTION bool work(const Team &team, bool goes_down = false) const
   {
     const Tree                 &tree   = this->solve.tree;
     const Columns<Scalar>      &given  = this->solve.v;
     Shared                     &shared = *reinterpret_cast<Shared *>(team.scratch());
-    Scalar                     *values = reinterpret_cast<Scalar *>(team.scratch() + sizeof(Shared));
-    char                       *rest   = team.scratch() + sizeof(Shared) + this->value_bytes();
+    Scalar                     *values = reinterpret_cast<Scalar *>(team.scratch() + Base::shared_bytes());
+    char                       *rest   = team.scratch() + Base::shared_bytes() + this->value_bytes();
     device::Threads<Lane, Team> threads(team, rest + joins_bytes);
     const auto                  tile = this->tile(team.league_rank());
     const Joins                 joins(this->solve, Many ? 0 : team.league_rank());
@@ -65,7 +65,7 @@ struct QrTileUpKernel : QrTile<Scalar, W, Many, true> {
     } else {
       auto &passed = *reinterpret_cast<typename Joins::Passed *>(rest);
       threads.for_each([&](int v, Lane &mine) {
-        this->store(tile, v, shared, values);
+        if (!goes_down) this->store(tile, v, shared, values);
         if (v >= Base::busy) return;
         RIBBON_UNROLL
         for (int k = 0; k < W; ++k) passed.at[0][v][k] = mine.window[k];

@@ -8,6 +8,16 @@
 
 namespace ribbon::multifrontal {
 
+/// The same number, which the compiler takes for another: what follows from it is found again in every turn of a loop instead of kept in registers that are not there, and a choice among registers
+/// does not become an index, for which these go to memory.
+KOKKOS_INLINE_FUNCTION int renewed(int a)
+{
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+r"(a));
+#endif
+  return a;
+}
+
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION real_t<Scalar> squared(const Scalar &a)
 {

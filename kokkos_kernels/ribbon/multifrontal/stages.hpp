@@ -65,15 +65,21 @@ KOKKOS_INLINE_FUNCTION bool climb(const Team &team, const Tree &tree, const Arri
   return stage.top >= tree.top();
 }
 
-/// All teams of a league go on when one has come to the top; what was written before is then visible to all. They run at the same time, where threads are not virtual.
+/// The team that has come to the top says so to all of a league; what was written before is visible to those that have waited.
 template <class Team>
-KOKKOS_INLINE_FUNCTION void await_top(const Team &team, const Arrivals &arrivals, bool is_at_top, std::int64_t teams)
+KOKKOS_INLINE_FUNCTION void announce_top(const Team &team, const Arrivals &arrivals)
 {
   team.barrier();
+  if (team.rank() != 0) return;
+  Kokkos::memory_fence();
+  Kokkos::atomic_fetch_add(arrivals.counts, 1);
+}
+/// All teams wait for that. They run at the same time, where threads are not virtual.
+template <class Team>
+KOKKOS_INLINE_FUNCTION void await_top(const Team &team, const Arrivals &arrivals, std::int64_t teams)
+{
   if (team.rank() == 0) {
     int *at_top = arrivals.counts, *gone_on = arrivals.counts + 1;
-    Kokkos::memory_fence();
-    if (is_at_top) Kokkos::atomic_fetch_add(at_top, 1);
     while (Kokkos::atomic_fetch_add(at_top, 0) == 0) {
     }
     Kokkos::memory_fence();
