@@ -71,13 +71,13 @@ struct PlainScheme {
   {
     for (int a = 0; a < B; ++a) {
       g[a] = row.inv[a * B] * f[0];
-      for (int b = 1; b < B; ++b) g[a] += row.inv[a * B + b] * f[b];
+      for (int b = 1; b < B; ++b) add_product(g[a], row.inv[a * B + b], f[b]);
     }
     for (int e = 0; e < S; ++e)
-      for (int b = 0; b < B; ++b) s.y_first[e] += row.D[e * B + b] * f[b];
+      for (int b = 0; b < B; ++b) add_product(s.y_first[e], row.D[e * B + b], f[b]);
     for (int q = K - 1; q >= 0; --q) // the newest last: the next row waits for one operation only
       for (int a = 0; a < B; ++a)
-        for (int b = 0; b < B; ++b) g[a] += row.L[(q * B + a) * B + b] * s.g.v[q * B + b];
+        for (int b = 0; b < B; ++b) add_product(g[a], row.L[(q * B + a) * B + b], s.g.v[q * B + b]);
     s.g.push(g);
   }
 
@@ -89,8 +89,8 @@ struct PlainScheme {
       own[a]  = f_sep[a];
       left[a] = Scalar(0);
       for (int q = 0; q < S; ++q) {
-        own[a] -= edge.Lg[a * S + q] * s.g.v[q];
-        left[a] += edge.Us[a * S + q] * s.y_first[q];
+        subtract_product(own[a], edge.Lg[a * S + q], s.g.v[q]);
+        add_product(left[a], edge.Us[a * S + q], s.y_first[q]);
       }
     }
   }
@@ -100,11 +100,11 @@ struct PlainScheme {
   {
     for (int a = 0; a < B; ++a) {
       x[a] = g[a];
-      for (int q = 0; q < S; ++q) x[a] -= row.H[a * S + q] * zl[q];
+      for (int q = 0; q < S; ++q) subtract_product(x[a], row.H[a * S + q], zl[q]);
     }
     for (int q = K - 1; q >= 0; --q)
       for (int a = 0; a < B; ++a)
-        for (int b = 0; b < B; ++b) x[a] += row.U[(q * B + a) * B + b] * w.v[q * B + b];
+        for (int b = 0; b < B; ++b) add_product(x[a], row.U[(q * B + a) * B + b], w.v[q * B + b]);
     w.push(x);
   }
 

@@ -42,6 +42,22 @@ KOKKOS_INLINE_FUNCTION Scalar conjugate(const Scalar &a)
   else return Kokkos::conj(a);
 }
 
+/// sum += a b. Complex numbers: four multiply-adds, where their operators take two, two products and two sums.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION void add_product(Scalar &sum, const Scalar &a, const Scalar &b)
+{
+  if constexpr (std::is_floating_point_v<Scalar>) sum += a * b;
+  else sum = Scalar(sum.real() + a.real() * b.real() - a.imag() * b.imag(), sum.imag() + a.real() * b.imag() + a.imag() * b.real());
+}
+
+/// sum -= a b, likewise.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION void subtract_product(Scalar &sum, const Scalar &a, const Scalar &b)
+{
+  if constexpr (std::is_floating_point_v<Scalar>) sum -= a * b;
+  else sum = Scalar(sum.real() - a.real() * b.real() + a.imag() * b.imag(), sum.imag() - a.real() * b.imag() - a.imag() * b.real());
+}
+
 /// False for NaN and both infinities (independent of -ffast-math style flags being absent).
 template <class Real>
 KOKKOS_INLINE_FUNCTION bool is_finite(Real a)
@@ -67,6 +83,10 @@ KOKKOS_INLINE_FUNCTION Scalar reciprocal(const Scalar &a)
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
     const double e = fma(-a, r, 1.0);
     return fma(r, fma(e, e, e), r);
+  }
+  if constexpr (std::is_same_v<Scalar, Kokkos::complex<double>>) { // scaled, so that squares stay finite
+    const double scale = reciprocal(fabs(a.real()) + fabs(a.imag())), x = a.real() * scale, y = a.imag() * scale, r = reciprocal(x * x + y * y) * scale;
+    return Scalar(x * r, -y * r);
   }
 #endif
   return Scalar(1) / a;

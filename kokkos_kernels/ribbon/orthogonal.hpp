@@ -55,10 +55,14 @@ struct OrthogonalScheme {
   {
     const Scalar arriving = row.scale * f[0];
     Scalar       dot      = conjugate(row.v[W]) * arriving;
-    for (int q = 0; q < W; ++q) dot += conjugate(row.v[q]) * s.t[q]; // t_(W-1), the newest, last
-    g[0] = row.inv * (s.t[0] - row.v[0] * dot);
-    for (int q = 0; q + 1 < W; ++q) s.t[q] = s.t[q + 1] - row.v[q + 1] * dot;
-    s.t[W - 1] = arriving - row.v[W] * dot;
+    for (int q = 0; q < W; ++q) add_product(dot, conjugate(row.v[q]), s.t[q]); // t_(W-1), the newest, last
+    Scalar window[W + 1];                                                      // with the new row, reflected
+    for (int q = 0; q <= W; ++q) {
+      window[q] = q < W ? s.t[q] : arriving;
+      subtract_product(window[q], row.v[q], dot);
+    }
+    g[0] = row.inv * window[0];
+    for (int q = 0; q < W; ++q) s.t[q] = window[q + 1];
   }
   KOKKOS_INLINE_FUNCTION static void finish(const Edge &, const Sweep &s, const Scalar (&)[W], Scalar (&own)[W], Scalar (&left)[W])
   {
@@ -67,8 +71,8 @@ struct OrthogonalScheme {
   KOKKOS_INLINE_FUNCTION static void backward(const Backward &row, const Scalar (&g)[1], const Scalar (&zl)[W], Window &w, Scalar (&x)[1])
   {
     x[0] = g[0];
-    for (int q = 0; q < W; ++q) x[0] -= row.H[q] * zl[q];
-    for (int q = W - 1; q >= 0; --q) x[0] += row.U[q] * w.v[q];
+    for (int q = 0; q < W; ++q) subtract_product(x[0], row.H[q], zl[q]);
+    for (int q = W - 1; q >= 0; --q) add_product(x[0], row.U[q], w.v[q]);
     for (int q = W - 1; q > 0; --q) w.v[q] = w.v[q - 1];
     w.v[0] = x[0];
   }

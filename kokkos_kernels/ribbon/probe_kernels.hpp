@@ -57,9 +57,9 @@ struct Probe {
     return f;
   }
   KOKKOS_FUNCTION int         kind_of(std::int64_t l) const { return static_cast<int>((kind + l / entry.matrices()) % probe_kinds); }
+  static constexpr Real       infinity = std::numeric_limits<Real>::infinity();
   KOKKOS_FUNCTION static void largest(Real &m, Real a)
   {
-    constexpr Real infinity = std::numeric_limits<Real>::infinity();
     if (!(a <= m)) m = is_finite(a) ? a : infinity; // NaN, too
   }
   /// Takes row i of line l into the norms of the residual, the matrix, the solution and the right-hand side.
@@ -163,7 +163,7 @@ private:
     Real operator()(int l) const
     {
       Real m = value[l];
-      if (bad[l] > 0) Kernel::largest(m = 0, std::numeric_limits<Real>::infinity());
+      if (bad[l] > 0) Kernel::largest(m = 0, Kernel::infinity);
       return m;
     }
   };

@@ -30,7 +30,7 @@ struct SmallBlock {
       for (int j = 0; j < K; ++j) A.a[k][j] *= inv, B.a[k][j] *= inv;
       for (int i = 0; i < K; ++i) {
         const Scalar f = A.a[i][k];
-        for (int j = 0; i != k && j < K; ++j) A.a[i][j] -= f * A.a[k][j], B.a[i][j] -= f * B.a[k][j];
+        for (int j = 0; i != k && j < K; ++j) ribbon::subtract_product(A.a[i][j], f, A.a[k][j]), ribbon::subtract_product(B.a[i][j], f, B.a[k][j]);
       }
     }
     return B;
@@ -40,14 +40,14 @@ struct SmallBlock {
   {
     for (int i = 0; i < K; ++i)
       for (int j = 0; j < K; ++j)
-        for (int k = 0; k < K; ++k) a[i][j] -= x.a[i][k] * y.a[k][j];
+        for (int k = 0; k < K; ++k) ribbon::subtract_product(a[i][j], x.a[i][k], y.a[k][j]);
   }
   KOKKOS_INLINE_FUNCTION friend SmallBlock operator*(const SmallBlock &x, const SmallBlock &y)
   {
     SmallBlock z;
     for (int i = 0; i < K; ++i)
       for (int j = 0; j < K; ++j)
-        for (int k = 0; k < K; ++k) z.a[i][j] += x.a[i][k] * y.a[k][j];
+        for (int k = 0; k < K; ++k) add_product(z.a[i][j], x.a[i][k], y.a[k][j]);
     return z;
   }
 };
@@ -63,7 +63,7 @@ struct Relation {
   KOKKOS_INLINE_FUNCTION void subtract_product(const Block &x, const Scalar (&y)[K])
   {
     for (int i = 0; i < K; ++i)
-      for (int k = 0; k < K; ++k) r[i] -= x.a[i][k] * y[k];
+      for (int k = 0; k < K; ++k) ribbon::subtract_product(r[i], x.a[i][k], y[k]);
   }
   /// From diag x = r - l x_left - u x_right.
   KOKKOS_INLINE_FUNCTION void divide_by(const Block &diag)
@@ -71,7 +71,7 @@ struct Relation {
     const Block inv  = diag.inverse();
     Scalar      s[K] = {};
     for (int i = 0; i < K; ++i)
-      for (int k = 0; k < K; ++k) s[i] += inv.a[i][k] * r[k];
+      for (int k = 0; k < K; ++k) add_product(s[i], inv.a[i][k], r[k]);
     for (int i = 0; i < K; ++i) r[i] = s[i];
     l = inv * l, u = inv * u;
   }

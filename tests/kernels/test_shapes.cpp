@@ -25,6 +25,27 @@ TEST(SolveShapes, EveryRowsPerThreadAndLinesPerTeam)
         }
 }
 
+TEST(SolveShapes, ComplexStencilsInEveryShape)
+{
+  using Complex = Kokkos::complex<double>;
+  for (bool contiguous : {false, true})
+    for (int rows : contiguous ? std::vector<int>{0, 16, 32} : std::vector<int>{0, 32})
+      for (int lanes : {0, 1, 4, 16})
+        for (std::int64_t n : {16, 17, 32, 100, 256, 300})
+          for (bool periodic : {false, true}) {
+            SCOPED_TRACE(std::to_string(n) + " rows, " + std::to_string(rows) + " x " + std::to_string(lanes));
+            std::mt19937_64 g(5);
+            auto            bands = random_bands<Complex>(g, 1, n, 2, periodic, Kind::poisson);
+            for (std::size_t i = 0; i < bands.values.extent(1); ++i)
+              for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(0, i, d) *= Complex(1, 0.1);
+            const auto                              set = contiguous ? ribbon::LineSet::contiguous(n, 41) : ribbon::LineSet::interleaved(n, 41);
+            const ribbon::LineSolver<Complex, Exec> solver(Exec(), set, to_device(bands), {"one_pass", 0, rows, lanes});
+            std::vector<Complex>                    b(static_cast<std::size_t>(set.unknowns()));
+            for (auto &v : b) v = random_scalar<Complex>(g);
+            EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 1e-13);
+          }
+}
+
 TEST(SolveShapes, OnePassPerLineInEveryShape)
 {
   for (int count : {41, 48, 2}) // odd, whole packs of neighbours, less than a sector of the cache

@@ -195,6 +195,33 @@ TEST_F(Multifrontal, PartitionsOfAllKinds)
   }
 }
 
+// Random rows with kl != ku are nearly singular: solved as well as others, or reported.
+TEST_F(Multifrontal, SolutionsThatGrowFromEndToEnd)
+{
+  Draw draw(40 + static_cast<std::uint64_t>(ranks));
+  int  solved = 0, all = 0;
+  for (int round = 0; round < 24; ++round) {
+    RandomChain       chain{draw.between(40, 90), draw.between(0, 3), draw.between(0, 3), false, 1, Values::random, draw.next()};
+    const auto        rows = draw.split(chain.n, ranks, false);
+    const std::string leaf = std::to_string(draw.between(0, 9));
+    SCOPED_TRACE(name(chain) + ", leaf " + leaf);
+    Mat          A = chain.matrix(rows[static_cast<std::size_t>(rank)]);
+    const Option size("-chain_mat_multifrontal_leaf_size", leaf);
+    {
+      const ByOptions by(A);
+      const auto      reason = by.reason(A);
+      ++all;
+      if (reason > 0) {
+        ++solved;
+        EXPECT_LE(by.error(A), rounding);
+        EXPECT_LE(by.error(A, true), rounding);
+      } else EXPECT_EQ(reason, KSP_DIVERGED_PC_FAILED);
+    }
+    OK(MatDestroy(&A));
+  }
+  EXPECT_GE(solved, all / 2);
+}
+
 TEST_F(Multifrontal, SmallMatrices)
 {
   for (PetscInt n = 0; n <= 7; ++n)

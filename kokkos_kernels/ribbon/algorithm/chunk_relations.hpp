@@ -33,8 +33,8 @@ struct ChunkElimination {
   {
     for (int q = K - 1; q >= 0; --q) { // row -1 - q
       L[q] = a[K - 1 - q];
-      for (int e = 0; e < K; ++e) h[e] -= L[q] * H[q][e];
-      for (int p = 0; p < K; ++p) a[K - q + p] += L[q] * U[q][p];
+      for (int e = 0; e < K; ++e) subtract_product(h[e], L[q], H[q][e]);
+      for (int p = 0; p < K; ++p) add_product(a[K - q + p], L[q], U[q][p]);
     }
   }
   /// What a row does to a right-hand side: g = inv (f - sum L_q g_(-1-q)), and y -= w g.
@@ -53,8 +53,11 @@ struct ChunkElimination {
     for (int e = 0; e < K; ++e) U[0][e] = -row.inv * a[K + 1 + e], H[0][e] = row.inv * h[e];
     for (int r = 0; r < K; ++r) {
       const Scalar w = row.w[r] = first.u.a[r][0];
-      for (int e = 0; e < K; ++e) first.l.a[r][e] -= w * H[0][e];
-      for (int e = 0; e < K; ++e) first.u.a[r][e] = (e + 1 < K ? first.u.a[r][e + 1 < K ? e + 1 : e] : Scalar(0)) + w * U[0][e];
+      for (int e = 0; e < K; ++e) subtract_product(first.l.a[r][e], w, H[0][e]);
+      for (int e = 0; e < K; ++e) {
+        first.u.a[r][e] = e + 1 < K ? first.u.a[r][e + 1 < K ? e + 1 : e] : Scalar(0);
+        add_product(first.u.a[r][e], w, U[0][e]);
+      }
     }
     return row;
   }

@@ -29,11 +29,11 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   static constexpr int rows        = slots / B;
   static constexpr int interior    = rows - Scheme::separator_rows;
   static constexpr int pack        = device::pack<Scalar>;
-  static constexpr int most_bits   = sizeof(Scalar) < 8 && !Staged ? 6 : 5;    ///< 2^most_bits lanes: rows of 256 bytes and more
-  static constexpr int group       = 8;                                        ///< unknowns per group of asynchronous copies
-  static constexpr int max_threads = slots > 32 || S > 2 || B > 1 ? 512 : 768; ///< bounds the registers: 128 or 80
-  static constexpr int side        = 32;                                       ///< virtual threads whose slots lie side by side in scratch (interleaved)
-  static constexpr int exchanged   = 2 * S;                                    ///< numbers per virtual thread: r_own, and r_left or z
+  static constexpr int most_bits   = sizeof(Scalar) < 8 && !Staged ? 6 : 5;                          ///< 2^most_bits lanes: rows of 256 bytes and more
+  static constexpr int group       = 8;                                                              ///< unknowns per group of asynchronous copies
+  static constexpr int max_threads = slots > 32 || S > 2 || B > 1 || sizeof(Scalar) > 8 ? 512 : 768; ///< bounds the registers: 128 or 80
+  static constexpr int side        = 32;                                                             ///< virtual threads whose slots lie side by side in scratch (interleaved)
+  static constexpr int exchanged   = 2 * S;                                                          ///< numbers per virtual thread: r_own, and r_left or z
   using Block                      = ChunkBlock<Scheme, slots>;
   using Square                     = typename Reduced::Square;
   using ForwardRow                 = typename Scheme::Forward;
@@ -115,6 +115,8 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   /// The rows of an interleaved tile are asked for after the block.
   using Fetched                              = FetchedBlock<Block, Staged ? 0 : (MS + group - 1) / group>;
   static constexpr std::size_t fetched_bytes = Fetched::bytes;
+  /// Whether the L1 cache keeps blocks for the teams that follow. Measured on an H200: contiguous lines gain where all fit what is left of it, interleaved ones where blocks are small.
+  KOKKOS_FUNCTION bool keeps() const { return Staged ? static_cast<std::size_t>(shape.split.chunks - (regular_end - regular_begin)) * sizeof(Block) <= few_bytes : S == 1 || (S == 2 && !Scheme::couples_left); }
   /// Lanes of different classes would need different blocks in scratch; hosts gain nothing from a copy.
   template <class Team>
   static constexpr bool fetches = device::copies_blocks<Team> &&source != CoefficientSource::classes;
@@ -133,7 +135,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     if constexpr (Team::spans_blocks) place -= irregular_before(team.first() >> shape.lane_bits);
     if constexpr (most_bits > 5) place = (place << (shape.lane_bits - warp_bits(shape))) + (p.lane >> 5); // every warp has its own
     const Block *block = blocks + (p.cls * shape.split.chunks + p.chunk);
-    if constexpr (fetches<Team>) f(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane & 31, 1 << warp_bits(shape)});
+    if constexpr (fetches<Team>) f(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane & 31, 1 << warp_bits(shape), keeps()});
     else f(MemoryBlock<Block>{block});
   }
 
@@ -226,8 +228,8 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
         Scheme::forward(coefficients.next(k < given ? k : 0, given, [&](int i) -> decltype(auto) { return block.forward(i); }), f, sweep, g);
         if (k >= delay) RIBBON_UNROLL
         for (int c = 0; c < B; ++c) {
-          const int e = (k - delay) * B + c;
-          if constexpr (Staged) packed.write(e, g[c], e % pack == pack - 1 || e == (given - delay) * B - 1);
+          const int e = (k - delay) * B + c, at = e + Scheme::shift;
+          if constexpr (Staged) packed.write(at, g[c], at % pack == pack - 1 || e == (given - delay) * B - 1);
           else if (e < MR) s.g[e >= 0 && e < MR ? e : 0] = g[c];
           else p.slot(e) = g[c];
         }
@@ -250,9 +252,6 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     block.fetch_backward();
   }
 
-  /// The chunk whose separators lie left of chunk c; -1 at the end of a line that is not periodic.
-  KOKKOS_FUNCTION int left_of(int c) const { return c > 0 ? c - 1 : shape.ring ? shape.split.chunks - 1 : -1; }
-
   template <class Coefficients>
   KOKKOS_FUNCTION void backward(const Piece &p, const State &s, const Coefficients &block) const
   {
@@ -264,7 +263,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     ReadAhead<BackwardRow, Coefficients::ahead> coefficients;
     if constexpr (!Staged) to = x + out.begin(p.line) + ((wraps ? 0 : end) + Scheme::shift - 1) * out.row_stride;
     [[maybe_unused]] Packed<Coefficients, -1> packed(p.tile, p.pad);
-    if constexpr (Staged) packed.start(interior * B - 1);
+    if constexpr (Staged) packed.start(interior * B - 1 + Scheme::shift);
     block.await_backward();
     Scheme::start(s.z[0], w);
     RIBBON_UNROLL
@@ -278,7 +277,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
         RIBBON_UNROLL
         for (int c = B - 1; c >= 0; --c) {
           const int e = k * B + c;
-          if constexpr (Staged) g[c] = packed.read(e);
+          if constexpr (Staged) g[c] = packed.read(e + Scheme::shift);
           else g[c] = e < MR ? s.g[e < MR ? e : 0] : p.slot(e);
         }
         Scheme::backward(coefficients.next(k < interior ? interior - 1 - k : 0, interior, [&](int i) -> decltype(auto) { return block.backward(interior - 1 - i); }), g, s.z[1], w, v);
@@ -289,7 +288,10 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
       RIBBON_UNROLL
       for (int c = 0; c < B; ++c) {
         const int e = k * B + c;
-        if constexpr (Staged) packed.write(e, v[c], e % pack == (B < pack ? B : pack) - 1);
+        if constexpr (Staged && Scheme::shift > 0) {
+          if (e + Scheme::shift < slots) packed.write_behind(e + Scheme::shift, v[c], Scheme::shift);
+          else p.tile[shape.to_next(p.chunk) + e + Scheme::shift - slots] = v[c]; // rows of the next chunk
+        } else if constexpr (Staged) packed.write(e, v[c], e % pack == (B < pack ? B : pack) - 1);
         else {
           if (Coefficients::full ? p.active : e >= first_stored) to[B == 1 ? 0 : c * out.component_stride] = v[c];
         }
@@ -342,10 +344,10 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
       });
     });
     team.barrier();
-    const bool share = correct || (Staged && shape.window > 8);
+    const bool share = correct || shape.window > Reduced::most_formed_twice;
     for_pieces([&](int v, State &s) {
       const Piece p     = piece(team, v, tile);
-      const int   left  = left_of(p.chunk);
+      const int   left  = shape.left_of(p.chunk);
       const int   begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
       for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
       // Every chunk forms its left neighbour's separators once more, both at once where the registers suffice: mostly cheaper than a second
@@ -380,16 +382,16 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     }
     for_pieces([&](int v, State &s) {
       const Piece p    = piece(team, v, tile);
-      const int   left = left_of(p.chunk);
+      const int   left = shape.left_of(p.chunk);
       if (share && left >= 0)
         for (int a = 0; a < S; ++a) s.z[1][a] = z[((left * S + a) << shape.lane_bits) + p.lane];
       this->pass_known(p, s.z[1]);
       with_block(team, p, fetched, [&](const auto &block) { backward(p, s, block); });
-      if constexpr (Staged) staged.template release<Scheme::shift, Team>(out, x);
+      if constexpr (Staged) staged.template release<Team>(out, x);
     });
     if constexpr (Staged) {
       team.barrier();
-      threads.for_each([&](int v, State &) { staged.template store<Scheme::shift>(team, v, own, out, x); });
+      threads.for_each([&](int v, State &) { staged.store(team, v, own, out, x); });
     }
     if (this->continued()) for_pieces([&](int v, State &) { this->store_known(piece(team, v, tile), out, x); });
   }

@@ -47,6 +47,9 @@ struct MemoryBlock {
   KOKKOS_FUNCTION void  await_backward() const { }
 };
 
+/// Bytes of blocks that what team scratch leaves of the L1 cache keeps.
+inline constexpr std::size_t few_bytes = 20480;
+
 /// A block that the lanes of its chunk bring to scratch, first the forward half, then, into the same place, the backward half.
 /// @tparam later  groups of asynchronous copies that are under way behind the forward half
 template <class Block, int later>
@@ -60,12 +63,13 @@ struct FetchedBlock {
   const Block                *block;
   char                       *scratch;
   int                         lane, lanes;
+  bool                        keep; ///< in the L1 cache
   KOKKOS_FUNCTION const auto &forward(int k) const { return reinterpret_cast<const Forward *>(scratch)->row[k]; }
   KOKKOS_FUNCTION const auto &backward(int k) const { return reinterpret_cast<const Backward *>(scratch)->row[k]; }
   KOKKOS_FUNCTION const auto &edge() const { return reinterpret_cast<const Forward *>(scratch)->edge; }
   KOKKOS_FUNCTION void        fetch_forward() const
   {
-    device::async_copy_block(scratch, &block->forward, sizeof(Forward), lane, lanes);
+    device::async_copy_block(scratch, &block->forward, sizeof(Forward), lane, lanes, keep);
     device::async_commit();
   }
   KOKKOS_FUNCTION void await_forward() const
@@ -76,7 +80,7 @@ struct FetchedBlock {
   KOKKOS_FUNCTION void fetch_backward() const
   {
     device::lane_barrier(lanes);
-    device::async_copy_block(scratch, &block->backward, sizeof(Backward), lane, lanes);
+    device::async_copy_block(scratch, &block->backward, sizeof(Backward), lane, lanes, keep);
     device::async_commit();
   }
   KOKKOS_FUNCTION void await_backward() const

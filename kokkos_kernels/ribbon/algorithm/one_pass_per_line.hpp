@@ -190,10 +190,10 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
       read(k + 1, next); // while this one is eliminated
       const auto row    = s.next(now.a);
       Scalar     solved = now.f;
-      for (int q = K - 1; q >= 0; --q) solved -= row.L[q] * g[q];
+      for (int q = K - 1; q >= 0; --q) subtract_product(solved, row.L[q], g[q]);
       for (int q = K - 1; q > 0; --q) g[q] = g[q - 1];
       g[0] = row.inv * solved;
-      for (int r = 0; r < K; ++r) s.first.r[r] -= row.w[r] * g[0];
+      for (int r = 0; r < K; ++r) subtract_product(s.first.r[r], row.w[r], g[0]);
       Scalar *to = p.rows + k * (words * side);
       if constexpr (Staged) p.tile[k] = g[0];
       else to[value * side] = g[0];
@@ -209,7 +209,7 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
       for (int e = 0; e < K; ++e)
         if (!shape.ring && p.chunk + 1 == shape.split.chunks) column[2 * K + e] = Scalar(0);
       s.take_out(column, h, L);
-      for (int q = K - 1; q >= 0; --q) own.own.r[r] -= L[q] * g[q];
+      for (int q = K - 1; q >= 0; --q) subtract_product(own.own.r[r], L[q], g[q]);
       for (int e = 0; e < K; ++e) own.own.l.a[r][e] = open ? Scalar(0) : h[e], own.diag.a[r][e] = column[K + e], own.Us.a[r][e] = column[2 * K + e];
       if (r + 1 < K) read(m + r + 1, now);
     }
@@ -243,8 +243,8 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
     for (; k >= 0; --k) {
       if (k > 0) read(k - 1, next);
       Scalar unknown = now.g;
-      for (int e = 0; e < K; ++e) unknown -= now.H[e] * left.r[e];
-      for (int e = K - 1; e >= 0; --e) unknown += now.U[e] * w[e];
+      for (int e = 0; e < K; ++e) subtract_product(unknown, now.H[e], left.r[e]);
+      for (int e = K - 1; e >= 0; --e) add_product(unknown, now.U[e], w[e]);
       for (int e = K - 1; e > 0; --e) w[e] = w[e - 1];
       store(w[0] = unknown);
       now = next;
@@ -270,11 +270,11 @@ struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, M
     const int buffer = Relations::solve(team, threads, [&](int v) { return Place{v, v >> shape.lane_bits}; });
     threads.for_each([&](int v, State &s) {
       backward(team, piece(team, v), buffer, s);
-      if constexpr (Staged) staged.template release<0, Team>(out, x);
+      if constexpr (Staged) staged.template release<Team>(out, x);
     });
     if constexpr (Staged) {
       team.barrier();
-      threads.for_each([&](int v, State &) { staged.template store<0>(team, v, own, out, x); });
+      threads.for_each([&](int v, State &) { staged.store(team, v, own, out, x); });
     }
   }
 };

@@ -29,9 +29,12 @@ public:
   /// Tridiagonal and pentadiagonal systems have kernels of several shapes, the others one of 32 unknowns.
   static constexpr bool many_shapes = !Scheme::always_ring && S <= 2 && B == 1;
   static constexpr bool every_shape = many_shapes && std::is_same_v<Scalar, double>;
-  static constexpr bool long_chunks = many_shapes && sizeof(Scalar) <= 8; ///< of 64 unknowns, which do not fit the registers where they are wider
+  static constexpr bool wide        = sizeof(Scalar) > 8;                           ///< complex double
+  static constexpr int  few_rows    = wide && Scheme::always_ring && S > 2 ? 0 : 8; ///< that wait in registers, of systems with one shape
   /// Kernel of a single matrix. There may be no regular chunk: one for that case alone is not worth its size.
-  static constexpr CoefficientSource one_matrix = many_shapes || (std::is_same_v<Scalar, double> && !(Scheme::always_ring && S > 2)) ? CoefficientSource::regular : CoefficientSource::shared;
+  static constexpr CoefficientSource one_matrix = many_shapes || std::is_same_v<Scalar, double> ? CoefficientSource::regular : CoefficientSource::shared;
+  /// Contiguous lines of up to so many rows with one stencil are cut in chunks of 16 rows: the numbers of 32 do not fit where the constants of instructions wait.
+  static constexpr int short_chunks_to = many_shapes && wide && S == 2 ? 256 : 0;
   /// Blocks of a team: several for long interleaved lines, which have too many rows for one.
   static constexpr int most_blocks = every_shape ? device::most_blocks<Exec>() : 1;
 
@@ -45,11 +48,12 @@ public:
     s.staged = lines.is_contiguous();
     if (lines.rows > 16384) return s;
     const auto known = slots_known(s.staged, classes);
-    check(rows_per_thread, known, s.staged);
+    check_rows_per_thread(rows_per_thread, known, s.staged);
     const int         n = static_cast<int>(lines.rows);
     const choice::Key key{Scheme::separator_rows, B, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, constant ? choice::Source::constant : choice::Source::general};
     const int         measured = choice::measured(key, n).rows_per_thread;
     s.slots                    = rows_per_thread ? rows_per_thread : std::find(known.begin(), known.end(), measured) != known.end() ? measured : known.front();
+    if (rows_per_thread == 0 && s.staged && constant && !classes && n <= short_chunks_to) s.slots = known.back();
     if (rows_per_thread == 0 && lines.lines() <= 8 * room.multiprocessors) // one tile each: short chunks, so that it has threads enough
       for (int k : known)
         if (k < s.slots && n * B <= 32 * k) s.slots = k;
@@ -126,10 +130,10 @@ private:
   static int kept_regular(const OnePassShape &s, int regular)
   {
     const int T = s.split.chunks;
-    if (one_matrix != CoefficientSource::regular || 2 * regular < T || T == 1 || (Scheme::always_ring && s.staged)) return 0;
+    if (one_matrix != CoefficientSource::regular || 2 * regular < T || (T == 1 && !s.staged) || (Scheme::always_ring && s.staged)) return 0;
     // measured on an H200: a large block of constants loses to blocks in scratch where teams are small
-    const bool large = B == 1 && ((S == 2 && s.slots == 64) || (S == 4 && !s.staged));
-    return large && T < (S == 2 ? 5 : 8) ? 0 : regular;
+    const bool large = B == 1 && ((S == 2 && (s.slots == 64 || (wide && !s.staged))) || (S == 4 && !s.staged));
+    return large && T < (Scheme::always_ring ? 3 : S == 2 ? 5 : 8) ? 0 : regular;
   }
 
   /// Sets lines and blocks of a team for a line that is cut, with so many regular chunks. False where no tile fits.
@@ -142,7 +146,8 @@ private:
       const int     unknowns   = (s.split.begin(s.split.chunks - 1) + s.split.last) * B;
       const auto    tile_bytes = [&] { return (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar); };
       // measured on an H200: small teams, so that many fit a multiprocessor; but lanes share what a chunk that is not regular brings
-      const auto teams = [&] { return regular == s.split.chunks ? (s.lane_bits > 2 ? 14 : 3) : regular > 0 && s.lane_bits > 3 ? 6 : 3; };
+      const bool few   = regular == 0 && !Scheme::always_ring && static_cast<std::size_t>(s.split.chunks) * block_words(s.slots) * sizeof(Scalar) <= few_bytes;
+      const auto teams = [&] { return regular == s.split.chunks && s.lane_bits > (wide && S == 2 ? 3 : 2) ? 14 : few ? 6 : 3; };
       s.lane_bits      = 5;
       while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > room.scratch / static_cast<std::size_t>(teams()))) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
@@ -151,6 +156,7 @@ private:
     } else {
       s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes, in complex double of 512
       choose_blocks(s, regular + 2 >= s.split.chunks);
+      if (wide && Scheme::always_ring && 2 * scratch(s, room.is_virtual, regular) > room.scratch) s.lane_bits = 4; // two teams
       while (s.lane_bits > 2 && !fits()) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
       if (!fits()) s.set_blocks(1);
@@ -177,32 +183,26 @@ private:
   /// Slots of the kernels there are: every shape in double, where they were measured; one for classes and for the wider systems.
   static std::vector<int> slots_known(bool staged, bool classes)
   {
-    if (!many_shapes) return {32};
-    if (classes || staged) return {32};
-    if (every_shape) return {16, 32, 64};
-    return long_chunks ? std::vector<int>{32, 64} : std::vector<int>{32};
-  }
-
-  static void check(int rows_per_thread, const std::vector<int> &known, bool staged)
-  {
-    if (rows_per_thread == 0 || std::find(known.begin(), known.end(), rows_per_thread) != known.end()) return;
-    std::string list;
-    for (int k : known) list += (list.empty() ? "" : ", ") + std::to_string(k);
-    throw std::invalid_argument("ribbon: rows_per_thread " + std::to_string(rows_per_thread) + (staged ? " (contiguous" : " (interleaved") + " lines take " + list + ")");
+    if (!many_shapes || classes || (staged ? short_chunks_to == 0 : wide)) return {32};
+    return staged ? std::vector<int>{32, 16} : every_shape ? std::vector<int>{16, 32, 64} : std::vector<int>{32, 64};
   }
 
   /// Calls f with the kernel of a shape.
   template <CoefficientSource source, class F>
   static void with_kernel(const OnePassShape &s, const F &f)
   {
-    if (s.staged) f(TypeTag<OnePassKernel<Scheme, 0, 32, source, true>>{});
-    else if constexpr (!many_shapes) f(TypeTag<OnePassKernel<Scheme, 8, 24, source, false>>{});
-    else if constexpr (source == CoefficientSource::classes) f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
+    if (s.staged) {
+      constexpr auto from = source == CoefficientSource::regular && Scheme::always_ring ? CoefficientSource::shared : source; // see kept_regular()
+      if constexpr (short_chunks_to > 0 && source != CoefficientSource::classes)
+        if (s.slots == 16) return f(TypeTag<OnePassKernel<Scheme, 0, 16, source, true>>{});
+      f(TypeTag<OnePassKernel<Scheme, 0, 32, from, true>>{});
+    } else if constexpr (!many_shapes) f(TypeTag<OnePassKernel<Scheme, few_rows, 32 - few_rows, source, false>>{});
+    else if constexpr (wide || source == CoefficientSource::classes) f(TypeTag<OnePassKernel<Scheme, wide ? 12 : 4, wide ? 20 : 28, source, false>>{});
     else {
       if constexpr (every_shape)
         if (s.slots == 16) return f(TypeTag<OnePassKernel<Scheme, 8, 8, source, false>>{});
-      if (!long_chunks || s.slots == 32) f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
-      else if constexpr (long_chunks) f(TypeTag<OnePassKernel<Scheme, 24, 40, source, false>>{});
+      if (s.slots == 32) f(TypeTag<OnePassKernel<Scheme, 4, 28, source, false>>{});
+      else f(TypeTag<OnePassKernel<Scheme, 24, 40, source, false>>{});
     }
   }
 

@@ -4,6 +4,8 @@
 
 #include <ribbon/device/team_launch.hpp>
 
+#include <algorithm>
+
 namespace ribbon {
 
 /// How a line is cut: chunks of `length` rows, the first and the last one maybe shorter.
@@ -61,6 +63,14 @@ struct OnePassShape {
     const int first = (c < away ? c - away + T : c - away) / each, last = (c + away < T ? c + away : c + away - T) / each;
     return {first, last >= first ? last - first + 1 : last - first + 1 + blocks};
   }
+  /// The chunk whose separators lie left of chunk c; -1 at the end of a line that is not periodic.
+  KOKKOS_INLINE_FUNCTION int left_of(int c) const { return c > 0 ? c - 1 : ring ? split.chunks - 1 : -1; }
+  /// Staged: from slot 0 of chunk c to the first row of the next chunk, or to the line's first row where it is the last.
+  KOKKOS_INLINE_FUNCTION int to_next(int c) const
+  {
+    const int T = split.chunks;
+    return c + 1 < T ? slots + (c + 2 == T ? gap : 0) : slots - split.begin(c) - split.last - (T > 1 ? gap : 0);
+  }
   /// First block of the window of chunk c.
   KOKKOS_INLINE_FUNCTION int window_begin(int c) const
   {
@@ -70,6 +80,15 @@ struct OnePassShape {
     return q < 0 ? 0 : q > split.chunks - window ? split.chunks - window : q;
   }
 };
+
+/// @throws std::invalid_argument for rows that are named and that no kernel has.
+inline void check_rows_per_thread(int rows, const std::vector<int> &known, bool staged)
+{
+  if (rows == 0 || std::find(known.begin(), known.end(), rows) != known.end()) return;
+  std::string list;
+  for (int k : known) list += (list.empty() ? "" : ", ") + std::to_string(k);
+  throw std::invalid_argument("ribbon: rows_per_thread " + std::to_string(rows) + (staged ? " (contiguous" : " (interleaved") + " lines take " + list + ")");
+}
 
 /// An S x S block, row-major.
 template <class Scalar, int S>

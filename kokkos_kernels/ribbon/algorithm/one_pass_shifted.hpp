@@ -131,8 +131,8 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
     for (int k = 0; k < interior; ++k) {
       const Scalar *row   = p.table + k * row_words;
       Scalar        value = row[0] * s.f[k];
-      for (int q = K - 1; q >= 0; --q) value += row[1 + q] * g[q];
-      for (int r = 0; r < K; ++r) first.r[r] -= row[1 + K + r] * value;
+      for (int q = K - 1; q >= 0; --q) add_product(value, row[1 + q], g[q]);
+      for (int r = 0; r < K; ++r) subtract_product(first.r[r], row[1 + K + r], value);
       for (int q = K - 1; q > 0; --q) g[q] = g[q - 1];
       g[0] = s.f[k] = value;
     }
@@ -142,7 +142,7 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
       for (int e = 0; e < K; ++e) {
         const Scalar *edge = p.table + interior * row_words + r * K + e;
         first.l.a[r][e] = edge[0], first.u.a[r][e] = edge[K * K];
-        s.own.r[r] -= edge[2 * K * K] * g[e];
+        subtract_product(s.own.r[r], edge[2 * K * K], g[e]);
         s.own.l.a[r][e] = begins ? Scalar(0) : edge[3 * K * K], s.own.u.a[r][e] = Scalar(0), s.diag.a[r][e] = edge[4 * K * K], s.Us.a[r][e] = ends ? Scalar(0) : edge[5 * K * K];
       }
     }
@@ -159,8 +159,8 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
     for (int k = interior - 1; k >= 0; --k) {
       const Scalar *row   = p.table + k * row_words + 1 + 2 * K;
       Scalar        value = s.f[k];
-      for (int e = 0; e < K; ++e) value -= row[e] * zl[e];
-      for (int e = K - 1; e >= 0; --e) value += row[K + e] * w[e];
+      for (int e = 0; e < K; ++e) subtract_product(value, row[e], zl[e]);
+      for (int e = K - 1; e >= 0; --e) add_product(value, row[K + e], w[e]);
       for (int e = K - 1; e > 0; --e) w[e] = w[e - 1];
       store(k, w[0] = value);
     }
@@ -206,7 +206,7 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
         backward(p, left.r, s, [&](int k, const Scalar &value) {
           if (k >= p.pad) to[k] = value;
         });
-        staged.template release<0, Team>(out, x);
+        staged.template release<Team>(out, x);
       } else {
         const int first_stored = p.active ? p.pad : rows;
         Scalar   *to           = x + out.begin(p.line) + (p.begin - p.pad + rows - 1) * out.row_stride;
@@ -218,7 +218,7 @@ struct OnePassShiftedKernel : ChunkRelations<Scalar, K> {
     });
     if constexpr (Staged) {
       team.barrier();
-      threads.for_each([&](int v, State &) { staged.template store<0>(team, v, own, out, x); });
+      threads.for_each([&](int v, State &) { staged.store(team, v, own, out, x); });
     }
   }
 };

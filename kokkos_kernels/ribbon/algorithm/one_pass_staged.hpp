@@ -56,6 +56,15 @@ public:
     leaving_.a[e % size] = value;
     if (last && !empty(e / size)) packs_[e / size] = leaving_;
   }
+  /// The same in a sweep back, where the first `shift` slots that are not empty belong to the chunk before.
+  KOKKOS_FUNCTION void write_behind(int e, const Scalar &value, int shift)
+  {
+    const int first      = (full ? 0 : pad_) + shift;
+    leaving_.a[e % size] = value;
+    if (e / size * size >= first) {
+      if (e % size == 0) packs_[e / size] = leaving_;
+    } else if (e >= first) packs_[e / size].a[e % size] = value;
+  }
 };
 
 /// The lines of a team between memory and scratch.
@@ -86,7 +95,7 @@ struct StagedTile {
   KOKKOS_FUNCTION void bring(const Team &team, int v, const Lines &lines, const LineSet &set, const Scalar *b) const
   {
     if (!in_bulk<Team>(set, b)) {
-      for_unknowns<0>(team, v, lines, set, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
+      for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
       device::async_commit();
     } else if (v < 32) {
       const int bytes = static_cast<int>(set.rows) * B * static_cast<int>(sizeof(Scalar));
@@ -105,34 +114,31 @@ struct StagedTile {
     if (bulk) arrival.await();
   }
 
-  /// Stores the lines, a barrier of the team after all threads called release(). Unknown k of a line lies `rotation` places further to the left.
-  template <int rotation, class Team>
+  /// Stores the lines, a barrier of the team after all threads called release().
+  template <class Team>
   KOKKOS_FUNCTION void store(const Team &team, int v, const Lines &lines, const LineSet &set, Scalar *x) const
   {
-    if (rotation > 0 || !in_bulk<Team>(set, x)) for_unknowns<rotation>(team, v, lines, set, [&](std::int64_t at, int t) { x[at] = tile[t]; });
+    if (!in_bulk<Team>(set, x)) for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { x[at] = tile[t]; });
     else if (v < lines.count) device::bulk_store(x + set.begin(lines.first + v), tile + v * shape.pitch, static_cast<int>(set.rows) * B * static_cast<int>(sizeof(Scalar)));
   }
-  template <int rotation, class Team>
+  template <class Team>
   KOKKOS_FUNCTION void release(const LineSet &set, const Scalar *x) const
   {
-    if (rotation == 0 && in_bulk<Team>(set, x)) device::release_to_bulk_copies();
+    if (in_bulk<Team>(set, x)) device::release_to_bulk_copies();
   }
 
 private:
   KOKKOS_FUNCTION static bool dense(const LineSet &set) { return set.row_stride == B && (B == 1 || set.component_stride == 1); }
 
   /// Every unknown and its place in scratch: a group of 32 virtual threads per line, neighbours at neighbouring unknowns.
-  template <int rotation, class Team, class Move>
+  template <class Team, class Move>
   KOKKOS_FUNCTION void for_unknowns(const Team &team, int v, const Lines &lines, const LineSet &set, const Move &move) const
   {
     const int n = static_cast<int>(set.rows) * B, last = shape.split.begin(shape.split.chunks - 1) * B;
     const int width = team.size() < 32 ? team.size() : 32, groups = team.size() / width, group = v / width, lane = v - group * width;
     if (group >= groups) return;
-    const auto place = [&](int k) {
-      const int p = rotation == 0 ? k : k < rotation ? k + n - rotation : k - rotation;
-      return p < last ? p : p + shape.gap;
-    };
-    std::int64_t at = set.begin(lines.first + group);
+    const auto   place = [&](int k) { return k < last ? k : k + shape.gap; };
+    std::int64_t at    = set.begin(lines.first + group);
     for (int line = group; line < lines.count; line += groups) {
       const int t = line * shape.pitch;
       if (dense(set)) {

@@ -49,7 +49,11 @@ KOKKOS_INLINE_FUNCTION Scalar streaming_load(const Scalar *from)
     float value;
     asm volatile("ld.volatile.global.f32 %0, [%1];" : "=f"(value) : "l"(from));
     return value;
-  } else return *from;
+  } else {
+    double real, imaginary;
+    asm volatile("ld.volatile.global.v2.f64 {%0, %1}, [%2];" : "=d"(real), "=d"(imaginary) : "l"(from));
+    return Scalar(real, imaginary);
+  }
 #else
   return *from;
 #endif
@@ -64,11 +68,15 @@ KOKKOS_INLINE_FUNCTION void prefetch([[maybe_unused]] const void *from)
 }
 
 /// Lanes `lane` of `lanes` (a power of two, neighbours in a warp) copy `bytes` (a multiple of 16) to scratch together.
-KOKKOS_INLINE_FUNCTION void async_copy_block([[maybe_unused]] void *to, [[maybe_unused]] const void *from, [[maybe_unused]] int bytes, [[maybe_unused]] int lane, [[maybe_unused]] int lanes)
+/// @param keep  in the L1 cache for the teams that follow: all multiprocessors ask the same few lines of the L2 cache otherwise, which is what they wait for
+KOKKOS_INLINE_FUNCTION void async_copy_block([[maybe_unused]] void *to, [[maybe_unused]] const void *from, [[maybe_unused]] int bytes, [[maybe_unused]] int lane, [[maybe_unused]] int lanes, [[maybe_unused]] bool keep)
 {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  for (int k = lane * 16; k < bytes; k += lanes * 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address + k), "l"(static_cast<const char *>(from) + k));
+  for (int k = lane * 16; k < bytes; k += lanes * 16) {
+    if (keep) asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(address + k), "l"(static_cast<const char *>(from) + k));
+    else asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address + k), "l"(static_cast<const char *>(from) + k));
+  }
 #elif defined(__CUDA_ARCH__)
   for (int k = lane; k < bytes / 16; k += lanes) static_cast<int4 *>(to)[k] = static_cast<const int4 *>(from)[k];
 #endif
