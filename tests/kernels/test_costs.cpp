@@ -111,7 +111,7 @@ TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
 // Chains whose tiles of leaves run at the same time take one kernel to factor and one to solve for a column; neither allocates: room for the report and for columns is made before.
 TEST_F(Costs, AShortChainIsOneKernelToFactorAndOneToSolve)
 {
-  for (const std::int64_t n : {1000, 10000, 600000})
+  for (const std::int64_t n : {1000, 10000, 1500000})
     for (int p : {1, 5}) {
       const bool is_short = n <= 10000;
       if (p > 1 && !is_short) continue;
