@@ -82,7 +82,7 @@ void ChainSolver<Scalar, Exec>::factor_joins(const Exec &exec)
       else { // higher up a device is not full
         const int middle = tree_.chain.chains * tree_.count[tree_.stage_top(0)] <= tiles_at_once(exec) ? 0 : tree_.stage_top(0);
         if (middle > 0) joins(Many{tree_, factors_, {arrivals_.data()}, {0, middle}, tops()});
-        if (middle < top) joins(QrJoinRegistersKernel < Scalar, K(), K() <= 6 ? 32 : 64, 512 > {tree_, factors_, {arrivals_.data()}, {middle, top}, tops()});
+        if (middle < top) joins(QrJoinRegistersKernel<Scalar, K(), (K() <= 6 ? 32 : 64), 512>{tree_, factors_, {arrivals_.data()}, {middle, top}, tops()});
       }
     });
     return;
