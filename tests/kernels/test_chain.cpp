@@ -251,6 +251,30 @@ TEST(ChainReport, Determinant)
   }
 }
 
+// Places of rows beyond the last are far from any memory.
+TEST(ChainNumbering, NothingIsReadBeyondTheLastRow)
+{
+  if (ribbon::is_device_space<Exec>) GTEST_SKIP() << "band LU is for hosts";
+  for (int half : {1, 2, 4})
+    for (std::int64_t n = 1; n <= 12; ++n)
+      for (std::int64_t exchanged = 0; exchanged <= n; ++exchanged) { // the first row from which rows are exchanged
+        SCOPED_TRACE(testing::Message() << n << " rows, half-bandwidth " << half << ", exchanges from row " << exchanged);
+        ChainSystem<double> s{{n, 1, half, half}};
+        for (std::int64_t i = 0; i < n; ++i) s.row_of.push_back(n - 1 - i), s.place_of.push_back(n - 1 - i);
+        s.fill([&](std::int64_t i, int d) { return d == 0 ? 20.0 : d == -1 && i > exchanged ? 100.0 : 1.0; });
+        const ChainOnDevice<double> device(s);
+        auto                        A = device.matrix();
+        std::vector<std::int64_t>   places(s.row_of);
+        places.resize(places.size() + 16, std::int64_t(1) << 40);
+        A.row_of = places.data();
+        ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain);
+        solver.factor(Exec(), A);
+        ASSERT_TRUE(solver.report().ok());
+        const std::vector<double> b(static_cast<std::size_t>(n), 1.0);
+        for (bool transposed : {false, true}) EXPECT_LE(backward_error(s, solve(solver, b, 1, transposed), b, 1, transposed), 1e-14);
+      }
+}
+
 TEST(ChainErrors, ShapesThatAreNone)
 {
   using Solver = ribbon::ChainSolver<double, Exec>;

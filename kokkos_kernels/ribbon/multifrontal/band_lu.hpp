@@ -196,6 +196,7 @@ private:
         }
     };
     const auto in_registers = [&](auto R, std::int64_t from, std::int64_t to) { // the last R values are kept
+      if (from == to) return;                                                   // R values need not be there
       Scalar found[R()][Q];
       for (int k = 0; k < R(); ++k)
         for (int q = 0; q < Q; ++q) found[k][q] = x(from + k, q);
