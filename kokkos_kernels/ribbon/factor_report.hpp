@@ -26,7 +26,7 @@ struct FactorReport {
   double               growth         = 1; ///< largest entry met during elimination / max|entry of its row| (few matrices, no pivoting)
   double               rcond          = 1; ///< reciprocal condition estimate in the maximum norm: smallest ||b|| / (||A|| ||x||) of the probe
   double               log_abs_det    = 0; ///< log |det| of the matrix, summed over classes; NaN where the host eliminated none (determinants.hpp has it for every matrix)
-  std::complex<double> det_sign       = 1; ///< det / |det|, multiplied over classes; 0 where a pivot is zero, NaN as log_abs_det
+  std::complex<double> det_sign       = 1; ///< det / |det|, multiplied over classes; 0 where a pivot is zero, NaN as log_abs_det and for chains
   std::int64_t         singular_lines = 0; ///< lines, or pieces of lines, that are solved with zero mean (LineSolverOptions::singular)
   double               probe_error    = 0; ///< largest backward error ||r|| / (||A|| ||x|| + ||b||) of the probe right-hand sides
   std::size_t          bytes          = 0; ///< held for factors and tables

@@ -179,6 +179,7 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
   report_.bytes              = bytes;
   report_.algorithm          = method();
   report_.log_abs_det        = all.log_det + std::log(all.product) + std::log(2.0) * static_cast<double>(all.exponents);
+  report_.det_sign           = std::numeric_limits<double>::quiet_NaN();
   report_.line = report_.row = all.column;
   report_.smallest_pivot     = all.column < 0 ? 1 : static_cast<double>(all.smallest);
   if (all.not_finite) report_.status = FactorStatus::not_finite;

@@ -200,6 +200,21 @@ TEST(ChainReport, SingularMatricesNameTheirColumn)
   }
 }
 
+// Of several pivots that are zero the first is that of the column of zeros.
+TEST(ChainReport, AColumnOfZerosBesideOneCoupling)
+{
+  for (std::int64_t leaf : {0, 1, 2, 8})
+    for (bool lower : {true, false}) {
+      SCOPED_TRACE(testing::Message() << "leaf " << leaf << " lower " << lower);
+      ChainSystem<double> s{{6, 1, lower ? 1 : 0, lower ? 0 : 1}};
+      s.fill([](std::int64_t i, int d) { return i + d == 2 ? 0.0 : d == 0 ? 4.0 : 1.0; });
+      ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
+      solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+      EXPECT_EQ(solver.report().status, ribbon::FactorStatus::zero_pivot);
+      EXPECT_EQ(solver.report().row, 2);
+    }
+}
+
 // Boundary rows of 1 beside rows of n^4, and a row of zeros among random ones: rows are scaled before they are looked at.
 TEST(ChainReport, RowsOfDifferentSize)
 {

@@ -153,7 +153,7 @@ struct PivotStatistics {
     }
     settle();
     if (!not_finite && !(size >= smallest * scale)) smallest = size / scale, column = j;
-    if (!not_finite && size == Real(0)) smallest = 0, column = j;
+    if (!not_finite && size == Real(0) && smallest != Real(0)) smallest = 0, column = j; // the first stays
   }
   KOKKOS_INLINE_FUNCTION void settle()
   {
