@@ -53,7 +53,7 @@ public:
   const multifrontal::Tree &tree() const { return tree_; }
   /// "band LU" or "QR".
   const char *method() const { return is_lu_ ? "band LU" : "QR"; }
-  /// Kernels of a solve one way, for one column; short chains take one for both ways.
+  /// Kernels of a solve one way, for one column; chains whose tiles run at the same time take one for both ways.
   int launches() const { return in_tiles_ ? 1 : static_cast<int>(plan_.size()) + 1; }
 
   /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.

@@ -127,8 +127,6 @@ TYPED_TEST(Chains, SolutionsThatGrowFromEndToEnd)
   EXPECT_GE(solved, all / 2);
 }
 
-// Multiple shooting for a two-point boundary value problem: x_i - exp(h S) x_(i-1) = f_i and x_0 + x_n = f_0. Gaussian elimination with partial pivoting grows like exp(n h) (Wright, SIAM J. Sci.
-// Comput. 14, 1993); reflections do not.
 /// Solutions by a matrix with indices of 64 bits are those by one with 32.
 template <class Solver>
 void expect_any_indices(const ribbon::Chain &chain, std::int64_t leaf_size, bool permuted)
@@ -161,6 +159,8 @@ TEST(ChainIndices, OfEitherWidth)
         }
 }
 
+// Multiple shooting for a two-point boundary value problem: x_i - exp(h S) x_(i-1) = f_i and x_0 + x_n = f_0. Gaussian elimination with partial pivoting grows like exp(n h) (Wright, SIAM J. Sci.
+// Comput. 14, 1993); reflections do not.
 TEST(ChainKillers, BoundaryValueProblemOfWright)
 {
   const std::int64_t n = 4000;
@@ -183,121 +183,6 @@ TEST(ChainKillers, BoundaryValueProblemOfWright)
       for (bool transposed : {false, true}) EXPECT_LE(backward_error(s, solve(solver, b, 1, transposed), b, 1, transposed), 1e-14) << ku << leaf;
     }
   }
-}
-
-TEST(ChainReport, SingularMatricesNameTheirColumn)
-{
-  for (std::int64_t leaf : {0, 10}) {
-    ChainSystem<double> s{{300, 1, 1, 1}};
-    s.fill([&](std::int64_t i, int d) { return i == 123 || (d != 0 && i + d == 123) ? 0.0 : d == 0 ? 4.0 : 1.0; }); // a row and a column of zeros
-    ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
-    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
-    EXPECT_EQ(solver.report().status, ribbon::FactorStatus::zero_pivot);
-    EXPECT_EQ(solver.report().row, 123);
-    s.value[500] = std::nan("");
-    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
-    EXPECT_EQ(solver.report().status, ribbon::FactorStatus::not_finite);
-  }
-}
-
-// Of several pivots that are zero the first is that of the column of zeros.
-TEST(ChainReport, AColumnOfZerosBesideOneCoupling)
-{
-  for (std::int64_t leaf : {0, 1, 2, 8})
-    for (bool lower : {true, false}) {
-      SCOPED_TRACE(testing::Message() << "leaf " << leaf << " lower " << lower);
-      ChainSystem<double> s{{6, 1, lower ? 1 : 0, lower ? 0 : 1}};
-      s.fill([](std::int64_t i, int d) { return i + d == 2 ? 0.0 : d == 0 ? 4.0 : 1.0; });
-      ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
-      solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
-      EXPECT_EQ(solver.report().status, ribbon::FactorStatus::zero_pivot);
-      EXPECT_EQ(solver.report().row, 2);
-    }
-}
-
-// Boundary rows of 1 beside rows of n^4, and a row of zeros among random ones: rows are scaled before they are looked at.
-TEST(ChainReport, RowsOfDifferentSize)
-{
-  const std::int64_t  n = 1000;
-  ChainSystem<double> s{{n, 1, 2, 2}};
-  const double        h4 = std::pow(static_cast<double>(n - 1), 4), stencil[] = {1, -4, 6, -4, 1};
-  s.fill([&](std::int64_t i, int d) { return i < 2 || i >= n - 2 ? (d == 0 ? 1.0 : 0.0) : stencil[d + 2] * h4; });
-  std::vector<double> b(static_cast<std::size_t>(n), 1);
-  for (std::int64_t leaf : {0, 10, 64}) {
-    ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
-    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
-    ASSERT_TRUE(solver.report().ok()) << solver.report().smallest_pivot;
-    const auto x = solve(solver, b, 1, false);
-    EXPECT_NEAR(x[0], 1, 1e-5); // the condition is 1e12; without scales 1e-2
-    EXPECT_NEAR(x[static_cast<std::size_t>(n) - 1], 1, 1e-5);
-  }
-  std::mt19937_64     g(3);
-  ChainSystem<double> zero{{80, 1, 2, 1}};
-  zero.fill([&](std::int64_t i, int) { return i == 37 ? 0.0 : random_scalar<double>(g); });
-  for (std::int64_t leaf : {6, 20}) {
-    ribbon::ChainSolver<double, Exec> solver(Exec(), zero.chain, {leaf, 0});
-    solver.factor(Exec(), ChainOnDevice<double>(zero).matrix());
-    EXPECT_EQ(solver.report().status, ribbon::FactorStatus::zero_pivot);
-    EXPECT_EQ(solver.report().row, 37);
-  }
-}
-
-TEST(ChainReport, NeumannAndRingOfDifferencesAreSingular)
-{
-  for (std::int64_t leaf : {0, 10})
-    for (bool ring : {false, true}) {
-      const std::int64_t  n = 5000;
-      ChainSystem<double> s{{n, 1, 1, 1, ring}};
-      s.fill([&](std::int64_t i, int d) { return d != 0 ? -1.0 : !ring && (i == 0 || i == n - 1) ? 1.0 : 2.0; });
-      ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
-      solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
-      EXPECT_EQ(solver.report().status, ribbon::FactorStatus::zero_pivot) << leaf << ring << solver.report().smallest_pivot;
-    }
-}
-
-TEST(ChainReport, Determinant)
-{
-  for (std::int64_t leaf : {0, 10}) { // (-1, 2, -1) of n rows: n + 1
-    ChainSystem<double> s{{4000, 3, 1, 1}};
-    s.fill([&](std::int64_t, int d) { return d == 0 ? 2.0 : -1.0; });
-    ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
-    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
-    EXPECT_NEAR(solver.report().log_abs_det, 3 * std::log(4001.0), 1e-8);
-  }
-}
-
-// Places of rows beyond the last are far from any memory.
-TEST(ChainNumbering, NothingIsReadBeyondTheLastRow)
-{
-  if (ribbon::is_device_space<Exec>) GTEST_SKIP() << "band LU is for hosts";
-  for (int half : {1, 2, 4})
-    for (std::int64_t n = 1; n <= 12; ++n)
-      for (std::int64_t exchanged = 0; exchanged <= n; ++exchanged) { // the first row from which rows are exchanged
-        SCOPED_TRACE(testing::Message() << n << " rows, half-bandwidth " << half << ", exchanges from row " << exchanged);
-        ChainSystem<double> s{{n, 1, half, half}};
-        for (std::int64_t i = 0; i < n; ++i) s.row_of.push_back(n - 1 - i), s.place_of.push_back(n - 1 - i);
-        s.fill([&](std::int64_t i, int d) { return d == 0 ? 20.0 : d == -1 && i > exchanged ? 100.0 : 1.0; });
-        const ChainOnDevice<double> device(s);
-        auto                        A = device.matrix();
-        std::vector<std::int64_t>   places(s.row_of);
-        places.resize(places.size() + 16, std::int64_t(1) << 40);
-        A.row_of = places.data();
-        ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain);
-        solver.factor(Exec(), A);
-        ASSERT_TRUE(solver.report().ok());
-        const std::vector<double> b(static_cast<std::size_t>(n), 1.0);
-        for (bool transposed : {false, true}) EXPECT_LE(backward_error(s, solve(solver, b, 1, transposed), b, 1, transposed), 1e-14);
-      }
-}
-
-TEST(ChainErrors, ShapesThatAreNone)
-{
-  using Solver = ribbon::ChainSolver<double, Exec>;
-  EXPECT_THROW(Solver(Exec(), {-1, 1, 1, 1}), std::invalid_argument);
-  EXPECT_THROW(Solver(Exec(), {10, 1, -1, 1}), std::invalid_argument);
-  EXPECT_THROW(Solver(Exec(), {4, 1, 2, 2, true}), std::invalid_argument);
-  EXPECT_THROW(Solver(Exec(), {3, 1, 2, 2, false, true}), std::invalid_argument);
-  EXPECT_THROW(Solver(Exec(), {10, 1, 1, 1}, {-1}), std::invalid_argument);
 }
 
 // Pieces on several ranks, here one after another: what they pass makes a tree of its own.

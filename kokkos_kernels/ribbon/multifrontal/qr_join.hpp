@@ -2,17 +2,11 @@
 /// @file qr_join.hpp  Joins of a tree: QR of what two neighbours pass on.
 #pragma once
 
+#include <ribbon/dense_elimination.hpp>
 #include <ribbon/device/team_launch.hpp>
 #include <ribbon/multifrontal/factors.hpp>
 
 namespace ribbon::multifrontal {
-
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION void exchange(Scalar &a, Scalar &b)
-{
-  const Scalar was = a;
-  a = b, b = was;
-}
 
 /// A join, and what its children pass.
 template <class Scalar>
@@ -70,7 +64,7 @@ struct QrJoinKernel {
         if (f.closes && c < W) top[i] += f.before.entry(i, behind);
       }
       if (c >= 3 * W) (c < 4 * W ? top[c - 3 * W] : bottom[c - 4 * W]) = Scalar(1);
-      for (int i = 0, n = f.exchanged(tree, node); i < n; ++i) exchange(top[i], bottom[i]);
+      for (int i = 0, n = f.exchanged(tree, node); i < n; ++i) swap_values(top[i], bottom[i]);
       if (c >= 3 * W) continue;
       const Scalar from_before = before < 0 ? Scalar(0) : f.before.scale(before), from_behind = behind < 0 ? Scalar(0) : f.behind.scale(behind);
       (c < W ? f.join.tau[c] : f.join.passed.scale(c - W)) = larger(from_before, from_behind);

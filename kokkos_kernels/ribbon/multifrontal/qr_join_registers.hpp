@@ -88,7 +88,7 @@ struct QrJoinRegistersKernel {
       if (exchanged == 0) continue;
       RIBBON_UNROLL
       for (int i = 0; i < W; ++i)
-        if (i < exchanged) exchange(column[i], column[W + i]);
+        if (i < exchanged) swap_values(column[i], column[W + i]);
     }
   }
   /// Stores two numbers at a place that is a multiple of two.
