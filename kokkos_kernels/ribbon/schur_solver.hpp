@@ -25,23 +25,26 @@ public:
   const FactorReport       &report() const { return report_; }
   const multifrontal::Tree &tree() const { return tree_; }
   /// Kernels of a factorization, and of a solve one way.
-  int launches() const { return static_cast<int>(plan_.size()) + 1; }
+  int launches() const { return in_tiles_ ? 1 : static_cast<int>(plan_.size()) + 1; }
 
   /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.
   void solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed = false) const;
 
 private:
   using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
-  void finish_report(const Exec &exec);
+  void        finish_report(const Exec &exec);
+  Statistics *tops() const;
 
   multifrontal::Tree                     tree_;
   multifrontal::SchurFactors<Scalar>     factors_;
   std::vector<multifrontal::Levels>      plan_;
+  bool                                   in_tiles_   = false; ///< half-bandwidths with kernels for tiles of 32 leaves
   double                                 zero_pivot_ = 0;
   const std::int64_t                    *row_of_     = nullptr;
   FactorReport                           report_;
   Kokkos::View<Scalar *, Memory>         pivot_, lower_, upper_, front_, join_;
   Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words
+  Kokkos::View<int *, Memory>            arrivals_;
   StagedWords<Exec>                      top_statistics_;                    ///< of the nodes at the top, on the host
   mutable Kokkos::View<Scalar *, Memory> workspace_;                         ///< what nodes pass in a solve
 };

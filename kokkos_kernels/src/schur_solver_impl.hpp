@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ribbon/multifrontal/schur_kernels.hpp>
+#include <ribbon/multifrontal/schur_tile_factor.hpp>
 #include <ribbon/schur_solver.hpp>
 
 #include "chain_plan.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ribbon {
 
@@ -21,6 +23,13 @@ void with_width_of(int w, const F &f)
 {
   if constexpr (std::is_same_v<Scalar, double>) with_half_bandwidth<1, 2, 3, 4, 5>(w, f);
   else f(std::integral_constant<int, 0>());
+}
+
+/// Calls f(integral_constant w) for the half-bandwidths that have kernels for tiles of 32 leaves; false for others.
+template <class Scalar, class F>
+bool with_schur_tiles(int w, const F &f)
+{
+  return with_tiles<Scalar>(2 * w, [&](auto W) { f(std::integral_constant<int, W() / 2>()); });
 }
 
 /// Threads of a team, whose scratch fits. On a host one thread works off so many items.
@@ -48,12 +57,15 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   if (options.leaf_size == 0) leaf = std::max<std::int64_t>({leaf, 64, 8 * w, is_device_space<Exec> ? chain.rows / 65536 : chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
   tree_                      = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
   plan_                      = plan_of(tree_);
+  if ((is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() / 2) // a host runs their code one virtual thread after another, for tests
+    with_schur_tiles<Scalar>(w, [&](auto K) { in_tiles_ = SchurTileFactorKernel<Scalar, K()>::scratch(!is_device_space<Exec>) <= device::scratch_limit(exec); });
+  factors_.together = is_device_space<Exec> || in_tiles_ ? 32 : 1;
+  if (in_tiles_) tree_.slots = tree_.leaves > 32 ? SchurFactors<Scalar>::padded(tree_.leaves, 32) : power_of_two_from(static_cast<int>(tree_.leaves));
   const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
   const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
   const std::int64_t leaves = chain.chains * tree_.leaves, joins = chain.chains * tree_.joins;
-  factors_.numbers         = tree_.leaves > 1 || chain.ring ? 2 * w : w;
-  factors_.together        = is_device_space<Exec> ? 32 : 1;
-  const std::int64_t steps = factors_.padded(leaves, factors_.together) * tree_.most_rows();
+  factors_.numbers         = in_tiles_ || tree_.leaves > 1 || chain.ring ? 2 * w : w;
+  const std::int64_t steps = factors_.padded(chain.chains * tree_.slots, factors_.together) * tree_.most_rows();
   pivot_                   = numbers("ribbon::pivots", steps);
   lower_                   = numbers("ribbon::lower", steps * factors_.numbers);
   upper_                   = numbers("ribbon::upper", steps * factors_.numbers);
@@ -64,6 +76,7 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   top_statistics_          = room_for_tops<Statistics>(exec, tree_);
   factors_.pivot = pivot_.data(), factors_.lower = lower_.data(), factors_.upper = upper_.data(), factors_.front = front_.data(), factors_.join = join_.data();
   factors_.leaf_statistics = as_records<Statistics>(leaf_statistics_), factors_.join_statistics = as_records<Statistics>(join_statistics_);
+  if (in_tiles_) arrivals_ = Kokkos::View<int *, Memory>("ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, 1)));
   report_.bytes = (pivot_.span() + lower_.span() + upper_.span() + front_.span() + join_.span()) * sizeof(Scalar) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
   exec.fence();
 }
@@ -76,6 +89,14 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
   const int          w      = cut_width(tree_.chain);
   const std::int64_t leaves = tree_.chain.chains * tree_.leaves;
   row_of_                   = A.row_of;
+  if (in_tiles_) {
+    with_schur_tiles<Scalar>(w, [&](auto K) {
+      using Kernel = SchurTileFactorKernel<Scalar, K()>;
+      const Kernel kernel{{tree_, A, factors_}, {arrivals_.data()}, tops()};
+      device::launch(exec, "ribbon::schur_factor", {kernel.tiles(), Kernel::team_size, Kernel::scratch(!is_device_space<Exec>)}, kernel);
+    });
+    return finish_report(exec);
+  }
   with_width_of<Scalar>(w, [&](auto K) {
     using Leaf         = SchurLeafKernel<Scalar, K()>;
     const auto bytes   = Leaf::bytes(w);
@@ -91,10 +112,19 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
   finish_report(exec);
 }
 
+/// Where nodes at the top write what was watched for the host; null where that is copied.
+template <class Scalar, class Exec>
+typename SchurSolver<Scalar, Exec>::Statistics *SchurSolver<Scalar, Exec>::tops() const
+{
+  if constexpr (multifrontal::writes_to_tops<Exec>)
+    if (in_tiles_) return multifrontal::as_records<Statistics>(top_statistics_);
+  return nullptr;
+}
+
 template <class Scalar, class Exec>
 void SchurSolver<Scalar, Exec>::finish_report(const Exec &exec)
 {
-  const auto   all       = multifrontal::top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_, top_statistics_);
+  const auto   all       = multifrontal::top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_, top_statistics_, tops() != nullptr);
   const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto   bytes     = report_.bytes;
   report_                = {};

@@ -19,6 +19,19 @@ struct alignas(8) LeafRun {
   std::int16_t count, columns; ///< columns: whose column indices are read
 };
 
+/// Asks for where rows `from` to `from` + Rows of those that each of 32 leaves sees begin: rows count from the first of the tile, `base`; rows that a leaf has not begin where its own end.
+/// @param shared  with first, begin and end of every leaf
+/// @param v       one of Threads threads
+template <int Threads, class Scalar, class Shared, int Places>
+KOKKOS_INLINE_FUNCTION void stage_row_begins(const AnyCsrMatrix<Scalar> &A, std::int64_t base, int from, int v, const Shared &shared, std::int32_t (&begin)[32][Places])
+{
+  for (int k = v; k < 32 * Places; k += Threads) {
+    const int leaf = k / Places, r = k - leaf * Places, i = shared.first[leaf] + from + r;
+    const int at = i < shared.begin[leaf] ? shared.begin[leaf] : i > shared.end[leaf] ? shared.end[leaf] : i;
+    device::async_copy(&begin[leaf][r], A.row_begin.low(base + at));
+  }
+}
+
 /// Brings the values of runs to scratch, and column indices where these are read: a warp has a run, and a thread what a run has beyond 32 entries.
 /// @param v  one of Threads threads
 /// @tparam Together  runs whose places are read before the first is asked for

@@ -64,11 +64,7 @@ struct QrLeafTileKernel {
   /// Where the rows of chunk q begin.
   KOKKOS_INLINE_FUNCTION void stage_rows(std::int64_t base, int q, int v, Shared &shared) const
   {
-    for (int k = v; k < leaves * (chunk + 1); k += stagers) {
-      const int leaf = k / (chunk + 1), r = k - leaf * (chunk + 1), i = shared.first[leaf] + row_at(q) + r;
-      const int at = i < shared.begin[leaf] ? shared.begin[leaf] : i > shared.end[leaf] ? shared.end[leaf] : i;
-      device::async_copy(&shared.row_begin[q % 4][leaf][r], A.local.row_begin.low(base + at));
-    }
+    stage_row_begins<stagers>(A.local, base, row_at(q), v, shared, shared.row_begin[q % 4]);
   }
   /// Where the entries of the rows of chunk q are, a chunk before they are asked for.
   KOKKOS_INLINE_FUNCTION void find_run(int q, int lane, Shared &shared) const

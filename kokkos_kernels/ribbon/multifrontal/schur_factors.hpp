@@ -32,12 +32,12 @@ struct SchurFactors {
   int         together = 1; ///< leaves whose numbers lie side by side, for threads that have a leaf each
 
   /// Where a number of step 0 of a leaf is; the same of the next step is `count` times `together` further.
-  KOKKOS_INLINE_FUNCTION std::int64_t place(const Tree &tree, std::int64_t leaf, int count) const
+  KOKKOS_INLINE_FUNCTION std::int64_t place(const Tree &tree, std::int64_t chain, std::int64_t leaf, int count) const
   {
-    const std::int64_t tile = together == 1 ? leaf : leaf / together;
-    return tile * tree.most_rows() * count * together + (leaf - tile * together);
+    const std::int64_t slot = chain * tree.slots + leaf, tile = together == 1 ? slot : slot / together;
+    return tile * tree.most_rows() * count * together + (slot - tile * together);
   }
-  static std::int64_t                                  padded(std::int64_t leaves, int together) { return (leaves + together - 1) / together * together; }
+  static std::int64_t                                  padded(std::int64_t slots, int together) { return (slots + together - 1) / together * together; }
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t front_size(int w) { return 4 * static_cast<std::int64_t>(w) * w; }
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t join_size(int w) { return 9 * static_cast<std::int64_t>(w) * w; }
 
@@ -100,7 +100,7 @@ struct SchurSolve {
   {
     const Tree   &tree = at.tree;
     const int     w = K ? K : cut_width(tree.chain), stride = factors.together;
-    const Scalar *l = factors.lower + factors.place(tree, leaf.chain * tree.leaves + leaf.node, factors.numbers);
+    const Scalar *l = factors.lower + factors.place(tree, leaf.chain, leaf.node, factors.numbers);
     RIBBON_UNROLL
     for (int c = 0; c < C; ++c) {
       RIBBON_UNROLL
@@ -135,9 +135,8 @@ struct SchurSolve {
   {
     const Tree        &tree = at.tree;
     const int          w = K ? K : cut_width(tree.chain), stride = factors.together;
-    const std::int64_t number = leaf.chain * tree.leaves + leaf.node;
-    const Scalar      *u      = factors.upper + factors.place(tree, number, factors.numbers) + static_cast<std::int64_t>(leaf.own) * factors.numbers * stride;
-    const Scalar      *d      = factors.pivot + factors.place(tree, number, 1) + static_cast<std::int64_t>(leaf.own) * stride;
+    const Scalar      *u = factors.upper + factors.place(tree, leaf.chain, leaf.node, factors.numbers) + static_cast<std::int64_t>(leaf.own) * factors.numbers * stride;
+    const Scalar      *d = factors.pivot + factors.place(tree, leaf.chain, leaf.node, 1) + static_cast<std::int64_t>(leaf.own) * stride;
     RIBBON_UNROLL
     for (int c = 0; c < C; ++c) {
       RIBBON_UNROLL
