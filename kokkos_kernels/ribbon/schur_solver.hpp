@@ -34,19 +34,21 @@ private:
   using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
   void        finish_report(const Exec &exec);
   Statistics *tops() const;
+  bool        solve_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const;
 
   multifrontal::Tree                     tree_;
   multifrontal::SchurFactors<Scalar>     factors_;
   std::vector<multifrontal::Levels>      plan_;
-  bool                                   in_tiles_   = false; ///< half-bandwidths with kernels for tiles of 32 leaves
-  double                                 zero_pivot_ = 0;
-  const std::int64_t                    *row_of_     = nullptr;
+  bool                                   in_tiles_      = false; ///< half-bandwidths with kernels for tiles of 32 leaves
+  mutable std::int64_t                   teams_at_once_ = -1;    ///< of a solve for one column; unknown before the first
+  double                                 zero_pivot_    = 0;
+  const std::int64_t                    *row_of_        = nullptr;
   FactorReport                           report_;
   Kokkos::View<Scalar *, Memory>         pivot_, lower_, upper_, front_, join_;
   Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words
   Kokkos::View<int *, Memory>            arrivals_;
-  StagedWords<Exec>                      top_statistics_;                    ///< of the nodes at the top, on the host
-  mutable Kokkos::View<Scalar *, Memory> workspace_;                         ///< what nodes pass in a solve
+  StagedWords<Exec>                      top_statistics_; ///< of the nodes at the top, on the host
+  mutable Kokkos::View<Scalar *, Memory> workspace_;      ///< what nodes pass in a solve
 };
 
 } // namespace ribbon

@@ -4,6 +4,7 @@
 
 #include <ribbon/multifrontal/schur_kernels.hpp>
 #include <ribbon/multifrontal/schur_tile_factor.hpp>
+#include <ribbon/multifrontal/schur_tile_solve.hpp>
 #include <ribbon/schur_solver.hpp>
 
 #include "chain_plan.hpp"
@@ -55,8 +56,8 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   if (options.leaf_size < 0) refuse("leaf_size " + std::to_string(options.leaf_size));
   std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, w + 1);
   if (options.leaf_size == 0) leaf = std::max<std::int64_t>({leaf, 64, 8 * w, is_device_space<Exec> ? chain.rows / 65536 : chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
-  tree_                      = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
-  plan_                      = plan_of(tree_);
+  tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
+  plan_ = plan_of(tree_);
   if ((is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() / 2) // a host runs their code one virtual thread after another, for tests
     with_schur_tiles<Scalar>(w, [&](auto K) { in_tiles_ = SchurTileFactorKernel<Scalar, K()>::scratch(!is_device_space<Exec>) <= device::scratch_limit(exec); });
   factors_.together = is_device_space<Exec> || in_tiles_ ? 32 : 1;
@@ -137,6 +138,29 @@ void SchurSolver<Scalar, Exec>::finish_report(const Exec &exec)
   else if (report_.smallest_pivot <= tolerance) report_.status = FactorStatus::zero_pivot;
 }
 
+/// Solves for one column with the kernels for tiles of leaves; false where there are none.
+template <class Scalar, class Exec>
+bool SchurSolver<Scalar, Exec>::solve_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
+{
+  using namespace multifrontal;
+  bool done = false;
+  with_schur_tiles<Scalar>(in_tiles_ ? cut_width(tree_.chain) : 0, [&](auto K) {
+    using Kernel              = SchurTileKernel<Scalar, K()>;
+    constexpr bool is_virtual = !is_device_space<Exec>;
+    const auto     kernel     = [&](Way way) { return Kernel(solve, Arrivals{arrivals_.data()}, way); };
+    const Kernel   both       = kernel(Way::both);
+    const auto     scratch    = both.scratch(is_virtual);
+    done                      = scratch <= device::scratch_limit(exec);
+    if (!done) return;
+    const bool tries = tree_.chain.chains == 1;
+    if (tries && teams_at_once_ < 0) teams_at_once_ = is_virtual ? tiles_at_once(exec) : device::teams_at_once<Kernel>(exec, Kernel::team_size, scratch);
+    const auto launch = [&](const Kernel &k) { device::launch(exec, "ribbon::schur_solve", {k.teams(), Kernel::team_size, scratch, k.way == Way::both && k.teams() > tiles_at_once(exec)}, k); };
+    if (tries && both.teams() <= teams_at_once_) launch(both);
+    else launch(kernel(Way::up)), launch(kernel(Way::down));
+  });
+  return done;
+}
+
 template <class Scalar, class Exec>
 void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
 {
@@ -145,11 +169,14 @@ void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
   const std::int64_t leaves = tree_.chain.chains * tree_.leaves, most = 64; // columns at once, so that what nodes pass stays smaller than a few right-hand sides
   if (tree_.chain.rows == 0 || tree_.chain.chains == 0) return;
   for (std::int64_t first = 0; first < columns; first += most) {
-    const std::int64_t n    = std::min(most, columns - first);
-    const auto         need = static_cast<std::size_t>((leaves + tree_.chain.chains * tree_.joins) * passed * n);
+    const std::int64_t n     = std::min(most, columns - first);
+    const std::int64_t joins = tree_.chain.chains * tree_.joins, sent = (leaves + joins) * passed * n;
+    const auto         need = static_cast<std::size_t>(sent + (n == 1 ? joins * w : 0));
     if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::schur_workspace", need);
-    const SchurSolve<Scalar> part{{tree_, {}, {b + first * ldb, x + first * ldx, ldb, ldx, n, row_of_, workspace_.data(), passed}}, transposed ? factors_.transposed() : factors_, transposed};
-    const auto               at_leaves = [&](bool up) {
+    const SchurSolve<Scalar> part{
+      {tree_, {}, {b + first * ldb, x + first * ldx, ldb, ldx, n, row_of_, workspace_.data(), passed, nullptr, nullptr, workspace_.data() + sent}}, transposed ? factors_.transposed() : factors_, transposed};
+    if (n == 1 && solve_in_tiles(exec, part)) continue;
+    const auto at_leaves = [&](bool up) {
       with_width_of<Scalar>(w, [&](auto K) {
         const auto start = [&](auto C) {
           using Kernel               = SchurLeafSolveKernel<Scalar, K(), C()>;
@@ -157,10 +184,7 @@ void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
           const int          threads = threads_for(exec, items, Kernel::max_threads, Kernel::bytes(w, 1));
           device::launch(exec, "ribbon::schur_solve_leaves", {(items + threads - 1) / threads, threads, Kernel::bytes(w, is_device_space<Exec> ? threads : 1)}, Kernel{part, up});
         };
-        if constexpr (K() > 0) {
-          if (n > 1) return start(std::integral_constant<int, 4>());
-        }
-        start(std::integral_constant<int, 1>());
+        start(std::integral_constant<int, (K() > 0 ? 4 : 1)>());
       });
     };
     const auto at_joins = [&](bool up) {

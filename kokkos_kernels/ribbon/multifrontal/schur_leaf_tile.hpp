@@ -9,8 +9,8 @@
 
 namespace ribbon::multifrontal {
 
-/// The arithmetic of SchurLeafKernel for the half-bandwidth w. A leaf has a thread in each of two warps: one eliminates the w rows and columns ahead, in registers; one follows a chunk of rows behind with the columns and the
-/// rows of the cut before, and what both leave over in its unknowns. The others bring entries to scratch in runs, see leaf_runs.hpp. The rows that a leaf sees are the w of the cut before it and its own.
+/// The arithmetic of SchurLeafKernel for the half-bandwidth w. A leaf has a thread in each of two warps: one eliminates the w rows and columns ahead, in registers; one follows a chunk of rows behind with the columns and
+/// the rows of the cut before, and what both leave over in its unknowns. The others bring entries to scratch in runs, see leaf_runs.hpp. The rows that a leaf sees are the w of the cut before it and its own.
 template <class Scalar, int w>
 struct SchurLeafTile {
   static constexpr int leaves    = 32;
@@ -32,14 +32,14 @@ struct SchurLeafTile {
     KOKKOS_INLINE_FUNCTION Scalar &upper(int i, int k) { return a[w * w + i * (i + 1) / 2 + k]; }
   };
   struct Shared {
-    Scalar           value[2][leaves][entries | 1];     // odd: no two lanes meet in a bank
-    Scalar           step[2][chunk][width][leaves];     ///< rows as they are, then for those that follow: the row of U, the column of L, 1 / d
-    std::int32_t     column[2][leaves][entries];        // their lower bits, as those of where rows begin
+    Scalar           value[2][leaves][entries | 1]; // odd: no two lanes meet in a bank
+    Scalar           step[2][chunk][width][leaves]; ///< rows as they are, then for those that follow: the row of U, the column of L, 1 / d
+    std::int32_t     column[2][leaves][entries];    // their lower bits, as those of where rows begin
     std::int32_t     row_begin[4][leaves][chunk + 1];
     LeafRun          run[2][leaves];
-    std::int64_t     base, first_entry;                 ///< the first row of the tile, its first entry
-    int              chunks;                            ///< of the longest leaf
-    int              own[leaves];                       ///< steps
+    std::int64_t     base, first_entry;                         ///< the first row of the tile, its first entry
+    int              chunks;                                    ///< of the longest leaf
+    int              own[leaves];                               ///< steps
     int              begin[leaves], end[leaves], first[leaves]; ///< rows that a leaf sees, and the first of the cut before it, from the first row of the tile on; they differ at the ends of chains
     bool             left[leaves], right[leaves];
     LeafPivots<Real> pivots[leaves];
@@ -103,9 +103,9 @@ struct SchurLeafTile {
   /// Gives the rows of chunk q an entry at every place of the band.
   KOKKOS_INLINE_FUNCTION void spread(std::int64_t tile, int q, int lane, Shared &shared) const
   {
-    const Chain &c     = tree.chain;
-    const Place  at    = place(tile, lane);
-    const bool   plain = is_plain();
+    const Chain &c                       = tree.chain;
+    const Place  at                      = place(tile, lane);
+    const bool   plain                   = is_plain();
     Scalar(&dense)[chunk][width][leaves] = shared.step[q % 2];
     const std::int32_t *begin            = shared.row_begin[q % 4][lane];
     RIBBON_NO_UNROLL
@@ -205,7 +205,7 @@ struct SchurLeafTile {
     for (int r = 0; r < 2 * w; ++r)
       if (q == r / chunk) fill_behind(mine, r, shared.step[q % 2][r % chunk], lane);
     const int first = q * chunk - 2 * w, t0 = first < 0 ? -first : 0, rest = shared.own[lane] - first, end = rest < chunk ? rest : chunk;
-    if (t0 >= end || !shared.left[lane]) return;
+    if (t0 >= end) return;
     const std::int64_t at    = (tile * tree.most_rows() + first + t0) * 2 * w + w;
     Scalar            *lower = factors.lower + at * leaves + lane, *upper = factors.upper + at * leaves + lane;
     const Scalar      *in = &shared.step[q % 2][t0][0][lane];

@@ -7,8 +7,8 @@
 
 namespace ribbon::multifrontal {
 
-/// A team eliminates 32 leaves and goes on with the joins above them; of the teams below a node that ends a stage the last one goes on with it. What nodes of a stage pass stays in scratch. A lane has a column of the front
-/// of a join, 3 w x 3 w: of its cut, of the cut before, of that behind. Gauss and Jordan's steps on the cut leave the inverse there and what is passed on elsewhere, as in SchurJoinKernel.
+/// A team eliminates 32 leaves and goes on with the joins above them; of the teams below a node that ends a stage the last one goes on with it. What nodes of a stage pass stays in scratch. A lane has a column of the
+/// front of a join, 3 w x 3 w: of its cut, of the cut before, of that behind. Gauss and Jordan's steps on the cut leave the inverse there and what is passed on elsewhere, as in SchurJoinKernel.
 template <class Scalar, int w>
 struct SchurTileFactorKernel {
   using Leaves                     = SchurLeafTile<Scalar, w>;
@@ -17,7 +17,7 @@ struct SchurTileFactorKernel {
   static constexpr int team_size   = Leaves::team_size;
   static constexpr int max_threads = (w <= 3 ? 4 : 3) * team_size; ///< so few registers that several teams fit a multiprocessor
   static constexpr int nodes       = 32;                           ///< below a stage
-  static constexpr int lanes       = w == 1 ? 4 : w == 2 ? 8 : 16, groups = team_size / lanes;
+  static constexpr int lanes = w == 1 ? 4 : w == 2 ? 8 : 16, groups = team_size / lanes;
   Leaves               leaves;
   Arrivals             arrivals;
   Statistics          *report; ///< where statistics of the nodes at the top are also written, a chain's joins apart; may be null
@@ -100,17 +100,17 @@ struct SchurTileFactorKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void join_level(const Team &team, device::Threads<Lane, Team> &threads, const Levels &stage, std::int64_t top, int level, std::int64_t chain0, int chains, int slots, Shared &shared) const
   {
-    const Tree        &tree   = leaves.tree;
+    const Tree                 &tree    = leaves.tree;
     const SchurFactors<Scalar> &factors = leaves.factors;
-    const bool         closes = level > tree.levels;
-    const int          up     = level - stage.bottom;
-    const std::int64_t first = tree.below(stage.top, top, level).begin, rest = closes ? 1 : tree.count[level - 1] / 2 - first, most = closes ? 1 : nodes >> up;
-    const int          n = static_cast<int>(rest < most ? rest : most), all = n * chains;
+    const bool                  closes  = level > tree.levels;
+    const int                   up      = level - stage.bottom;
+    const std::int64_t          first = tree.below(stage.top, top, level).begin, rest = closes ? 1 : tree.count[level - 1] / 2 - first, most = closes ? 1 : nodes >> up;
+    const int                   n = static_cast<int>(rest < most ? rest : most), all = n * chains;
     RIBBON_NO_UNROLL
     for (int base = 0; base < all; base += groups) {
       const auto number = [&](int v, int &chain, int &i) { // of the join of a thread
         const int j = base + v / lanes;
-        chain       = chains == 1 ? 0 : j / n, i = j - chain * n;
+        chain = chains == 1 ? 0 : j / n, i = j - chain * n;
       };
       const auto phase = [&](const auto &body) {
         threads.for_each([&](int v, Lane &mine) {
@@ -181,17 +181,18 @@ struct SchurTileFactorKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    const Tree                 &tree   = leaves.tree;
-    Shared                     &shared = *reinterpret_cast<Shared *>(team.scratch() + leaf_bytes);
-    char                       *states = team.scratch() + leaf_bytes + sizeof(Shared);
-    const std::int64_t          slot0 = team.league_rank() * nodes, chain0 = slot0 / tree.slots, node0 = slot0 - chain0 * tree.slots;
-    const int                   slots = static_cast<int>(tree.slots < nodes ? tree.slots : nodes);
-    const std::int64_t          there = tree.chain.chains - chain0;
-    int                         chains = tree.slots < nodes ? nodes / slots : 1;
+    const Tree        &tree   = leaves.tree;
+    Shared            &shared = *reinterpret_cast<Shared *>(team.scratch() + leaf_bytes);
+    char              *states = team.scratch() + leaf_bytes + sizeof(Shared);
+    const std::int64_t slot0 = team.league_rank() * nodes, chain0 = slot0 / tree.slots, node0 = slot0 - chain0 * tree.slots;
+    const int          slots  = static_cast<int>(tree.slots < nodes ? tree.slots : nodes);
+    const std::int64_t there  = tree.chain.chains - chain0;
+    int                chains = tree.slots < nodes ? nodes / slots : 1;
     if (there < chains) chains = static_cast<int>(there);
     {
       device::Threads<typename Leaves::Lane, Team> threads(team, states);
-      leaves.work(team, threads, team.league_rank(), *reinterpret_cast<typename Leaves::Shared *>(team.scratch()), [&](int leaf) { return shared.passed[leaf]; }, shared.watched);
+      leaves.work(
+        team, threads, team.league_rank(), *reinterpret_cast<typename Leaves::Shared *>(team.scratch()), [&](int leaf) { return shared.passed[leaf]; }, shared.watched);
     }
     if (node0 >= tree.leaves) return;
     device::Threads<Lane, Team> threads(team, states);
