@@ -55,7 +55,10 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   if (chain.open_left || chain.open_right) refuse("a piece of a chain");
   if (options.leaf_size < 0) refuse("leaf_size " + std::to_string(options.leaf_size));
   std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, w + 1);
-  if (options.leaf_size == 0) leaf = std::max<std::int64_t>({leaf, 64, 8 * w, is_device_space<Exec> ? chain.rows / 65536 : chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
+  if (options.leaf_size == 0) {
+    if (is_device_space<Exec>) leaf = std::max(leaf, usual_leaf<Scalar>(exec, Chain{chain.rows, chain.chains, w, w, chain.ring}));
+    else leaf = std::max<std::int64_t>({leaf, 64, 8 * w, chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
+  }
   tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
   plan_ = plan_of(tree_);
   if ((is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() / 2) // a host runs their code one virtual thread after another, for tests
