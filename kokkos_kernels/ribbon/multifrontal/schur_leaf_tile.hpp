@@ -14,10 +14,10 @@ namespace ribbon::multifrontal {
 template <class Scalar, int w>
 struct SchurLeafTile {
   static constexpr int leaves    = 32;
-  static constexpr int team_size = w <= 4 ? 128 : 96;
+  static constexpr int team_size = 128;
   static constexpr int stagers   = team_size - 2 * leaves;
   static constexpr int width     = 2 * w + 1;
-  static constexpr int chunk     = w == 1 ? 8 : w == 2 ? 6 : w == 3 ? 4 : 3; ///< rows of a leaf
+  static constexpr int chunk     = w == 1 ? 8 : w == 2 ? 5 : w == 3 ? 4 : 3; ///< rows of a leaf
   static constexpr int entries   = chunk * width;
   static constexpr int front     = 4 * w * w;
   using Real                     = real_t<Scalar>;
@@ -32,16 +32,16 @@ struct SchurLeafTile {
     KOKKOS_INLINE_FUNCTION Scalar &upper(int i, int k) { return a[w * w + i * (i + 1) / 2 + k]; }
   };
   struct Shared {
-    Scalar           value[2][leaves][entries | 1]; // odd: no two lanes meet in a bank
-    Scalar           step[2][chunk][width][leaves]; ///< rows as they are, then for those that follow: the row of U, the column of L, 1 / d
-    std::int32_t     column[2][leaves][entries];    // their lower bits, as those of where rows begin
-    std::int32_t     row_begin[4][leaves][chunk + 1];
+    Scalar           value[3][leaves][entries | 1];     // odd: no two lanes meet in a bank
+    Scalar           step[2][chunk][width + 1][leaves]; ///< rows as they are, then for those that follow: the row of U, the column of L, 1 / d, d
+    std::int32_t     column[3][leaves][entries];        // their lower bits, as those of where rows begin
+    std::int32_t     row_begin[6][leaves][chunk + 1];
     LeafRun          run[2][leaves];
     std::int64_t     base, first_entry;                         ///< the first row of the tile, its first entry
     int              chunks;                                    ///< of the longest leaf
     int              own[leaves];                               ///< steps
     int              begin[leaves], end[leaves], first[leaves]; ///< rows that a leaf sees, and the first of the cut before it, from the first row of the tile on; they differ at the ends of chains
-    bool             left[leaves], right[leaves];
+    bool             left[leaves], right[leaves], full[4][leaves];
     LeafPivots<Real> pivots[leaves];
   };
 
@@ -86,7 +86,7 @@ struct SchurLeafTile {
   {
     const Chain        &c     = tree.chain;
     const int           n     = rows_of(q, lane, shared);
-    const std::int32_t *begin = shared.row_begin[q % 4][lane];
+    const std::int32_t *begin = shared.row_begin[q % 6][lane];
     if (!is_plain() || n <= 0 || (n < chunk && !shared.right[lane]) || between(begin[0], begin[n]) != n * width) return false;
     if (!c.ring) return true;
     const Place        at = place(tile, lane);
@@ -96,18 +96,20 @@ struct SchurLeafTile {
   /// Where the entries of the rows of chunk q are, a chunk before they are asked for.
   KOKKOS_INLINE_FUNCTION void find_run(std::int64_t tile, int q, int lane, Shared &shared) const
   {
-    const std::int32_t *begin = shared.row_begin[q % 4][lane];
+    const std::int32_t *begin = shared.row_begin[q % 6][lane];
     const auto          count = static_cast<std::int16_t>(between(begin[0], begin[chunk]));
-    shared.run[q % 2][lane]   = {between(static_cast<std::int32_t>(shared.first_entry), begin[0]), count, is_full(tile, q, lane, shared) ? std::int16_t(0) : count};
+    const bool          full  = is_full(tile, q, lane, shared);
+    shared.full[q % 4][lane]  = full;
+    shared.run[q % 2][lane]   = {between(static_cast<std::int32_t>(shared.first_entry), begin[0]), count, full ? std::int16_t(0) : count};
   }
   /// Gives the rows of chunk q an entry at every place of the band.
   KOKKOS_INLINE_FUNCTION void spread(std::int64_t tile, int q, int lane, Shared &shared) const
   {
-    const Chain &c                       = tree.chain;
-    const Place  at                      = place(tile, lane);
-    const bool   plain                   = is_plain();
-    Scalar(&dense)[chunk][width][leaves] = shared.step[q % 2];
-    const std::int32_t *begin            = shared.row_begin[q % 4][lane];
+    const Chain &c                           = tree.chain;
+    const Place  at                          = place(tile, lane);
+    const bool   plain                       = is_plain();
+    Scalar(&dense)[chunk][width + 1][leaves] = shared.step[q % 2];
+    const std::int32_t *begin                = shared.row_begin[q % 6][lane];
     RIBBON_NO_UNROLL
     for (int t = 0; t < chunk; ++t) {
       for (int k = 0; k < width; ++k) dense[t][k][lane] = Scalar(0);
@@ -116,7 +118,7 @@ struct SchurLeafTile {
       if (!at.is_there || row >= shared.end[lane] || (i < 0 && !c.ring)) continue;
       if (plain && row >= shared.begin[lane]) {
         for (int e = between(begin[0], begin[t]), end = between(begin[0], begin[t + 1]); e < end; ++e)
-          dense[t][w + c.distance(0, between(static_cast<std::int32_t>(at.chain * c.rows + i), shared.column[q % 2][lane][e]))][lane] = shared.value[q % 2][lane][e];
+          dense[t][w + c.distance(0, between(static_cast<std::int32_t>(at.chain * c.rows + i), shared.column[q % 3][lane][e]))][lane] = shared.value[q % 3][lane][e];
         continue;
       }
       const std::int64_t from = i < 0 ? i + c.rows : i, r = A.row(c, at.chain, from);
@@ -128,11 +130,11 @@ struct SchurLeafTile {
     }
     RIBBON_NO_UNROLL
     for (int t = 0; t < chunk; ++t)
-      for (int k = 0; k < width; ++k) shared.value[q % 2][lane][t * width + k] = dense[t][k][lane];
+      for (int k = 0; k < width; ++k) shared.value[q % 3][lane][t * width + k] = dense[t][k][lane];
   }
 
   /// Row r of those that a leaf sees, which is not eliminated with, by whoever is ahead.
-  KOKKOS_INLINE_FUNCTION static void fill_ahead(Lane &mine, int r, const Scalar *row, Scalar (&out)[width][leaves], int lane)
+  KOKKOS_INLINE_FUNCTION static void fill_ahead(Lane &mine, int r, const Scalar *row, Scalar (&out)[width + 1][leaves], int lane)
   {
     Scalar e[width];
     RIBBON_UNROLL
@@ -145,7 +147,7 @@ struct SchurLeafTile {
     for (int k = 0; k <= i; ++k) mine.upper(i, k) = e[2 * w + k - i];
   }
   /// The same by whoever follows.
-  KOKKOS_INLINE_FUNCTION static void fill_behind(Lane &mine, int r, const Scalar (&row)[width][leaves], int lane)
+  KOKKOS_INLINE_FUNCTION static void fill_behind(Lane &mine, int r, const Scalar (&row)[width + 1][leaves], int lane)
   {
     RIBBON_UNROLL
     for (int c = 0; c < w; ++c) {
@@ -157,8 +159,8 @@ struct SchurLeafTile {
   /// The steps of chunk q.
   KOKKOS_INLINE_FUNCTION void eliminate(Lane &mine, std::int64_t tile, int lane, int q, Shared &shared) const
   {
-    if (!is_full(tile, q, lane, shared)) spread(tile, q, lane, shared);
-    const Scalar *row = shared.value[q % 2][lane];
+    if (!is_plain() || !shared.full[q % 4][lane]) spread(tile, q, lane, shared);
+    const Scalar *row = shared.value[q % 3][lane];
     RIBBON_UNROLL
     for (int r = 0; r < 2 * w; ++r)
       if (q == r / chunk) fill_ahead(mine, r, row + r % chunk * width, shared.step[q % 2][r % chunk], lane);
@@ -166,23 +168,19 @@ struct SchurLeafTile {
     if (t0 >= end) return;
     Scalar *pivot = factors.pivot + (tile * tree.most_rows() + first + t0) * leaves + lane, *lower = factors.lower + (tile * tree.most_rows() + first + t0) * 2 * w * leaves + lane,
            *upper = factors.upper + (tile * tree.most_rows() + first + t0) * 2 * w * leaves + lane, *out = &shared.step[q % 2][t0][0][lane];
-    LeafPivots<Real> pivots = shared.pivots[lane];
     row += t0 * width;
     RIBBON_NO_UNROLL
-    for (int t = t0; t < end; ++t, row += width, out += width * leaves, pivot += leaves, lower += 2 * w * leaves, upper += 2 * w * leaves) {
+    for (int t = t0; t < end; ++t, row += width, out += (width + 1) * leaves, pivot += leaves, lower += 2 * w * leaves, upper += 2 * w * leaves) {
       const Scalar p = mine.square(0, 0, 0), d = p == Scalar(0) ? Scalar(0) : reciprocal(p); // what follows stays finite
       Scalar       f[w], u[w + 1];                                                           // of L; the pivot's row
-      Real         most = magnitude(p);
       RIBBON_UNROLL
       for (int r = 1; r <= w; ++r) {
         const Scalar below = r < w ? mine.square(0, r < w ? r : 0, 0) : row[0];
-        if (magnitude(below) > most) most = magnitude(below);
-        f[r - 1] = below * d;
+        f[r - 1]           = below * d;
       }
       RIBBON_UNROLL
       for (int c = 1; c <= w; ++c) u[c] = c < w ? mine.square(0, 0, c < w ? c : 0) : mine.upper(0, 0);
-      pivots.take(p, most, first + t);
-      pivot[0] = out[2 * w * leaves] = d;
+      pivot[0] = out[2 * w * leaves] = d, out[width * leaves] = p;
       RIBBON_UNROLL
       for (int k = 0; k < w; ++k) {
         upper[k * leaves] = out[k * leaves] = u[k + 1] * d;
@@ -196,7 +194,6 @@ struct SchurLeafTile {
         for (int k = 0; k < r; ++k) mine.upper(r - 1, k) = r == w ? row[w + 1 + k] : mine.upper(r < w ? r : 0, k + 1 <= r ? k + 1 : 0);
       }
     }
-    shared.pivots[lane] = pivots;
   }
   /// The same steps for the cut before.
   KOKKOS_INLINE_FUNCTION void follow(Lane &mine, std::int64_t tile, int lane, int q, const Shared &shared) const
@@ -210,7 +207,7 @@ struct SchurLeafTile {
     Scalar            *lower = factors.lower + at * leaves + lane, *upper = factors.upper + at * leaves + lane;
     const Scalar      *in = &shared.step[q % 2][t0][0][lane];
     RIBBON_NO_UNROLL
-    for (int t = t0; t < end; ++t, in += width * leaves, lower += 2 * w * leaves, upper += 2 * w * leaves) {
+    for (int t = t0; t < end; ++t, in += (width + 1) * leaves, lower += 2 * w * leaves, upper += 2 * w * leaves) {
       const Scalar d = in[2 * w * leaves];
       Scalar       u[w], f[w], b[w];
       RIBBON_UNROLL
@@ -230,6 +227,20 @@ struct SchurLeafTile {
         RIBBON_UNROLL
         for (int c = 0; c < w; ++c) mine.square(0, r, c) = (r + 1 < w ? mine.square(0, r + 1 < w ? r + 1 : 0, c) : Scalar(0)) - f[r] * b[c];
       }
+    }
+  }
+  /// Watches the pivots of chunk q. The largest entry of a column is the pivot times the largest of L, or 1.
+  KOKKOS_INLINE_FUNCTION static void watch(int lane, int q, Shared &shared)
+  {
+    const int first = q * chunk - 2 * w, rest = shared.own[lane] - first, end = rest < chunk ? rest : chunk;
+    RIBBON_NO_UNROLL
+    for (int t = first < 0 ? -first : 0; t < end; ++t) {
+      const Scalar(&in)[width + 1][leaves] = shared.step[q % 2][t];
+      Real most                            = 1;
+      RIBBON_UNROLL
+      for (int k = 0; k < w; ++k)
+        if (magnitude(in[w + k][lane]) > most) most = magnitude(in[w + k][lane]);
+      shared.pivots[lane].take(in[width][lane], most * magnitude(in[width][lane]), first + t);
     }
   }
   /// What a leaf leaves over, by rows, those of the cut before first.
@@ -260,26 +271,27 @@ struct SchurLeafTile {
     });
     team.barrier();
     RIBBON_NO_UNROLL
-    for (int q = -3; q <= shared.chunks; ++q) { // chunk q is eliminated, q - 1 followed; entries of q + 1 come, and where the rows of q + 3 begin
+    for (int q = -5; q <= shared.chunks; ++q) { // chunk q is eliminated, q - 1 followed; entries of q + 2 are asked for, and where the rows of q + 5 begin
       threads.for_each([&](int v, Lane &mine) {
-        const int lane = v % leaves, chunks = shared.chunks;
-        if (v >= 2 * leaves && plain) {
+        const int lane = v % leaves, role = v / leaves, chunks = shared.chunks;
+        if (role >= 2 && plain) {
           const int s = v - 2 * leaves;
-          if (q + 3 < chunks) stage_row_begins<stagers>(A.local, shared.base, (q + 3) * chunk, s, shared, shared.row_begin[(q + 3) % 4]);
-          if (q >= -2 && q + 2 < chunks && s < leaves) find_run(tile, q + 2, s, shared);
-          if (q >= -1 && q + 1 < chunks) stage_runs<stagers, 8>(A.local, shared.first_entry, shared.run[(q + 1) % 2], s, shared.value[(q + 1) % 2], shared.column[(q + 1) % 2]);
+          if (q >= -2 && q + 2 < chunks) stage_runs<stagers, 8>(A.local, shared.first_entry, shared.run[(q + 2) % 2], s, shared.value[(q + 2) % 3], shared.column[(q + 2) % 3]);
+          if (q + 5 < chunks) stage_row_begins<stagers>(A.local, shared.base, (q + 5) * chunk, s, shared, shared.row_begin[(q + 5) % 6]);
+          if (q >= -3 && q + 3 < chunks && role == 2) find_run(tile, q + 3, lane, shared);
         }
-        if (v < leaves && q >= 0 && q < chunks) eliminate(mine, tile, lane, q, shared);
-        if (v / leaves == 1 && q > 0) follow(mine, tile, lane, q - 1, shared);
+        if (role == 0 && q >= 0 && q < chunks) eliminate(mine, tile, lane, q, shared);
+        if (role == 1 && q > 0) follow(mine, tile, lane, q - 1, shared);
+        if (role == 3 && q > 0) watch(lane, q - 1, shared);
       });
-      threads.for_each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
+      threads.for_each([&](int, Lane &) { device::async_commit(), device::async_wait(1); });
       team.barrier();
     }
     threads.for_each([&](int v, Lane &mine) {
       const Place at = place(tile, v % leaves);
-      if (v >= 2 * leaves || !at.is_there) return;
-      pass(mine, v, shared, passed(v % leaves));
-      if (v < leaves) watched[v] = shared.pivots[v].finished(at.chain * tree.chain.rows + tree.start(at.node));
+      if (v >= 2 * leaves) return;
+      if (at.is_there) pass(mine, v, shared, passed(v % leaves));
+      if (v < leaves) watched[v] = at.is_there ? shared.pivots[v].finished(at.chain * tree.chain.rows + tree.start(at.node)) : PivotStatistics<Real>();
     });
     team.barrier();
   }

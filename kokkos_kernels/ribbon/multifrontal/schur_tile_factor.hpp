@@ -26,18 +26,23 @@ struct SchurTileFactorKernel {
     Scalar column[3 * w];
     bool   active; ///< whether the lane has a column of a join
   };
+  /// A pivot, and the largest entry of its column.
+  struct Pivot {
+    Real value, most;
+  };
   struct alignas(16) Shared {
     Scalar     passed[nodes][Leaves::front | 1]; ///< by a node, at the place of the first one below it
     Scalar     pivot[groups][w][3 * w];          ///< columns of pivots
-    Real       most[groups][w];                  ///< their largest entries
+    Pivot      pivots[nodes][w];                 ///< of the joins of a stage, at the place where their second child begins; where a ring closes, its first
     Statistics watched[nodes];
     int        flag;
   };
-  static constexpr std::size_t leaf_bytes = device::align16(sizeof(typename Leaves::Shared));
+  /// Leaves and joins take turns.
+  static constexpr std::size_t bytes = sizeof(typename Leaves::Shared) > sizeof(Shared) ? device::align16(sizeof(typename Leaves::Shared)) : sizeof(Shared);
   static std::size_t           scratch(bool virtual_threads)
   {
     constexpr std::size_t state = sizeof(typename Leaves::Lane) > sizeof(Lane) ? sizeof(typename Leaves::Lane) : sizeof(Lane);
-    return leaf_bytes + sizeof(Shared) + (virtual_threads ? team_size * device::align16(state) : 0);
+    return bytes + (virtual_threads ? team_size * device::align16(state) : 0);
   }
   std::int64_t tiles() const { return (leaves.tree.chain.chains * leaves.tree.slots + nodes - 1) / nodes; }
 
@@ -46,18 +51,20 @@ struct SchurTileFactorKernel {
   {
     constexpr int ld   = 2 * w;
     const int     kind = c / w, k = c - kind * w;
+    const bool    from_first = kind < 2, from_second = kind != 1;
+    const Scalar *upper = first + (kind == 0 ? w + k : k), *lower = second + (kind == 0 ? k : w + k); // kinds that are none of the child read something
+    if (closes) {
+      RIBBON_UNROLL
+      for (int i = 0; i < 3 * w; ++i)
+        mine.column[i] = i < w && kind == 0 ? first[(i < w ? i : 0) * ld + k] + first[(w + (i < w ? i : 0)) * ld + w + k] + first[(i < w ? i : 0) * ld + w + k] + first[(w + (i < w ? i : 0)) * ld + k] : Scalar(0);
+      return;
+    }
     RIBBON_UNROLL
-    for (int i = 0; i < 3 * w; ++i) {
-      const int  block = i / w, r = i - block * w;
-      const bool from_first = block < 2 && kind < 2, from_second = block != 1 && kind != 1;
-      Scalar     a(0);
-      if (closes) {
-        if (block == 0 && kind == 0) a = first[r * ld + k] + first[(w + r) * ld + w + k] + first[r * ld + w + k] + first[(w + r) * ld + k];
-      } else {
-        if (from_first) a = first[(block == 0 ? w + r : r) * ld + (kind == 0 ? w + k : k)];
-        if (from_second) a += second[(block == 0 ? r : w + r) * ld + (kind == 0 ? k : w + k)];
-      }
-      mine.column[i] = a;
+    for (int i = 0; i < w; ++i) {
+      const Scalar a = upper[(w + i) * ld], b = lower[i * ld], above = upper[i * ld], below = lower[(w + i) * ld];
+      mine.column[i]         = (from_first ? a : Scalar(0)) + (from_second ? b : Scalar(0));
+      mine.column[w + i]     = from_first ? above : Scalar(0);
+      mine.column[2 * w + i] = from_second ? below : Scalar(0);
     }
   }
   KOKKOS_INLINE_FUNCTION static void eliminate(int k, int c, Lane &mine, const Scalar (&pivot)[3 * w])
@@ -70,30 +77,53 @@ struct SchurTileFactorKernel {
   }
   KOKKOS_INLINE_FUNCTION static void store(const typename SchurFactors<Scalar>::Join &join, Scalar *passed, Scalar *outside, int c, const Lane &mine)
   {
+    Scalar   *top   = c < w ? join.inverse + c : join.upper + (c - w);
+    const int apart = c < w ? w : 2 * w;
     RIBBON_UNROLL
-    for (int i = 0; i < 3 * w; ++i) {
-      const Scalar a = mine.column[i];
-      if (c < w && i < w) join.inverse[i * w + c] = a;
-      else if (c < w) join.lower[c * 2 * w + i - w] = -a;
-      else if (i < w) join.upper[i * 2 * w + c - w] = a;
-      else {
-        passed[(i - w) * 2 * w + c - w] = a;
-        if (outside) outside[(i - w) * 2 * w + c - w] = a;
-      }
+    for (int i = 0; i < w; ++i) top[i * apart] = mine.column[i];
+    if (c < w) {
+      RIBBON_UNROLL
+      for (int i = 0; i < 2 * w; ++i) join.lower[c * 2 * w + i] = -mine.column[w + i];
+      return;
     }
+    RIBBON_UNROLL
+    for (int i = 0; i < 2 * w; ++i) passed[i * 2 * w + c - w] = mine.column[w + i];
+    if (!outside) return;
+    RIBBON_UNROLL
+    for (int i = 0; i < 2 * w; ++i) outside[i * 2 * w + c - w] = mine.column[w + i];
   }
-  /// Adds the pivots of a join to what the nodes below it watched.
-  KOKKOS_INLINE_FUNCTION void watch(std::int64_t chain, int level, std::int64_t node, int group, Statistics &watched, const Statistics *other, const Shared &shared) const
+  /// Adds the pivots of a stage to what was watched below it. All of a chain is in its first record then.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void watch(device::Threads<Lane, Team> &threads, const Levels &stage, std::int64_t top, std::int64_t chain0, int chains, int slots, Shared &shared) const
   {
     const Tree &tree = leaves.tree;
-    Statistics  seen = watched;
-    if (other) seen.join(*other);
+    threads.for_each([&](int v, Lane &) {
+      const int chain = v / slots, place = v - chain * slots;
+      if (v >= nodes || chain >= chains) return;
+      int up = 1;
+      while (place > 0 && (place >> up) << up == place) ++up;
+      const int          level = place == 0 ? tree.levels + 1 : stage.bottom + up;
+      const std::int64_t node  = place == 0 ? 0 : tree.below(stage.top, top, level < stage.top ? level : stage.top).begin + (place >> up);
+      if (level > stage.top || (place > 0 && (level > tree.levels || node >= tree.count[level])) || !tree.is_join(level, node)) return;
+      Statistics         seen = shared.watched[v];
+      const std::int64_t cut  = tree.cut(level, node) - w;
+      RIBBON_NO_UNROLL
+      for (int k = 0; k < w; ++k) seen.take(shared.pivots[v][k].value, shared.pivots[v][k].most, (chain0 + chain) * tree.chain.rows + (cut + k < 0 ? cut + k + tree.chain.rows : cut + k));
+      shared.watched[v] = seen;
+    });
     RIBBON_NO_UNROLL
-    for (int k = 0; k < w; ++k) {
-      const std::int64_t at = tree.cut(level, node) - w + k;
-      seen.take(shared.pivot[group][k][k], shared.most[group][k], chain * tree.chain.rows + (at < 0 ? at + tree.chain.rows : at));
+    for (int apart = 1; apart < slots; apart *= 2) {
+      threads.for_each([&](int, Lane &) { device::lane_barrier(32); });
+      threads.for_each([&](int v, Lane &) {
+        if (v < nodes && v % (2 * apart) == 0) shared.watched[v].join(shared.watched[v + apart]);
+      });
     }
-    watched = seen;
+    threads.for_each([&](int v, Lane &) {
+      if (v >= chains * slots || v % slots > 0) return;
+      const std::int64_t chain                               = chain0 + v / slots;
+      leaves.factors.statistics(tree, chain, stage.top, top) = shared.watched[v];
+      if (report && stage.top == tree.top()) report[chain * (tree.top() > 0 ? tree.joins : 1)] = shared.watched[v];
+    });
   }
 
   /// Joins of one level of a stage, those of `chains` chains, whose nodes below the stage are `slots` places apart.
@@ -146,17 +176,10 @@ struct SchurTileFactorKernel {
         store(factors.join_of(tree, chain0 + chain, level, node), shared.passed[chain * slots + (closes ? 0 : i << up)], level == last_level ? at : nullptr, c, mine);
         if (c >= w) return;
         Real largest = 0;
-        RIBBON_NO_UNROLL
-        for (int e = c; e < 3 * w; ++e)
-          if (magnitude(shared.pivot[group][c][e]) > largest) largest = magnitude(shared.pivot[group][c][e]);
-        shared.most[group][c] = largest;
-      });
-      phase([&](int c, int group, int v, Lane &) {
-        if (c > 0) return;
-        int chain, i;
-        number(v, chain, i);
-        const int at = chain * slots + (closes ? 0 : i << up);
-        watch(chain0 + chain, level, first + i, group, shared.watched[at], closes ? nullptr : &shared.watched[at + (1 << (up - 1))], shared);
+        RIBBON_UNROLL
+        for (int e = 0; e < 3 * w; ++e)
+          if (e >= c && magnitude(shared.pivot[group][c][e]) > largest) largest = magnitude(shared.pivot[group][c][e]);
+        shared.pivots[chain * slots + (closes ? 0 : (2 * i + 1) << (up - 1))][c] = {shared.pivot[group][c][c], largest};
       });
     }
     team.barrier();
@@ -171,8 +194,8 @@ struct SchurTileFactorKernel {
       for (int child = v / 32; child < below.end - below.begin; child += team_size / 32) {
         const Scalar *from = leaves.factors.front_of(tree, chain, level, below.begin + child);
         for (int e = v % 32; e < Leaves::front; e += 32) device::async_copy(&shared.passed[child][e], from + e);
-        if (v % 32 == 0) shared.watched[child] = leaves.factors.statistics(tree, chain, level, below.begin + child);
       }
+      if (v < nodes) shared.watched[v] = v < below.end - below.begin ? leaves.factors.statistics(tree, chain, level, below.begin + v) : Statistics();
       device::async_commit(), device::async_wait(0);
     });
     team.barrier();
@@ -181,9 +204,10 @@ struct SchurTileFactorKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
+    static_assert(sizeof(Shared) <= sizeof(Leaves::Shared::value) + sizeof(Leaves::Shared::step), "what joins begin with is written while leaves are known");
     const Tree        &tree   = leaves.tree;
-    Shared            &shared = *reinterpret_cast<Shared *>(team.scratch() + leaf_bytes);
-    char              *states = team.scratch() + leaf_bytes + sizeof(Shared);
+    Shared            &shared = *reinterpret_cast<Shared *>(team.scratch());
+    char              *states = team.scratch() + bytes;
     const std::int64_t slot0 = team.league_rank() * nodes, chain0 = slot0 / tree.slots, node0 = slot0 - chain0 * tree.slots;
     const int          slots  = static_cast<int>(tree.slots < nodes ? tree.slots : nodes);
     const std::int64_t there  = tree.chain.chains - chain0;
@@ -207,12 +231,7 @@ struct SchurTileFactorKernel {
       }
       RIBBON_NO_UNROLL
       for (int level = stage.bottom + 1; level <= stage.top; ++level) join_level(team, threads, stage, top, level, chain0, chains, slots, shared);
-      threads.for_each([&](int v, Lane &) {
-        const int chain = v;
-        if (chain >= chains) return;
-        leaves.factors.statistics(tree, chain0 + chain, stage.top, top) = shared.watched[chain * slots];
-        if (report && stage.top == tree.top()) report[(chain0 + chain) * (tree.top() > 0 ? tree.joins : 1)] = shared.watched[chain * slots];
-      });
+      watch(threads, stage, top, chain0, chains, slots, shared);
       if (stage.bottom == 0 && stage.top < tree.top()) { // a leaf that is passed on
         int          level = stage.top;
         std::int64_t node  = top;

@@ -221,7 +221,7 @@ struct SchurTileKernel : SchurTile<Scalar, w, false> {
     char                       *passed = team.scratch() + Base::shared_bytes() + this->value_bytes();
     Rows                       *cuts   = reinterpret_cast<Rows *>(passed + passed_bytes);
     device::Threads<Lane, Team> threads(team, reinterpret_cast<char *>(cuts) + Joins::cuts_bytes(this->solve.tree));
-    const std::int64_t          teams = (this->solve.tree.chain.chains * this->solve.tree.slots + Base::leaves - 1) / Base::leaves;
+    const std::int64_t          teams     = (this->solve.tree.chain.chains * this->solve.tree.slots + Base::leaves - 1) / Base::leaves;
     const bool                  both      = way == Way::both;
     const auto                  with_tile = [&](std::int64_t number, const auto &go) {
       const Tile  tile = this->tile(number);
