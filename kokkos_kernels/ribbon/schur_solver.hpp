@@ -35,6 +35,8 @@ private:
   void        finish_report(const Exec &exec);
   Statistics *tops() const;
   bool        solve_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const;
+  template <bool Up>
+  bool columns_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const;
 
   multifrontal::Tree                     tree_;
   multifrontal::SchurFactors<Scalar>     factors_;

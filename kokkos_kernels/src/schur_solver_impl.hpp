@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ribbon/multifrontal/schur_kernels.hpp>
+#include <ribbon/multifrontal/schur_tile_columns.hpp>
 #include <ribbon/multifrontal/schur_tile_factor.hpp>
 #include <ribbon/multifrontal/schur_tile_solve.hpp>
 #include <ribbon/schur_solver.hpp>
@@ -18,11 +19,11 @@ namespace ribbon {
 
 namespace multifrontal {
 
-/// with_half_bandwidth() for scalars whose kernels come in several widths.
-template <class Scalar, class F>
+/// with_half_bandwidth() for scalars whose kernels come in several widths on hosts; a device has kernels for tiles instead.
+template <class Scalar, class Exec, class F>
 void with_width_of(int w, const F &f)
 {
-  if constexpr (std::is_same_v<Scalar, double>) with_half_bandwidth<1, 2, 3, 4, 5>(w, f);
+  if constexpr (std::is_same_v<Scalar, double> && !is_device_space<Exec>) with_half_bandwidth<1, 2, 3, 4, 5>(w, f);
   else f(std::integral_constant<int, 0>());
 }
 
@@ -101,7 +102,7 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
     });
     return finish_report(exec);
   }
-  with_width_of<Scalar>(w, [&](auto K) {
+  with_width_of<Scalar, Exec>(w, [&](auto K) {
     using Leaf         = SchurLeafKernel<Scalar, K()>;
     const auto bytes   = Leaf::bytes(w);
     const int  threads = threads_for(exec, leaves, Leaf::max_threads, bytes);
@@ -164,12 +165,29 @@ bool SchurSolver<Scalar, Exec>::solve_in_tiles(const Exec &exec, const multifron
   return done;
 }
 
+/// Brings many columns through the leaves with the kernels for tiles; false where there are none.
+template <class Scalar, class Exec>
+template <bool Up>
+bool SchurSolver<Scalar, Exec>::columns_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
+{
+  using namespace multifrontal;
+  bool done = false;
+  with_schur_tiles<Scalar>(in_tiles_ ? cut_width(tree_.chain) : 0, [&](auto K) {
+    using Kernel = SchurColumnsKernel<Scalar, K(), Up>;
+    const Kernel kernel(solve);
+    const auto   scratch = kernel.scratch(!is_device_space<Exec>);
+    done                 = scratch <= device::scratch_limit(exec);
+    if (done) device::launch(exec, "ribbon::schur_solve_leaves", {kernel.teams(), Kernel::team_size, scratch}, kernel);
+  });
+  return done;
+}
+
 template <class Scalar, class Exec>
 void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
 {
   using namespace multifrontal;
   const int          w = cut_width(tree_.chain), passed = 2 * w;
-  const std::int64_t leaves = tree_.chain.chains * tree_.leaves, most = 64; // columns at once, so that what nodes pass stays smaller than a few right-hand sides
+  const std::int64_t leaves = tree_.chain.chains * tree_.leaves, most = 128; // columns at once, so that what nodes pass stays smaller than a few right-hand sides
   if (tree_.chain.rows == 0 || tree_.chain.chains == 0) return;
   for (std::int64_t first = 0; first < columns; first += most) {
     const std::int64_t n     = std::min(most, columns - first);
@@ -180,7 +198,8 @@ void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
       {tree_, {}, {b + first * ldb, x + first * ldx, ldb, ldx, n, row_of_, workspace_.data(), passed, nullptr, nullptr, workspace_.data() + sent}}, transposed ? factors_.transposed() : factors_, transposed};
     if (n == 1 && solve_in_tiles(exec, part)) continue;
     const auto at_leaves = [&](bool up) {
-      with_width_of<Scalar>(w, [&](auto K) {
+      if (up ? columns_in_tiles<true>(exec, part) : columns_in_tiles<false>(exec, part)) return;
+      with_width_of<Scalar, Exec>(w, [&](auto K) {
         const auto start = [&](auto C) {
           using Kernel               = SchurLeafSolveKernel<Scalar, K(), C()>;
           const std::int64_t items   = leaves * ((n + C() - 1) / C());
