@@ -8,7 +8,8 @@
 namespace ribbon {
 
 /// Direct solver for whole banded matrices, one or several of equal shape, closed to rings or not. Nothing is exchanged: the answer is as good as the leading minors of the matrix are, in the order of the
-/// tree, and the caller judges it by a residual. Scalars, spaces and solves as in ChainSolver; leaves have kl + ku + 1 rows at least, and half as many where kl = ku.
+/// tree, and the caller judges it by a residual. Scalars, spaces and solves as in ChainSolver; leaves have max(kl, ku) + 1 rows at
+/// least. Where a leaf size is given hosts run the kernels of a device.
 template <class Scalar, class Exec = Kokkos::DefaultExecutionSpace>
 class SchurSolver {
 public:
@@ -24,7 +25,7 @@ public:
 
   const FactorReport       &report() const { return report_; }
   const multifrontal::Tree &tree() const { return tree_; }
-  /// Kernels of a factorization, and of a solve one way.
+  /// Kernels of a factorization, and of a solve one way, for one column; chains whose tiles run at the same time take one for both ways.
   int launches() const { return in_tiles_ ? 1 : static_cast<int>(plan_.size()) + 1; }
 
   /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.

@@ -212,7 +212,7 @@ void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
     const auto at_joins = [&](bool up) {
       for (std::size_t k = 0; k < plan_.size() && w > 0; ++k) {
         const Levels &levels = plan_[up ? k : plan_.size() - 1 - k];
-        const int     block  = static_cast<int>(std::min<std::int64_t>(n, 16));
+        const int     block  = static_cast<int>(std::min<std::int64_t>(n, is_device_space<Exec> ? 4 : 16)); // few, so that there are many teams
         device::launch(exec, "ribbon::schur_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((n + block - 1) / block), is_device_space<Exec> ? 256 : 1, 0},
                        SchurJoinSolveKernel<Scalar>{part, levels, up, block});
       }

@@ -56,11 +56,16 @@ struct SchurFactors {
   struct Join {
     Scalar *inverse, *lower, *upper;
   };
+  /// `at`: where what the join passes is.
+  KOKKOS_INLINE_FUNCTION static Join join_at(Scalar *at, int w)
+  {
+    at += front_size(w);
+    return {at, at + w * w, at + 3 * w * w};
+  }
   KOKKOS_INLINE_FUNCTION Join join_of(const Tree &tree, std::int64_t chain, int level, std::int64_t node) const
   {
-    const int w  = cut_width(tree.chain);
-    Scalar   *at = join + tree.join_number(chain, level, node) * join_size(w) + front_size(w);
-    return {at, at + w * w, at + 3 * w * w};
+    const int w = cut_width(tree.chain);
+    return join_at(join + tree.join_number(chain, level, node) * join_size(w), w);
   }
   /// Leaves of the transposed matrix.
   SchurFactors transposed() const
@@ -176,13 +181,14 @@ struct SchurSolve {
     const bool                                left = !closes && (node > 0 || tree.chain.ring), right = !closes && (node + 1 < tree.count[level] || tree.chain.ring);
     const int                                 outer = r - w;
     if (outer >= 0 && !(outer < w ? left : right)) return;
-    Scalar sum(0);
+    const Scalar *first = &at.passed(chain, level - 1, before, 0, column), *second = &at.passed(chain, level - 1, behind, 0, column);
+    Scalar        sum(0);
     for (int k = 0; k < w; ++k) {
-      const Scalar s = at.passed(chain, level - 1, before, w + k, column) + at.passed(chain, level - 1, behind, k, column);
+      const Scalar s = first[(w + k) * at.v.columns] + second[k * at.v.columns];
       sum += (outer >= 0 ? (is_transposed ? join.upper : join.lower)[k * 2 * w + outer] : is_transposed ? join.inverse[k * w + r] : join.inverse[r * w + k]) * s;
     }
     if (outer < 0) at_cut(chain, tree.cut(level, node), r, column) = sum;
-    else at.passed(chain, level, node, outer, column) = at.passed(chain, level - 1, outer < w ? before : behind, outer, column) - sum;
+    else at.passed(chain, level, node, outer, column) = (outer < w ? first : second)[outer * at.v.columns] - sum;
   }
   KOKKOS_INLINE_FUNCTION void join_down(std::int64_t chain, int level, std::int64_t node, int r, std::int64_t column) const
   {

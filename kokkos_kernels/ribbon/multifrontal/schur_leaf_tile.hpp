@@ -168,14 +168,26 @@ struct SchurLeafTile {
     if (t0 >= end) return;
     Scalar *pivot = factors.pivot + (tile * tree.most_rows() + first + t0) * leaves + lane, *lower = factors.lower + (tile * tree.most_rows() + first + t0) * 2 * w * leaves + lane,
            *upper = factors.upper + (tile * tree.most_rows() + first + t0) * 2 * w * leaves + lane, *out = &shared.step[q % 2][t0][0][lane];
+    constexpr bool early = w <= 3; // a row is read a step before it arrives, where there are registers for it
+    Scalar         now[early ? width : 1], next[early ? width : 1];
+    const auto     arriving = [&](int k) { return early ? now[early ? k : 0] : row[k]; };
     row += t0 * width;
+    if (early) {
+      RIBBON_UNROLL
+      for (int k = 0; k < width; ++k) next[early ? k : 0] = row[k];
+    }
     RIBBON_NO_UNROLL
-    for (int t = t0; t < end; ++t, row += width, out += (width + 1) * leaves, pivot += leaves, lower += 2 * w * leaves, upper += 2 * w * leaves) {
+    for (int t = t0; t < end; ++t, out += (width + 1) * leaves, pivot += leaves, lower += 2 * w * leaves, upper += 2 * w * leaves) {
+      if (early) {
+        if (t + 1 < end) row += width;
+        RIBBON_UNROLL
+        for (int k = 0; k < width; ++k) now[early ? k : 0] = next[early ? k : 0], next[early ? k : 0] = row[k];
+      }
       const Scalar p = mine.square(0, 0, 0), d = p == Scalar(0) ? Scalar(0) : reciprocal(p); // what follows stays finite
       Scalar       f[w], u[w + 1];                                                           // of L; the pivot's row
       RIBBON_UNROLL
       for (int r = 1; r <= w; ++r) {
-        const Scalar below = r < w ? mine.square(0, r < w ? r : 0, 0) : row[0];
+        const Scalar below = r < w ? mine.square(0, r < w ? r : 0, 0) : arriving(0);
         f[r - 1]           = below * d;
       }
       RIBBON_UNROLL
@@ -189,10 +201,11 @@ struct SchurLeafTile {
       RIBBON_UNROLL
       for (int r = 1; r <= w; ++r) {
         RIBBON_UNROLL
-        for (int c = 1; c <= w; ++c) mine.square(0, r - 1, c - 1) = (r == w ? row[c] : c < w ? mine.square(0, r < w ? r : 0, c < w ? c : 0) : mine.upper(r < w ? r : 0, 0)) - f[r - 1] * u[c];
+        for (int c = 1; c <= w; ++c) mine.square(0, r - 1, c - 1) = (r == w ? arriving(c) : c < w ? mine.square(0, r < w ? r : 0, c < w ? c : 0) : mine.upper(r < w ? r : 0, 0)) - f[r - 1] * u[c];
         RIBBON_UNROLL
-        for (int k = 0; k < r; ++k) mine.upper(r - 1, k) = r == w ? row[w + 1 + k] : mine.upper(r < w ? r : 0, k + 1 <= r ? k + 1 : 0);
+        for (int k = 0; k < r; ++k) mine.upper(r - 1, k) = r == w ? arriving(w + 1 + k) : mine.upper(r < w ? r : 0, k + 1 <= r ? k + 1 : 0);
       }
+      if (!early) row += width;
     }
   }
   /// The same steps for the cut before.

@@ -26,9 +26,9 @@ struct SchurColumnsKernel : SchurTile<Scalar, w, true> {
     Shared                     &shared = *reinterpret_cast<Shared *>(team.scratch());
     Scalar                     *values = reinterpret_cast<Scalar *>(team.scratch() + Base::shared_bytes());
     device::Threads<Lane, Team> threads(team, team.scratch() + Base::shared_bytes() + this->value_bytes());
-    const QrSolve<Scalar>      &solve = this->solve;
+    const QrSolve<Scalar>      &given = this->solve;
     const auto                  tile  = this->tile(team.league_rank());
-    if (tile.node0 >= solve.tree.leaves) return;
+    if (tile.node0 >= given.tree.leaves) return;
     const int  all   = Up ? tile.chunks : 2 * tile.chunks;
     const auto fetch = [&](int u, int v) {
       if (u < tile.chunks) this->template fetch<true, Team::is_virtual>(tile, u, u, v, shared);
@@ -36,11 +36,11 @@ struct SchurColumnsKernel : SchurTile<Scalar, w, true> {
     };
     const auto with_leaf = [&](int v, const auto &body) { // body(leaf, column)
       std::int64_t chain, node;
-      if (this->find_leaf(tile, v, chain, node)) body(SchurLeaf(solve.tree, chain, node), tile.column0 + Base::column_of(v));
+      if (this->find_leaf(tile, v, chain, node)) body(SchurLeaf(given.tree, chain, node), tile.column0 + Base::column_of(v));
     };
     threads.for_each([&](int v, Lane &) { this->begin(tile, v, shared); });
     team.barrier();
-    threads.for_each([&](int v, Lane &) { this->template bring<Team::is_virtual>(tile, v, shared, values, solve.v.b, solve.v.ldb); });
+    threads.for_each([&](int v, Lane &) { this->template bring<Team::is_virtual>(tile, v, shared, values, given.v.b, given.v.ldb); });
     Base::prime(threads, all, fetch);
     threads.for_each([&](int v, Lane &mine) {
       RIBBON_UNROLL
@@ -49,8 +49,8 @@ struct SchurColumnsKernel : SchurTile<Scalar, w, true> {
         with_leaf(v, [&](const SchurLeaf &leaf, std::int64_t column) {
           RIBBON_UNROLL
           for (int k = 0; k < w; ++k) {
-            if (leaf.left) mine.before[k] = solve.x(leaf.chain, leaf.first - w + k, column);
-            if (leaf.right) mine.behind[k] = solve.x(leaf.chain, leaf.first + leaf.own + k, column);
+            if (leaf.left) mine.before[k] = given.x(leaf.chain, leaf.first - w + k, column);
+            if (leaf.right) mine.behind[k] = given.x(leaf.chain, leaf.first + leaf.own + k, column);
           }
         });
     });
@@ -68,9 +68,9 @@ struct SchurColumnsKernel : SchurTile<Scalar, w, true> {
     threads.for_each([&](int v, Lane &mine) {
       if constexpr (Up)
         with_leaf(v, [&](const SchurLeaf &leaf, std::int64_t column) {
-          Scalar *to = &solve.passed(leaf.chain, 0, leaf.node, 0, column);
+          Scalar *to = &given.passed(leaf.chain, 0, leaf.node, 0, column);
           RIBBON_UNROLL
-          for (int k = 0; k < 2 * w; ++k) to[k * solve.v.columns] = this->passed(v, k, mine.near, mine.cut, shared, values);
+          for (int k = 0; k < 2 * w; ++k) to[k * given.v.columns] = this->passed(v, k, mine.near, mine.cut, shared, values);
         });
       else this->store(tile, v, shared, values);
     });

@@ -126,9 +126,10 @@ struct SchurTileFactorKernel {
     });
   }
 
-  /// Joins of one level of a stage, those of `chains` chains, whose nodes below the stage are `slots` places apart.
+  /// Joins of one level of a stage, those of `chains` chains, whose nodes below the stage are `slots` places apart. @param is_last  whether the stages above take what they pass
   template <class Team>
-  KOKKOS_INLINE_FUNCTION void join_level(const Team &team, device::Threads<Lane, Team> &threads, const Levels &stage, std::int64_t top, int level, std::int64_t chain0, int chains, int slots, Shared &shared) const
+  KOKKOS_INLINE_FUNCTION void join_level(const Team &team, device::Threads<Lane, Team> &threads, const Levels &stage, std::int64_t top, int level, std::int64_t chain0, int chains, int slots, bool is_last,
+                                         Shared &shared) const
   {
     const Tree                 &tree    = leaves.tree;
     const SchurFactors<Scalar> &factors = leaves.factors;
@@ -136,6 +137,7 @@ struct SchurTileFactorKernel {
     const int                   up      = level - stage.bottom;
     const std::int64_t          first = tree.below(stage.top, top, level).begin, rest = closes ? 1 : tree.count[level - 1] / 2 - first, most = closes ? 1 : nodes >> up;
     const int                   n = static_cast<int>(rest < most ? rest : most), all = n * chains;
+    Scalar                     *joins = factors.join + tree.join_number(chain0, level, first) * SchurFactors<Scalar>::join_size(w);
     RIBBON_NO_UNROLL
     for (int base = 0; base < all; base += groups) {
       const auto number = [&](int v, int &chain, int &i) { // of the join of a thread
@@ -169,11 +171,8 @@ struct SchurTileFactorKernel {
       phase([&](int c, int group, int v, Lane &mine) {
         int chain, i;
         number(v, chain, i);
-        int          last_level = stage.top; // the join that passes to the stages above, if there is one
-        std::int64_t last = top, node = first + i;
-        tree.resolve(last_level, last);
-        Scalar *at = factors.join + tree.join_number(chain0 + chain, level, node) * SchurFactors<Scalar>::join_size(w);
-        store(factors.join_of(tree, chain0 + chain, level, node), shared.passed[chain * slots + (closes ? 0 : i << up)], level == last_level ? at : nullptr, c, mine);
+        Scalar *at = joins + (chain * tree.joins + i) * SchurFactors<Scalar>::join_size(w);
+        store(SchurFactors<Scalar>::join_at(at, w), shared.passed[chain * slots + (closes ? 0 : i << up)], is_last ? at : nullptr, c, mine);
         if (c >= w) return;
         Real largest = 0;
         RIBBON_UNROLL
@@ -191,9 +190,12 @@ struct SchurTileFactorKernel {
   {
     const Tree &tree = leaves.tree;
     threads.for_each([&](int v, Lane &) {
-      for (int child = v / 32; child < below.end - below.begin; child += team_size / 32) {
+      constexpr int together = team_size / nodes; // threads that bring what a node passes
+      const int     child    = v / together;
+      if (child < below.end - below.begin) {
         const Scalar *from = leaves.factors.front_of(tree, chain, level, below.begin + child);
-        for (int e = v % 32; e < Leaves::front; e += 32) device::async_copy(&shared.passed[child][e], from + e);
+        RIBBON_UNROLL
+        for (int e = v % together; e < Leaves::front; e += together) device::async_copy(&shared.passed[child][e], from + e);
       }
       if (v < nodes) shared.watched[v] = v < below.end - below.begin ? leaves.factors.statistics(tree, chain, level, below.begin + v) : Statistics();
       device::async_commit(), device::async_wait(0);
@@ -229,18 +231,16 @@ struct SchurTileFactorKernel {
         chains = 1;
         bring(team, threads, chain0, stage.bottom, tree.below(stage.top, top, stage.bottom), shared);
       }
+      int          last_level = stage.top; // of the join that passes to the stages above, if there is one
+      std::int64_t last       = top;
+      tree.resolve(last_level, last);
       RIBBON_NO_UNROLL
-      for (int level = stage.bottom + 1; level <= stage.top; ++level) join_level(team, threads, stage, top, level, chain0, chains, slots, shared);
+      for (int level = stage.bottom + 1; level <= last_level; ++level) join_level(team, threads, stage, top, level, chain0, chains, slots, level == last_level && stage.top < tree.top(), shared);
       watch(threads, stage, top, chain0, chains, slots, shared);
-      if (stage.bottom == 0 && stage.top < tree.top()) { // a leaf that is passed on
-        int          level = stage.top;
-        std::int64_t node  = top;
-        tree.resolve(level, node);
-        if (level == 0)
-          threads.for_each([&](int v, Lane &) {
-            for (int e = v; e < Leaves::front; e += team_size) leaves.factors.front_of(tree, chain0, 0, node)[e] = shared.passed[0][e];
-          });
-      }
+      if (last_level == 0 && stage.top < tree.top()) // a leaf that is passed on
+        threads.for_each([&](int v, Lane &) {
+          for (int e = v; e < Leaves::front; e += team_size) leaves.factors.front_of(tree, chain0, 0, last)[e] = shared.passed[0][e];
+        });
     } while (goes_on(team, tree, arrivals, chain0, stage, top, 0, 1, &shared.flag));
   }
 };
