@@ -68,7 +68,7 @@ public:
   const FactorReport &report() const { return implementation_->report; }
   const LineSet      &lines() const { return lines_; }
 
-  /// x = A^-1 b for all lines. Asynchronous on exec, allocates nothing, one kernel (partition: two to five per level; zero_mean: one more). b == x is allowed.
+  /// x = A^-1 b for all lines. Asynchronous on exec, allocates nothing, one kernel (partition: one to five per level; zero_mean: one more). b == x is allowed.
   /// Where the factorization of a shared matrix failed this does nothing. Where some of several matrices are bad, the lines of the others are
   /// solved and theirs hold whatever comes out, NaN mostly.
   void solve(const Exec &exec, const Scalar *b, Scalar *x) const { solve(exec, b, lines_, x, lines_); }
