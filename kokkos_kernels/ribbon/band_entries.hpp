@@ -39,6 +39,16 @@ struct BandEntries {
     const std::int64_t a = i % block, j = a + d + block * (lower + 1), e = j / block - (lower + 1);
     return (*this)(c, i / block, e, static_cast<int>(a), static_cast<int>(j % block));
   }
+  /// The power of two that brings the largest entry of a row between 1 and 2; 1 for rows of zeros, and where one is not finite.
+  KOKKOS_FUNCTION Real row_scale(std::int64_t c, std::int64_t i, int a = 0) const
+  {
+    const Real largest = row_max(c, i, a);
+    Real       scale   = 1;
+    if (!(largest > 0 && is_finite(largest))) return scale;
+    while (largest * scale >= 2) scale *= Real(0.5);
+    while (largest * scale < 1) scale *= 2;
+    return scale;
+  }
   /// Largest entry of a row; NaN where it holds one.
   KOKKOS_FUNCTION Real row_max(std::int64_t c, std::int64_t i, int a = 0) const
   {

@@ -24,8 +24,9 @@ struct ReducedSystem {
 
   ReducedSystem() = default;
   /// @param ring  the first and the last chunk are neighbours
-  /// @param row_of(k)  row of the line that pivot k is reported for; pivots are relative to `scale`
-  ReducedSystem(const std::vector<ChunkTables<Wide>> &chunk, bool is_ring, long double scale, const std::function<int(int)> &row_of, PivotWatch &watch)
+  /// @param row_of(k)    row of the line that row k comes from, which pivot k is reported for
+  /// @param scale_of(k)  largest entry of that row, which the pivot is relative to
+  ReducedSystem(const std::vector<ChunkTables<Wide>> &chunk, bool is_ring, const std::function<int(int)> &row_of, const std::function<long double(int)> &scale_of, PivotWatch &watch)
       : chunks(static_cast<int>(chunk.size())), separators(chunk[0].own_self.n), ring(is_ring), lower(chunks * separators, separators), diag(lower), upper(lower)
   {
     const int   S = separators;
@@ -44,7 +45,15 @@ struct ReducedSystem {
           if (has_right) R(c * S + a, (c + 1) % chunks * S + b) += u;
         }
     }
-    inverse = R.inverse([&](const Wide &pivot, int k) { watch.see(pivot, scale, row_of(k)); });
+    std::vector<long double> scale, size; // of rows, and the power of two next to it
+    for (int k = 0; k < chunks * S; ++k) {
+      scale.push_back(scale_of(k));
+      size.push_back(scale.back() > 0 && scale.back() - scale.back() == 0 ? std::ldexp(1.0L, std::ilogb(scale.back())) : 1.0L);
+      for (int j = 0; j < chunks * S; ++j) R(k, j) /= size.back();
+    }
+    inverse = R.inverse([&](const Wide &pivot, int k) { watch.see(pivot * size[static_cast<std::size_t>(k)], scale[static_cast<std::size_t>(k)], row_of(k)); });
+    for (int k = 0; k < chunks * S; ++k)
+      for (int i = 0; i < chunks * S; ++i) inverse(i, k) /= size[static_cast<std::size_t>(k)];
   }
 
   /// Blocks to the left and right of the diagonal that matter: beyond, |G_cq| times the largest entry of row q of R is below

@@ -21,11 +21,18 @@ struct SmallBlock {
   /// for, which the pivot row of dense_elimination.hpp is not.
   KOKKOS_INLINE_FUNCTION SmallBlock inverse() const
   {
+    return inverse([](const Scalar &, int) {});
+  }
+  /// `see(pivot, k)` is told of every pivot.
+  template <class See>
+  KOKKOS_INLINE_FUNCTION SmallBlock inverse(const See &see) const
+  {
     SmallBlock A = *this, B = identity();
     for (int k = 0; k < K; ++k) {
       for (int i = k + 1; i < K; ++i)
         if (magnitude(A.a[i][k]) > magnitude(A.a[k][k]))
           for (int j = 0; j < K; ++j) swap_values(A.a[i][j], A.a[k][j]), swap_values(B.a[i][j], B.a[k][j]);
+      see(A.a[k][k], k);
       const Scalar inv = reciprocal(A.a[k][k]);
       for (int j = 0; j < K; ++j) A.a[k][j] *= inv, B.a[k][j] *= inv;
       for (int i = 0; i < K; ++i) {

@@ -143,10 +143,9 @@ struct ThomasAlgorithm final : Algorithm<Scalar, Exec> {
       }
       r[c] = Closure{};
       if (!periodic) continue;
-      long double scale = 0;
-      for (int a = 0; a < P; ++a) scale = std::max(scale, A.row_max(static_cast<int>(interior) + a));
+      const auto                  row_of = [&](int k) { return static_cast<int>(interior) + k; };
       const ReducedSystem<Scalar> closure(
-        {chunk}, true, scale, [&](int k) { return static_cast<int>(interior) + k; }, watch);
+        {chunk}, true, row_of, [&](int k) { return A.row_max(row_of(k)); }, watch);
       for (std::size_t e = 0; e < P * P; ++e) {
         r[c].edge.Lg[e] = narrow<Scalar>(chunk.edge[e]);
         r[c].edge.Us[e] = narrow<Scalar>(chunk.edge[P * P + e]);

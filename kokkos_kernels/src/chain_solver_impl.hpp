@@ -136,11 +136,21 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
   row_of_ = A.row_of;
   if (is_lu_) {
     if constexpr (!is_device_space<Exec>) {
-      lu_.row_of = A.row_of;
-      Kokkos::parallel_for("ribbon::band_lu", indices(exec, tree_.chain.chains),
-                           BandLuKernel<Scalar, Index, Exec>{lu_, A, as_records<Statistics>(leaf_statistics_), windows_.data(), Kokkos::Experimental::UniqueToken<Exec>(exec)});
+      const auto eliminate = [&](real_t<Scalar> *row_scale) {
+        lu_.row_of = A.row_of, lu_.row_scale = row_scale;
+        Kokkos::parallel_for("ribbon::band_lu", indices(exec, tree_.chain.chains),
+                             BandLuKernel<Scalar, Index, Exec>{lu_, A, as_records<Statistics>(leaf_statistics_), windows_.data(), Kokkos::Experimental::UniqueToken<Exec>(exec)});
+        finish_report(exec);
+      };
+      eliminate(nullptr);
+      if (report_.status == FactorStatus::zero_pivot) { // of rows of different size perhaps
+        if (row_scale_.extent(0) == 0) {
+          row_scale_ = allocate<Kokkos::View<real_t<Scalar> *, Memory>>(exec, "ribbon::row_scale", static_cast<std::size_t>(tree_.chain.rows * tree_.chain.chains));
+          report_.bytes += row_scale_.span() * sizeof(real_t<Scalar>);
+        }
+        eliminate(row_scale_.data());
+      }
     }
-    finish_report(exec);
   } else factor_entries(exec, A);
 }
 

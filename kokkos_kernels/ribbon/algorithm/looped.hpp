@@ -247,12 +247,10 @@ public:
       put(chunk.forward), put(chunk.backward);
       if (!shape_.closed) continue;
       if (!orthogonal) put(chunk.edge);
-      const int   S = shape_.separators(), first = A.rows - shape_.separator_rows();
-      long double scale = orthogonal ? 1 : 0;
-      for (int r = first; !orthogonal && r < A.rows; ++r)
-        for (int a = 0; a < A.block; ++a) scale = std::max(scale, A.row_max(r, a));
+      const int                   S = shape_.separators(), first = A.rows - shape_.separator_rows();
+      const auto                  row_of = [&](int k) { return (first + (orthogonal ? A.upper + k : k / A.block)) % A.rows; };
       const ReducedSystem<Scalar> ring(
-        {chunk}, true, scale, [&](int k) { return (first + (orthogonal ? A.upper + k : k / A.block)) % A.rows; }, watch);
+        {chunk}, true, row_of, [&](int k) { return orthogonal ? 1 : A.row_max(row_of(k), k % A.block); }, watch);
       Dense<wide_t<Scalar>> R(S, S);
       for (std::size_t e = 0; e < R.a.size(); ++e) R.a[e] = ring.lower.a[e] + ring.diag.a[e] + ring.upper.a[e];
       if (orthogonal) {

@@ -117,17 +117,13 @@ struct LoopedFactorKernel {
         }
       }
     }
-    auto Lg    = [&](int a, int q) -> Scalar    &{ return closure[(a * S + q) * lines]; };
-    auto Us    = [&](int a, int q) -> Scalar    &{ return closure[(S * S + a * S + q) * lines]; };
-    auto R     = [&](int a, int q) -> Scalar     &{ return closure[(2 * S * S + a * S + q) * lines]; };
-    auto G     = [&](int a, int q) -> Scalar     &{ return closure[(3 * S * S + a * S + q) * lines]; };
-    auto Ls    = [&](int a, int q) { return entry(l, m + a / B, q / B - K - a / B, a % B, q % B); };
-    Real scale = 0;
-    for (int a = 0; a < S; ++a) {
-      const Real r = entry.row_max(l, m + a / B, a % B);
-      if (!(r <= scale)) scale = r;
+    auto Lg = [&](int a, int q) -> Scalar & { return closure[(a * S + q) * lines]; };
+    auto Us = [&](int a, int q) -> Scalar & { return closure[(S * S + a * S + q) * lines]; };
+    auto R  = [&](int a, int q) -> Scalar  &{ return closure[(2 * S * S + a * S + q) * lines]; };
+    auto G  = [&](int a, int q) -> Scalar  &{ return closure[(3 * S * S + a * S + q) * lines]; };
+    auto Ls = [&](int a, int q) { return entry(l, m + a / B, q / B - K - a / B, a % B, q % B); };
+    for (int a = 0; a < S; ++a)
       for (int q = 0; q < S; ++q) Us(a, q) = entry(l, m + a / B, q / B + K - a / B, a % B, q % B);
-    }
     for (int e = 0; e < S; ++e) {
       Scalar back[most_block]; // row (K - 1 - j) B + a of the solution for a unit g
       for (int j = 0; j < K; ++j)
@@ -157,10 +153,17 @@ struct LoopedFactorKernel {
       for (int a = 0; a < S; ++a) {
         Scalar r = entry(l, m + a / B, e / B - a / B, a % B, e % B);
         for (int q = 0; q < S; ++q) r -= Ls(a, q) * last[q] + Us(a, q) * first[q];
-        R(a, e) = G(a, e) = r;
+        R(a, e) = r;
       }
     }
-    invert(S, &G(0, 0), [&](const Scalar &pivot, int k) { Watch::see(magnitude(pivot), scale, l * rows + m + k / B, smallest); });
+    Real scale[most_block]; // of rows of R
+    for (int a = 0; a < S; ++a) {
+      scale[a] = entry.row_scale(l, m + a / B, a % B);
+      for (int e = 0; e < S; ++e) G(a, e) = R(a, e) * scale[a];
+    }
+    invert(S, &G(0, 0), [&](const Scalar &pivot, int k) { Watch::see(magnitude(pivot), 1, l * rows + m + k / B, smallest); });
+    for (int a = 0; a < S; ++a)
+      for (int e = 0; e < S; ++e) G(a, e) *= scale[e];
   }
 
   KOKKOS_FUNCTION void householder(std::int64_t l, Smallest &smallest) const
@@ -175,7 +178,7 @@ struct LoopedFactorKernel {
       const int  place   = r < W ? static_cast<int>(r) : W;
       const Real largest = entry.row_max(l, r / block, static_cast<int>(r % block));
       if (!(largest > 0 && is_finite(largest))) Watch::see(largest, largest, l * rows + r / block, smallest); // a row of zeros is a zero pivot
-      const Real scale = largest > 0 && is_finite(largest) ? power_of_two(largest) : Real(1);
+      const Real scale = entry.row_scale(l, r / block, static_cast<int>(r % block));
       for (int e = 0; e < W + 2; ++e) f(e) = Scalar(0);
       f(W + 2) = Scalar(scale);
       for (int e = 0; e < width; ++e) window(place, e) = Scalar(0);
@@ -225,15 +228,6 @@ struct LoopedFactorKernel {
         if (p != k) swap_values(order(k), order(p));
       },
       [&](const Scalar &pivot, int k) { Watch::see(magnitude(pivot), 1, l * rows + (m + ku + k) % n / block, smallest); });
-  }
-
-  /// 2^-e with 2^e <= a < 2^(e+1).
-  KOKKOS_FUNCTION static Real power_of_two(Real a)
-  {
-    Real s = 1;
-    while (a * s >= 2) s *= Real(0.5);
-    while (a * s < 1) s *= 2;
-    return s;
   }
 
   KOKKOS_FUNCTION void operator()(const std::int64_t k, Smallest &smallest) const

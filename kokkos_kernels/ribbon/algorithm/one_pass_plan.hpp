@@ -82,15 +82,12 @@ public:
         chunks.push_back(eliminate(A, shape.split.begin(c), shape.split.size(c), watch));
         store_block(shape.slots, blocks.data() + static_cast<std::size_t>(m * T + c) * block_words_, chunks.back(), shape.slots / B - shape.split.size(c));
       }
-      const auto  first_separator = [&](int c) { return shape.split.begin(c) + shape.split.size(c) - Scheme::separator_rows + Scheme::shift; };
-      long double scale           = Scheme::always_ring ? 1 : 0; // of the equilibrated rows
-      for (int c = 0; c < T && !Scheme::always_ring; ++c)
-        for (int r = 0; r < Scheme::separator_rows; ++r)
-          for (int a = 0; a < B; ++a) scale = std::max(scale, A.row_max(first_separator(c) + r, a));
+      const auto first_separator = [&](int c) { return shape.split.begin(c) + shape.split.size(c) - Scheme::separator_rows + Scheme::shift; };
       if (A.continued)
         for (const auto &block : outer_couplings<Scheme>(A, chunks.front())) outer.push_back(block);
+      const auto row_of = [&](int k) { return (first_separator(k / S) + k % S / B) % A.rows; };
       systems.emplace_back(
-        chunks, shape.ring, scale, [&](int k) { return (first_separator(k / S) + k % S / B) % A.rows; }, watch);
+        chunks, shape.ring, row_of, [&](int k) { return Scheme::always_ring ? 1 : A.row_max(row_of(k), k % B); }, watch); // orthogonal: of equilibrated rows
       if constexpr (joinable)
         if (A.continued && classes == 1) spikes_ = upload_squares(exec, "ribbon::one_pass::spikes", joined_spikes<Scheme>(T, chunks.front(), systems.back(), A));
       shape_.reach = std::max(shape_.reach, systems.back().reach(static_cast<long double>(unit_roundoff<Scalar>()) / 32));

@@ -4,6 +4,7 @@
 
 #include <ribbon/algorithm/thomas.hpp>
 #include <ribbon/band_entries.hpp>
+#include <ribbon/small_block.hpp>
 
 namespace ribbon {
 
@@ -103,13 +104,12 @@ struct PerLineFactorKernel {
         }
       }
     }
-    const std::int64_t rows = entry.rows;
-    Scalar            *c    = closures + l;
-    Scalar             S[P][P];
-    Real               scale = 0;
+    const std::int64_t    rows = entry.rows;
+    Scalar               *c    = closures + l;
+    SmallBlock<Scalar, P> S;
+    Real                  scale[P];
     for (int a = 0; a < P; ++a) {
-      const Real r = entry.row_max(first_line + l, m + a);
-      if (!(r <= scale)) scale = r;
+      scale[a] = entry.row_scale(first_line + l, m + a);
       for (int b = 0; b < P; ++b) {
         Scalar s = entry(first_line + l, m + a, b - a);
         for (int q = 0; q < P; ++q) { // neighbours on both sides are this chunk itself
@@ -120,23 +120,13 @@ struct PerLineFactorKernel {
           if (P == 2 && q == 0) Lg += entry(first_line + l, m + a, -2 - a) * word(m - P, 1 + P);
           c[(a * P + q) * count] = Lg, c[(P * P + a * P + q) * count] = Us;
         }
-        S[a][b]                            = s;
+        S.a[a][b]                          = s * scale[a];
         c[(2 * P * P + a * P + b) * count] = s;
       }
     }
-    Scalar G[P][P];
-    if constexpr (P == 1) {
-      Watch::see(magnitude(S[0][0]), scale, (first_line + l) * rows + m, smallest);
-      G[0][0] = Scalar(1) / S[0][0];
-    } else {
-      const Scalar det   = S[0][0] * S[1][1] - S[0][1] * S[1][0];
-      const Real   pivot = magnitude(S[0][0]) > magnitude(S[1][0]) ? magnitude(S[0][0]) : magnitude(S[1][0]);
-      Watch::see(pivot, scale, (first_line + l) * rows + m, smallest);
-      Watch::see(magnitude(det) / pivot, scale, (first_line + l) * rows + m + 1, smallest);
-      G[0][0] = S[1][1] / det, G[0][1] = -S[0][1] / det, G[1][0] = -S[1][0] / det, G[1][1] = S[0][0] / det;
-    }
+    const auto G = S.inverse([&](const Scalar &pivot, int k) { Watch::see(magnitude(pivot), 1, (first_line + l) * rows + m + k, smallest); });
     for (int a = 0; a < P; ++a)
-      for (int b = 0; b < P; ++b) c[(3 * P * P + a * P + b) * count] = G[a][b];
+      for (int b = 0; b < P; ++b) c[(3 * P * P + a * P + b) * count] = G.a[a][b] * scale[b];
   }
 };
 

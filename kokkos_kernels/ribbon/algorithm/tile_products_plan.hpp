@@ -157,7 +157,6 @@ public:
     std::vector<ChunkTables<long double>> chunks;
     std::map<std::vector<double>, int>    known;
     std::vector<double>                   tables;
-    long double                           scale = 0;
     for (int c = 0; c < T; ++c) {
       const int begin = shape_.split.begin(c), size = shape_.split.size(c);
       chunks.push_back(eliminate_plain(A, begin, size, true, watch));
@@ -165,12 +164,11 @@ public:
       const auto [of, is_new]                = known.emplace(table, static_cast<int>(known.size()));
       table_of_[static_cast<std::size_t>(c)] = of->second;
       if (is_new) tables.insert(tables.end(), table.begin(), table.end());
-      for (int r = size - K; r < size; ++r)
-        for (int a = 0; a < A.block; ++a) scale = std::max(scale, A.row_max(begin + r, a));
     }
-    const int                   S = shape_.separators;
+    const int                   S      = shape_.separators;
+    const auto                  row_of = [&](int k) { return shape_.split.begin(k / S) + shape_.split.size(k / S) - K + k % S / A.block; };
     const ReducedSystem<double> system(
-      chunks, shape_.ring, scale, [&](int k) { return shape_.split.begin(k / S) + shape_.split.size(k / S) - K + k % S / A.block; }, watch);
+      chunks, shape_.ring, row_of, [&](int k) { return A.row_max(row_of(k), k % A.block); }, watch);
     shape_.reach  = system.reach(static_cast<long double>(unit_roundoff<double>()) / 32);
     shape_.window = std::min(T, 2 * shape_.reach + 3);
     tables_       = upload(exec, "ribbon::tile_products::tables", tables);

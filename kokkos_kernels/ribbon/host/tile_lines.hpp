@@ -89,12 +89,13 @@ public:
     }
     const auto [rows, lanes] = squares(i0, i1);
     for (int l = 0; l < lanes; l += side) {
-      alignas(64) Scalar run[side][block];
+      alignas(64) Scalar run[side][block]; // stores past the caches are of whole lines of these
       for (std::int64_t i = i0; i < rows; i += side) {
-        const Scalar *const t = tile + i * Lanes + l;
-        transpose_square<Scalar>({t, t + Lanes, t + 2 * Lanes, t + 3 * Lanes}, {&run[0][i - i0], &run[1][i - i0], &run[2][i - i0], &run[3][i - i0]});
+        const Scalar *const t  = tile + i * Lanes + l;
+        const auto          to = [&](int e) { return past_caches ? &run[e][i - i0] : x + at_[l + e] + i; };
+        transpose_square<Scalar>({t, t + Lanes, t + 2 * Lanes, t + 3 * Lanes}, {to(0), to(1), to(2), to(3)});
       }
-      for (int e = 0; e < side; ++e) copy_out(run[e], x + at_[l + e] + i0, static_cast<int>(rows - i0), past_caches);
+      for (int e = 0; past_caches && e < side; ++e) copy_out(run[e], x + at_[l + e] + i0, static_cast<int>(rows - i0), true);
     }
     others(i0, i1, rows, lanes, [&](int l, std::int64_t i) { x[at_[l] + i * row_stride_] = tile[i * Lanes + l]; });
   }

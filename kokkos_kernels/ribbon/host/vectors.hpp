@@ -124,10 +124,22 @@ KOKKOS_INLINE_FUNCTION void transpose_square(const Scalar *const (&from)[4], Sca
 {
 #if defined(RIBBON_X86) && defined(__has_builtin)
   #if __has_builtin(__builtin_shufflevector)
-  if constexpr (std::is_floating_point_v<Scalar>) {
-    typedef Scalar Four __attribute__((vector_size(4 * sizeof(Scalar))));
-    typedef Scalar Loose __attribute__((vector_size(4 * sizeof(Scalar)), aligned(alignof(Scalar)), may_alias));
-    Four           row[4];
+  if constexpr (std::is_same_v<Scalar, double>) { // halves meet as they are loaded, which leaves one shuffle for a row instead of two
+    typedef double Two __attribute__((vector_size(16)));
+    typedef double Loose __attribute__((vector_size(16), aligned(8), may_alias));
+    for (int half = 0; half < 2; ++half) {
+      Two part[4];
+      for (int e = 0; e < 4; ++e) part[e] = *reinterpret_cast<const Loose *>(from[e] + 2 * half);
+      const auto even = __builtin_shufflevector(part[0], part[2], 0, 1, 2, 3), odd = __builtin_shufflevector(part[1], part[3], 0, 1, 2, 3);
+      store_pack(__builtin_shufflevector(even, odd, 0, 4, 2, 6), to[2 * half], false);
+      store_pack(__builtin_shufflevector(even, odd, 1, 5, 3, 7), to[2 * half + 1], false);
+    }
+    return;
+  }
+  if constexpr (std::is_same_v<Scalar, float>) {
+    typedef float Four __attribute__((vector_size(16)));
+    typedef float Loose __attribute__((vector_size(16), aligned(4), may_alias));
+    Four          row[4];
     for (int e = 0; e < 4; ++e) row[e] = *reinterpret_cast<const Loose *>(from[e]);
     const Four even[2]                = {__builtin_shufflevector(row[0], row[1], 0, 4, 2, 6), __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6)};
     const Four odd[2]                 = {__builtin_shufflevector(row[0], row[1], 1, 5, 3, 7), __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7)};

@@ -24,12 +24,13 @@ real_t<Scalar> absolute(const Scalar &a)
 template <class Scalar>
 struct BandLu {
   Chain               chain;
-  Scalar             *lower    = nullptr; ///< (chains rows, kl): multipliers of a column
-  Scalar             *upper    = nullptr; ///< (chains rows, ku + 1): 1 / U_jj, U to the next ku columns
-  Scalar             *fill     = nullptr; ///< (chains rows, kl): U to the kl columns behind them, and
-  int                *exchange = nullptr; ///< (chains rows): row j was exchanged with row j + exchange[j]; both from row `plain` of a chain on
-  std::int64_t       *plain    = nullptr; ///< (chains): rows before the first exchange
-  const std::int64_t *row_of   = nullptr; ///< as in ChainMatrix
+  Scalar             *lower     = nullptr; ///< (chains rows, kl): multipliers of a column
+  Scalar             *upper     = nullptr; ///< (chains rows, ku + 1): 1 / U_jj, U to the next ku columns
+  Scalar             *fill      = nullptr; ///< (chains rows, kl): U to the kl columns behind them, and
+  int                *exchange  = nullptr; ///< (chains rows): row j was exchanged with row j + exchange[j]; both from row `plain` of a chain on
+  std::int64_t       *plain     = nullptr; ///< (chains): rows before the first exchange
+  const std::int64_t *row_of    = nullptr; ///< as in ChainMatrix
+  real_t<Scalar>     *row_scale = nullptr; ///< (chains rows): powers of two that factor() multiplies rows by, so that their largest entries are between 1/2 and 1; null: rows as they are
 
   /// Rows that are eliminated before the window moves on.
   static constexpr int step = 32;
@@ -40,7 +41,8 @@ struct BandLu {
   template <class F>
   decltype(auto) with_width(const F &f) const
   {
-    return with_half_bandwidth<1, 2, 3, 4, 5, 6, 8>(chain.kl == chain.ku ? chain.kl : 0, f);
+    if (row_scale) return f(std::integral_constant<int, 0>());
+    return with_half_bandwidth<1, 2, 3, 4, 5, 6, 7, 8, 9, 10>(chain.kl == chain.ku ? chain.kl : 0, f);
   }
 
   template <class Index>
@@ -78,6 +80,13 @@ struct BandLu {
           in_row                                   = std::max(in_row, absolute(A.local.value[e]));
           to[(A.place_of ? A.place_of[j] : j) - i] = A.local.value[e];
         }
+      }
+      if (row_scale) {
+        const int exponent = exponent_of<Real>(size_word(static_cast<double>(in_row)));
+        row_scale[i]       = static_cast<Real>(power_of_two(-exponent));
+        statistics.take_row(exponent, false, i);
+        for (int k = -kl; k <= ku; ++k) to[k] *= row_scale[i];
+        in_row *= row_scale[i];
       }
       biggest = std::max(biggest, in_row);
     };
@@ -163,10 +172,14 @@ struct BandLu {
   {
     const auto solve_for = [&](auto K, auto Q) {
       const auto in_order = [&](const auto &place) {
-        const auto at_b = [&](std::int64_t i, int q) { return b[place(i) + q * ldb]; };
-        const auto at_x = [&](std::int64_t i, int q) -> Scalar & { return x[place(i) + q * ldx]; };
-        if (transposed) solve_transposed<K(), Q()>(c, at_b, at_x);
-        else solve_columns<K(), Q()>(c, at_b, at_x);
+        const auto scaled = [&](const Scalar &a, std::int64_t i) { return K() == 0 && row_scale ? a * row_scale[i] : a; };
+        const auto at_b   = [&](std::int64_t i, int q) { return K() > 0 || transposed ? b[place(i) + q * ldb] : scaled(b[place(i) + q * ldb], i); };
+        const auto at_x   = [&](std::int64_t i, int q) -> Scalar   &{ return x[place(i) + q * ldx]; };
+        if (transposed) {
+          solve_transposed<K(), Q()>(c, at_b, at_x);
+          for (std::int64_t i = c * chain.rows; K() == 0 && row_scale && i < (c + 1) * chain.rows; ++i)
+            for (int q = 0; q < Q(); ++q) at_x(i, q) = scaled(at_x(i, q), i);
+        } else solve_columns<K(), Q()>(c, at_b, at_x);
       };
       if (row_of) in_order([&](std::int64_t i) { return row_of[i]; });
       else in_order([](std::int64_t i) { return i; });
