@@ -12,11 +12,10 @@
 namespace ribbon {
 
 struct LineSolverOptions {
-  /// "auto", "one_pass", "tile_products" (one matrix for all lines in double, at most 8 unknowns between two chunks), "thomas", "pivoted" or "partition". On a device auto takes partition for few long lines and otherwise what auto_table.hpp says was fastest, or the next that takes the lines; on a
-  /// host thomas, or one_pass for wide bands and blocks; and pivoted where the probe finds that unsound.
-  /// Never taken by auto: "cyclic_reduction", "parallel_cyclic_reduction" and "cr_pcr" (tridiagonal and block tridiagonal matrices, which they
-  /// copy and eliminate in every solve) and "toeplitz_cr" (one
-  /// tridiagonal matrix whose rows agree but for the first and the last four). All four need lines that fit the scratch of a team.
+  /// "auto", "one_pass", "tile_products" (one matrix for all lines in double, at most 8 unknowns between two chunks), "thomas", "pivoted" or "partition". On a device auto takes partition for few long lines and otherwise
+  /// what auto_table.hpp says was fastest, or the next that takes the lines; on a host thomas, or one_pass for wide bands and blocks; and pivoted where the probe finds that unsound. Never taken by auto:
+  /// "cyclic_reduction", "parallel_cyclic_reduction" and "cr_pcr" (tridiagonal and block tridiagonal matrices, which they copy and eliminate in every solve) and "toeplitz_cr" (one tridiagonal matrix whose rows agree but
+  /// for the first and the last four). All four need lines that fit the scratch of a team.
   std::string algorithm = "auto";
   /// A pivot this small relative to the largest entry of its row counts as zero; 0 stands for 100 units of roundoff.
   double zero_pivot = 0;
@@ -69,7 +68,7 @@ public:
   const FactorReport &report() const { return implementation_->report; }
   const LineSet      &lines() const { return lines_; }
 
-  /// x = A^-1 b for all lines. Asynchronous on exec, allocates nothing, one kernel (partition: two to five per level; zero_mean: one more). b == x is allowed.
+  /// x = A^-1 b for all lines. Asynchronous on exec, allocates nothing, one kernel (partition: one to five per level; zero_mean: one more). b == x is allowed.
   /// Where the factorization of a shared matrix failed this does nothing. Where some of several matrices are bad, the lines of the others are
   /// solved and theirs hold whatever comes out, NaN mostly.
   void solve(const Exec &exec, const Scalar *b, Scalar *x) const { solve(exec, b, lines_, x, lines_); }
@@ -80,6 +79,9 @@ public:
 
   /// The same for lines that are pieces of longer ones (LineSolverOptions::continued), with the unknowns beside them.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known) const;
+
+  /// Whether such lines may find by themselves what lies beside them (KnownRows::joined).
+  bool joins() const { return implementation_->joins(); }
 
   /// Factors and solves in one call, in flight: as solve(exec, b, x), with matrices that have the values of `bands` instead of those that were
   /// factored. One kernel, asynchronous on exec, allocates nothing. Nothing is probed and no report is made: lines whose pivots vanish hold
@@ -94,6 +96,7 @@ public:
     virtual ~Implementation()                                                                                                                     = default;
     virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known) const = 0;
     virtual bool solve_with(const Exec &exec, const bands_type &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const   = 0;
+    virtual bool joins() const                                                                                                                    = 0;
   };
 
 private:

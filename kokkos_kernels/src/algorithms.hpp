@@ -25,6 +25,8 @@ struct Algorithm {
   virtual bool solve_with(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, const Scalar *, const LineSet &, Scalar *, const LineSet &) const { return false; }
   /// Switches iterative refinement of the reduced system on; false where there is none to switch on.
   virtual bool refine() { return false; }
+  /// Whether lines that are pieces of longer ones may find what lies beside them by themselves (KnownRows::joined).
+  virtual bool joins() const { return false; }
 };
 
 template <class Scalar, class Exec>

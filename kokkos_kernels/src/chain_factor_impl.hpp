@@ -50,7 +50,7 @@ void ChainSolver<Scalar, Exec>::factor_entries(const Exec &exec, const ChainEntr
       const std::int64_t tiles = (tree_.chain.chains * tree_.slots + Leaves::leaves - 1) / Leaves::leaves;
       at_once                  = (tree_.chain.chains == 1 || tree_.slots >= Leaves::leaves) && tiles <= tiles_at_once(exec);
       if (at_once) device::launch(exec, "ribbon::chain_factor", {tiles, Both::team_size, Both::scratch(is_virtual)}, Both{leaves, {tree_, factors_, {arrivals_.data()}, {0, tree_.top()}, tops()}});
-      else device::launch(exec, "ribbon::chain_leaves", {tiles, Leaves::max_threads, Leaves::scratch(is_virtual)}, leaves);
+      else device::launch(exec, "ribbon::chain_leaves", {tiles, Leaves::team_size, Leaves::scratch(is_virtual)}, leaves);
     });
   } else {
     using Kernel     = QrLeafKernel<Scalar>;

@@ -66,6 +66,8 @@ public:
     return algorithm_ && zero_mean_.empty() && algorithm_->solve_with(exec, taken, b, in, x, out);
   }
 
+  bool joins() const override { return algorithm_ && algorithm_->joins(); }
+
 private:
   /// What the elimination of a candidate met.
   struct Pivots {
@@ -220,7 +222,7 @@ private:
   {
     if (!automatic() && !asked_for("partition")) return false;
     const std::int64_t piece = rows_per_piece(no_tile);
-    const auto         cut   = piece > 0 && bands_.lhs != Lhs::classes ? Partition<Scalar, Exec>::cut(lines_, bands_, piece) : PartitionCut();
+    const auto         cut   = piece > 0 && bands_.lhs != Lhs::classes ? Partition<Scalar, Exec>::cut(lines_, bands_, piece, options_.rows_per_piece > 0) : PartitionCut();
     if (cut.pieces < 2) {
       if (asked_for("partition"))
         throw std::invalid_argument("ribbon: algorithm partition: " + (bands_.lhs == Lhs::classes ? std::string("takes one matrix, or one per line, not classes")

@@ -220,6 +220,34 @@ TEST(SolveLong, AStencilOfAnyDecay)
           }
 }
 
+// Pieces of whole chunks of contiguous lines, which find the separators beside them in one launch: inverses that reach no other separators, one or several pieces away, with and without a tail.
+TEST(SolveLong, PiecesFindTheSeparatorsBesideThem)
+{
+  for (int h : {1, 2})
+    for (double sigma : {0.4, 100.0, 5000.0, 1e5})
+      for (std::int64_t lines : {1, 3, 40})
+        for (std::int64_t n : {546 * 2, 546 * 7, 546 * 30 + 100, 546 * 60 + 3}) {
+          if (lines > 3 && n > 4000) continue;
+          SCOPED_TRACE(testing::Message() << "sigma " << sigma << " h " << h << " lines " << lines << " rows " << n);
+          const auto                bands = toeplitz(n, h == 1 ? std::vector<double>{-sigma, 1 + 2 * sigma, -sigma} : std::vector<double>{sigma, -4 * sigma, 1 + 6 * sigma, -4 * sigma, sigma}, false);
+          const auto                set   = ribbon::LineSet::contiguous(n, lines, n + n % 2);
+          ribbon::LineSolverOptions options;
+          options.algorithm = "partition", options.rows_per_piece = 544;
+          const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), options);
+          ASSERT_TRUE(solver.report().ok()) << solver.report().reason << solver.report().probe_error;
+          EXPECT_EQ(solver.report().algorithm.find("corrected"), std::string::npos) << solver.report().algorithm;
+          std::mt19937_64     g(static_cast<std::uint64_t>(n + lines));
+          std::vector<double> b(static_cast<std::size_t>(set.begin(lines - 1) + n));
+          for (auto &v : b) v = random_scalar<double>(g);
+          const auto x = solve(solver, b);
+          EXPECT_LE(backward_error(bands, set, x, b), 1e-14);
+          EXPECT_TRUE(solve(solver, b) == x) << "a second solve differs";
+          const auto in_place = solve(solver, b, true);
+          for (std::int64_t l = 0; l < lines; ++l)
+            for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(in_place[static_cast<std::size_t>(set(l, i))], x[static_cast<std::size_t>(set(l, i))]);
+        }
+}
+
 TEST(SolveLong, AStencilThatDecaysCorrectsTheEndsOfPiecesOnly)
 {
   for (bool periodic : {false, true})

@@ -19,11 +19,13 @@ struct Problem {
   Kokkos::View<double *, Memory>   b, x;
   std::vector<double>              expected;
 
-  Problem(const std::string &algorithm, ribbon::Lhs lhs, int h, std::int64_t n) : set(ribbon::LineSet::interleaved(n, 64)), what(algorithm + ", " + ribbon::to_string(lhs) + ", h " + std::to_string(h))
+  /// @param joined  a tridiagonal stencil on contiguous lines, whose pieces wait for each other
+  Problem(const std::string &algorithm, ribbon::Lhs lhs, int h, std::int64_t n, bool joined = false)
+      : set(joined ? ribbon::LineSet::contiguous(n, 64) : ribbon::LineSet::interleaved(n, 64)), what(algorithm + ", " + ribbon::to_string(lhs) + ", h " + std::to_string(h) + (joined ? ", joined" : ""))
   {
     std::mt19937_64 g(3);
-    auto            bands = random_bands<double>(g, matrices_for(lhs, 64), n, h, true, Kind::dominant);
-    assign(g, bands, lhs, 64);
+    auto            bands = joined ? toeplitz(n, {-1000.0, 2001.0, -1000.0}, false) : random_bands<double>(g, matrices_for(lhs, 64), n, h, true, Kind::dominant);
+    if (!joined) assign(g, bands, lhs, 64);
     solver = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {algorithm});
     b = decltype(b)("test::b", static_cast<std::size_t>(set.unknowns())), x = decltype(x)("test::x", static_cast<std::size_t>(set.unknowns()));
     const auto host = Kokkos::create_mirror_view(b);
@@ -52,6 +54,7 @@ std::vector<Problem> problems()
   for (const char *algorithm : {"cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr"}) all.emplace_back(algorithm, ribbon::Lhs::shared, 1, 200);
   all.emplace_back("partition", ribbon::Lhs::shared, 1, 5000);
   all.emplace_back("partition", ribbon::Lhs::per_line, 2, 5000);
+  all.emplace_back("partition", ribbon::Lhs::shared, 1, 6000, true);
   return all;
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file one_pass.hpp  The kernel that reads every line once and writes it once: two sweeps and, mostly, one barrier between them.
 ///
-/// A team holds a tile of `lanes` lines, cut in chunks of rows; one virtual thread per (line, chunk). The forward sweep runs while rows
-/// arrive, chunks exchange S or 2 S numbers per line, and the backward sweep runs while rows leave (chunk.hpp or orthogonal.hpp, reduced.hpp). Rows wait in
-/// registers and team scratch; contiguous lines (Staged) pass through scratch on their way in and out (one_pass_staged.hpp). The team's work
-/// grows neither with the batch nor with the kind of matrix.
+/// A team holds a tile of `lanes` lines, cut in chunks of rows; one virtual thread per (line, chunk). The forward sweep runs while rows arrive, chunks exchange S or 2 S numbers per line, and the
+/// backward sweep runs while rows leave (chunk.hpp or orthogonal.hpp, reduced.hpp). Rows wait in registers and team scratch; contiguous lines (Staged) pass through it (one_pass_staged.hpp).
 #pragma once
 
 #include <ribbon/algorithm/one_pass_coefficients.hpp>
@@ -96,12 +94,12 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   }
 
   template <class Team>
-  KOKKOS_FUNCTION Piece piece(const Team &team, int v, Scalar *tile) const
+  KOKKOS_FUNCTION Piece piece(const Team &team, int v, Scalar *tile, std::int64_t number = -1) const
   {
     Piece p;
     p.lane                  = v & (shape.lanes() - 1);
     p.chunk                 = v >> shape.lane_bits;
-    const std::int64_t line = team.league_rank() * shape.lanes() + p.lane - shift;
+    const std::int64_t line = (number < 0 ? team.league_rank() : number) * shape.lanes() + p.lane - shift;
     p.active                = line >= 0 && line < lines;
     p.line                  = p.active ? line : line < 0 ? 0 : lines - 1;
     p.pad                   = slots - shape.split.size(p.chunk) * B;
@@ -199,8 +197,9 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   template <class Coefficients, int step>
   using Packed = PackedSlots<Scalar, slots, step, Coefficients::full>;
 
-  template <class Team, class Coefficients>
-  KOKKOS_FUNCTION void forward(const Team &team, const Piece &p, State &s, const Coefficients &block, Scalar *r_own, Scalar *r_left) const
+  /// keep(sweep) sees what the sweep carried along.
+  template <class Team, class Coefficients, class Keep = KeepNothing>
+  KOKKOS_FUNCTION void forward(const Team &team, const Piece &p, State &s, const Coefficients &block, Scalar *r_own, Scalar *r_left, const Keep &keep = {}) const
   {
     constexpr int                              groups = (MS + group - 1) / group, given = Scheme::forward_rows(rows), delay = Scheme::delay;
     typename Scheme::Sweep                     sweep;
@@ -240,6 +239,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     }
     Scalar own[S], left[S];
     Scheme::finish(block.edge(), sweep, f_sep, own, left);
+    keep(sweep);
     this->template subtract_known<source == CoefficientSource::classes>(p, r_own, r_left, own);
     const bool coupled = shape.ring || p.chunk > 0;
     const auto readers = shape.readers(p.chunk);

@@ -2,10 +2,9 @@
 /// @file one_pass_plan.hpp  Tables and launch of the one-pass kernel: choose a shape, factor on the host, keep the numbers on the device.
 #pragma once
 
-#include <ribbon/algorithm/one_pass.hpp>
+#include <ribbon/algorithm/one_pass_joined_plan.hpp>
 #include <ribbon/choice.hpp>
 #include <ribbon/orthogonal.hpp>
-#include <ribbon/reduced.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -29,6 +28,7 @@ public:
   /// Tridiagonal and pentadiagonal systems have kernels of several shapes, the others one of 32 unknowns.
   static constexpr bool many_shapes = !Scheme::always_ring && S <= 2 && B == 1;
   static constexpr bool every_shape = many_shapes && std::is_same_v<Scalar, double>;
+  static constexpr bool joinable    = every_shape;                                  ///< kernels for pieces that find what lies beside them
   static constexpr bool wide        = sizeof(Scalar) > 8;                           ///< complex double
   static constexpr int  few_rows    = wide && Scheme::always_ring && S > 2 ? 0 : 8; ///< that wait in registers, of systems with one shape
   /// Kernel of a single matrix. There may be no regular chunk: one for that case alone is not worth its size.
@@ -83,10 +83,13 @@ public:
         store_block(shape.slots, blocks.data() + static_cast<std::size_t>(m * T + c) * block_words_, chunks.back(), shape.slots / B - shape.split.size(c));
       }
       const auto first_separator = [&](int c) { return shape.split.begin(c) + shape.split.size(c) - Scheme::separator_rows + Scheme::shift; };
-      if (A.continued) store_outer(A, chunks.front(), outer);
+      if (A.continued)
+        for (const auto &block : outer_couplings<Scheme>(A, chunks.front())) outer.push_back(block);
       const auto row_of = [&](int k) { return (first_separator(k / S) + k % S / B) % A.rows; };
       systems.emplace_back(
         chunks, shape.ring, row_of, [&](int k) { return Scheme::always_ring ? 1 : A.row_max(row_of(k), k % B); }, watch); // orthogonal: of equilibrated rows
+      if constexpr (joinable)
+        if (A.continued && classes == 1) spikes_ = upload_squares(exec, "ribbon::one_pass::spikes", joined_spikes<Scheme>(T, chunks.front(), systems.back(), A));
       shape_.reach = std::max(shape_.reach, systems.back().reach(static_cast<long double>(unit_roundoff<Scalar>()) / 32));
     }
     shape_.window = std::min(T, 2 * shape_.reach + 1);
@@ -96,12 +99,17 @@ public:
     Kokkos::deep_copy(exec, blocks_, blocks);
     store_reduced(exec, systems);
     if (outer.size() == 2) outer_of_one_ = outer;
-    const auto *words = reinterpret_cast<const Scalar *>(outer.data());
-    outer_            = upload(exec, "ribbon::one_pass::outer", std::vector<Scalar>(words, words + outer.size() * square_words));
+    outer_ = upload_squares(exec, "ribbon::one_pass::outer", outer);
   }
 
   const OnePassShape &shape() const { return shape_; }
-  std::size_t         bytes() const { return (blocks_.size() + inverse_.size() + reduced_.size() + outer_.size()) * sizeof(Scalar); }
+  std::size_t         bytes() const { return (blocks_.size() + inverse_.size() + reduced_.size() + outer_.size() + spikes_.size()) * sizeof(Scalar); }
+  /// Whether there is a kernel for pieces that find what lies beside them. Measured on an H200: the reduced systems of long pentadiagonal pieces take too long for it.
+  bool joins() const
+  {
+    const int T = shape_.split.chunks;
+    return spikes_.size() > 0 && shape_.staged && regular_begin_ == 0 && regular_end_ == T && T >= 4 && (S == 1 || T <= 40) && (!is_device_space<Exec> || device::runs_at_once<Exec>());
+  }
 
   /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified, const KnownRows<Scalar> &known, bool correct) const
@@ -291,23 +299,6 @@ private:
     regular_.assign(block(regular_begin_), block(regular_begin_) + block_words_);
   }
 
-  template <class Entry>
-  static Square square(const Entry &entry)
-  {
-    Square s;
-    for (int a = 0; a < S; ++a)
-      for (int b = 0; b < S; ++b) s.a[a * S + b] = narrow<Scalar>(entry(a, b));
-    return s;
-  }
-
-  /// Couplings of the first chunk's separators to those left of the line, once its interior is eliminated, and of the last ones to those right of it.
-  static void store_outer(const HostMatrix<Scalar> &A, const ChunkTables<Wide> &first, std::vector<Square> &outer)
-  {
-    const int K = Scheme::separator_rows;
-    outer.push_back(square([&](int a, int b) { return first.own_left(a, b); }));
-    outer.push_back(square([&](int a, int b) { return A(A.rows - K + a / B, K + b / B - a / B, a % B, b % B); }));
-  }
-
   static constexpr std::size_t square_words = sizeof(Square) / sizeof(Scalar);
 
   void store_reduced(const Exec &exec, const std::vector<ReducedSystem<Scalar>> &systems)
@@ -321,8 +312,8 @@ private:
     Square    *g = reinterpret_cast<Square *>(inverse.data()), *r = reinterpret_cast<Square *>(reduced.data());
     for (const auto &system : systems) {
       for (int c = 0; c < T; ++c) {
-        for (int w = 0; w < W; ++w) g[shape_.staged ? w * T + c : c * W + w] = square([&](int a, int b) { return system.inverse(c * S + a, (shape_.window_begin(c) + w) % T * S + b); });
-        for (const auto *block : {&system.lower, &system.diag, &system.upper}) *r++ = square([&](int a, int b) { return (*block)(c * S + a, b); });
+        for (int w = 0; w < W; ++w) g[shape_.staged ? w * T + c : c * W + w] = square_block<Scalar, S>([&](int a, int b) { return system.inverse(c * S + a, (shape_.window_begin(c) + w) % T * S + b); });
+        for (const auto *block : {&system.lower, &system.diag, &system.upper}) *r++ = square_block<Scalar, S>([&](int a, int b) { return (*block)(c * S + a, b); });
       }
       g += T * W;
     }
@@ -334,6 +325,8 @@ private:
   template <CoefficientSource source>
   void run(const Exec &exec, const Arguments &a) const
   {
+    if constexpr (joinable && source != CoefficientSource::classes)
+      if (a.known.joined) return launch<JoinedOnePassKernel<Scheme, 32>>(exec, a);
     with_kernel<source>(shape_, [&](auto type) { launch<typename decltype(type)::type>(exec, a); });
   }
 
@@ -374,21 +367,27 @@ private:
     k.known = a.known;
     k.outer = a.known.values ? reinterpret_cast<const Square *>(outer_.data()) : nullptr;
     std::copy(outer_of_one_.begin(), outer_of_one_.end(), k.outer_of_one);
-    k.correct                  = a.correct;
-    k.lines                    = a.in.lines();
-    k.shift                    = shift(k.shape, a.x, a.out);
-    const std::int64_t   teams = (k.lines + k.shift + k.shape.lanes() - 1) / k.shape.lanes();
-    const device::League league{teams, k.shape.threads(), Kernel::scratch(k.shape, !is_device_space<Exec>, regular_end_ - regular_begin_)};
-    if constexpr (most_blocks > 1 && Kernel::slots == 64)
-      if (k.shape.blocks > 1) return device::launch_cluster(exec, "ribbon::one_pass", league, {k.shape.blocks, k.shape.block_threads()}, k);
-    device::launch(exec, "ribbon::one_pass", league, k);
+    k.correct                = a.correct;
+    k.lines                  = a.in.lines();
+    k.shift                  = shift(k.shape, a.x, a.out);
+    const std::int64_t teams = (k.lines + k.shift + k.shape.lanes() - 1) / k.shape.lanes();
+    if constexpr (Kernel::joins) {
+      k.outer = nullptr, k.joined = *a.known.joined, k.spikes = reinterpret_cast<const Square *>(spikes_.data());
+      launch_joined(exec, k, teams, at_once_[k.shape.lane_bits]);
+    } else {
+      const device::League league{teams, k.shape.threads(), Kernel::scratch(k.shape, !is_device_space<Exec>, regular_end_ - regular_begin_)};
+      if constexpr (most_blocks > 1 && Kernel::slots == 64)
+        if (k.shape.blocks > 1) return device::launch_cluster(exec, "ribbon::one_pass", league, {k.shape.blocks, k.shape.block_threads()}, k);
+      device::launch(exec, "ribbon::one_pass", league, k);
+    }
   }
 
   OnePassShape                   shape_;
+  mutable std::int64_t           at_once_[6]  = {}; ///< teams of joined pieces, by lane_bits
   std::size_t                    classes_     = 1;
   std::size_t                    block_words_ = 0;
   Kokkos::View<Scalar *, Memory> blocks_;
-  Words                          inverse_, reduced_, outer_;
+  Words                          inverse_, reduced_, outer_, spikes_;
   std::vector<Square>            outer_of_one_;
   std::vector<Scalar>            regular_;
   int                            regular_begin_ = 0, regular_end_ = 0;

@@ -19,9 +19,10 @@ constexpr bool takes_continued(int slots)
 /// @tparam Continued  lines may be pieces of longer ones
 template <class Scheme, bool Staged, bool Continued>
 struct OnePassReduced {
-  using Scalar           = typename Scheme::Scalar;
-  static constexpr int S = Scheme::separators;
-  using Square           = SquareBlock<Scalar, S>;
+  using Scalar                = typename Scheme::Scalar;
+  static constexpr int  S     = Scheme::separators;
+  static constexpr bool joins = false; ///< as a JoinedOnePassKernel does
+  using Square                = SquareBlock<Scalar, S>;
 
   /// Windows of more blocks: a chunk gets its left separators from its neighbour, a barrier more, and does not form them once more. Measured on an H200.
   static constexpr int most_formed_twice = !Scheme::couples_left && S > 2 ? 2 : Staged ? 8 : S == 2 && Scheme::block == 1 && sizeof(Scalar) > 8 ? 6 : 1 << 30;

@@ -98,6 +98,14 @@ struct alignas(16) SquareBlock {
 
 struct NoRegularBlock { };
 
+/// Of what a forward sweep carried along.
+struct KeepNothing {
+  template <class Sweep>
+  KOKKOS_FUNCTION void operator()(const Sweep &) const
+  {
+  }
+};
+
 /// A type as an argument.
 template <class T>
 struct TypeTag {

@@ -90,28 +90,28 @@ struct StagedTile {
            reinterpret_cast<std::uintptr_t>(array + set.offset) % 16 == 0;
   }
 
-  /// Starts bringing the lines; they are there after await().
+  /// Starts bringing the lines; they are there after await(). `round`: the team's tiles before this one.
   template <class Team>
-  KOKKOS_FUNCTION void bring(const Team &team, int v, const Lines &lines, const LineSet &set, const Scalar *b) const
+  KOKKOS_FUNCTION void bring(const Team &team, int v, const Lines &lines, const LineSet &set, const Scalar *b, int round = 0) const
   {
     if (!in_bulk<Team>(set, b)) {
       for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
       device::async_commit();
     } else if (v < 32) {
       const int bytes = static_cast<int>(set.rows) * B * static_cast<int>(sizeof(Scalar));
-      if (v == 0) arrival.expect(bytes * lines.count);
+      if (v == 0) arrival.expect(bytes * lines.count, round);
       device::lane_barrier(team.size());
       if (v < lines.count) arrival.copy(tile + v * shape.pitch, b + set.begin(lines.first + v), bytes);
     }
   }
   /// A barrier of the team.
   template <class Team>
-  KOKKOS_FUNCTION void await(const Team &team, const LineSet &set, const Scalar *b) const
+  KOKKOS_FUNCTION void await(const Team &team, const LineSet &set, const Scalar *b, int round = 0) const
   {
     const bool bulk = in_bulk<Team>(set, b);
     if (!bulk) device::async_wait(0);
     team.barrier();
-    if (bulk) arrival.await();
+    if (bulk) arrival.await(round);
   }
 
   /// Stores the lines, a barrier of the team after all threads called release().

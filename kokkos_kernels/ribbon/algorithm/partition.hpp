@@ -18,6 +18,7 @@
 /// Sameh, SPIKE, 2006.) The pieces and the reduced system are solved by LineSolver, so that a reduced system that is long is cut again.
 #pragma once
 
+#include <ribbon/algorithm/joined_boundaries.hpp>
 #include <ribbon/algorithm/known_separators.hpp>
 #include <ribbon/algorithm/partition_right_hand_side.hpp>
 #include <ribbon/line_solver.hpp>
@@ -44,7 +45,8 @@ public:
   static constexpr std::int64_t long_piece = 512; ///< longer ones are cut so that kernels like their interiors
 
   /// Cut for these lines, with pieces == 0 where there is nothing to cut. `piece`: rows of a piece, at least 3 K.
-  static PartitionCut cut(const LineSet &lines, const Input &bands, std::int64_t piece)
+  /// Cut as `exact` says, or, where others leave no tail, in pieces of half to five quarters as many rows.
+  static PartitionCut cut(const LineSet &lines, const Input &bands, std::int64_t piece, bool exact)
   {
     PartitionCut c;
     c.rows = lines.rows, c.lines = lines.lines(), c.K = std::max(1, bands.half_bandwidth()), c.B = bands.block, c.ring = bands.periodic;
@@ -54,6 +56,12 @@ public:
       if (lines.is_contiguous() && bands.lhs == Lhs::shared && c.B == 1 && sizeof(Scalar) == 8) c.K += c.K % 2;
       piece += c.K - piece % 32;
       if (2 * piece > lines.rows) piece -= 32;
+      if (lines.is_contiguous() && !exact)
+        for (std::int64_t p = piece + piece / 128 * 32; p > piece / 2; p -= 32)
+          if (lines.rows % p == 0 && lines.rows > p) {
+            c.piece = p, c.pieces = c.rows / p;
+            return c;
+          }
     }
     for (int groups : {2, 1}) // a tail is either nothing or long enough for one_pass or, where no piece leaves such, for its couplings
       for (c.piece = piece; c.piece >= 3 * c.K; c.piece -= c.piece > long_piece ? 32 : 1) {
@@ -95,7 +103,10 @@ public:
     reduced.values          = allocate<typename Input::values_type>(exec, "ribbon::partition::reduced", static_cast<std::size_t>(reduced_matrices), static_cast<std::size_t>(separators), 3 * S * S);
     real_t<Scalar> coupling = 0;
     if (cut.B == 1 && cut.S() <= Kernels::most_near) near_ = allocate<decltype(near_)>(exec, "ribbon::partition::near", static_cast<std::size_t>(reduced_matrices * separators) * 3 * S * S);
-    Kokkos::parallel_reduce("ribbon::partition::assemble", policy(exec, reduced_matrices * separators), AssembleKernel{parts_, reduced.values, near_}, Kokkos::Max<real_t<Scalar>>(coupling));
+    const bool                     joined = std::is_same_v<Scalar, double> && known_ && shared && !cut.ring && !cut.lines_fastest && solver_[0].joins();
+    Kokkos::View<Scalar *, Memory> couplings;
+    if (joined) couplings = allocate<decltype(couplings)>(exec, "ribbon::partition::couplings", static_cast<std::size_t>(separators) * 2 * S * S);
+    Kokkos::parallel_reduce("ribbon::partition::assemble", policy(exec, reduced_matrices * separators), AssembleKernel{parts_, reduced.values, near_, couplings}, Kokkos::Max<real_t<Scalar>>(coupling));
     corrected_rows_             = std::min(left_rows_ + right_rows_ + cut.K, cut.piece);
     const std::int64_t shortest = cut.interior(cut.ring && cut.tail > 0 ? cut.pieces : 0);
     // two more of them on either side: zeros beyond the ends of a line, and what is left of a ring's first piece
@@ -108,9 +119,11 @@ public:
       reduced_ = LineSolver<Scalar, Exec>(exec, line, reduced);
       if (!reduced_.report().ok()) failure = "the reduced system is singular";
     }
-    if (!known_ || dots_beside_separators()) return;
-    splits_ = Dots::most_splits(dot_products(nullptr, lines), device::multiprocessors(exec));
-    y_      = allocate<decltype(y_)>(exec, "ribbon::partition::y", static_cast<std::size_t>(splits_ * cut.parts() * 2 * ends_[0].width * cut.lines));
+    if (joined && !dots_beside_separators()) joined_ = JoinedBoundaries<Scalar, Memory>(exec, reduced.values, couplings, cut.S(), ends_[0].width, cut.parts() * cut.lines);
+    if (!known_ || (joined_.empty() ? dots_beside_separators() : cut.tail == 0)) return;
+    const Dots dots = dot_products(nullptr, lines);
+    splits_         = Dots::most_splits(dots, device::multiprocessors(exec));
+    y_              = allocate<decltype(y_)>(exec, "ribbon::partition::y", static_cast<std::size_t>(splits_ * dots.parts.cut.parts() * 2 * ends_[0].width * cut.lines));
   }
 
   std::size_t bytes() const
@@ -119,6 +132,7 @@ public:
       solver_[0].report().bytes + (near_.size() ? 0 : reduced_.report().bytes) +
       (parts_.spikes[0].words.size() + parts_.spikes[1].words.size() + parts_.A.of_class.values.size() + ends_[0].words.size() + ends_[1].words.size() + near_.size() + z_.size() + y_.size()) * sizeof(Scalar);
     if (parts_.cut.tail > 0) all += solver_[1].report().bytes;
+    all += joined_.bytes();
     return all;
   }
   /// Of the pieces and of the reduced system.
@@ -129,7 +143,7 @@ public:
   std::string  pieces_by() const { return solver_[0].report().algorithm; }
   /// Pieces are solved with separators that are known, until it is asked for the correction of what they were solved to without.
   bool with_known_separators() const { return known_; }
-  void correct_pieces() { known_ = false; }
+  void correct_pieces() { known_ = false, joined_ = {}; }
 
   /// x = A^-1 b. Asynchronous on exec; in place where b == x and both layouts agree. Lines in groups of as many as were factored.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
@@ -138,6 +152,10 @@ public:
     const int           parts = cut.tail > 0 ? 2 : 1;
     for (std::int64_t first = 0; first < in.lines(); first += cut.lines) {
       const LineSet from = slice(in, first), to = slice(out, first);
+      if (known_ && !joined_.empty()) {
+        join(exec, b, from, x, to);
+        continue;
+      }
       if (known_) {
         if (!dots_beside_separators()) {
           const Dots dots = dot_products(b, from);
@@ -207,10 +225,30 @@ private:
 
   /// A few rows at the ends of the pieces, which the kernel of the separators reads by itself.
   bool dots_beside_separators() const { return near_.size() > 0 && end_rows_ <= 128; }
+  /// Of all parts, or, where pieces are joined, of the tails alone.
   Dots dot_products(const Scalar *b, const LineSet &in) const
   {
     const int reach = static_cast<int>(end_rows_);
-    return {parts_, {ends_[0], ends_[1]}, b, y_.data(), in, parts_.cut.piece * in.row_stride, {reach, reach}, lane_bits(), splits_};
+    Dots      dots{parts_, {ends_[0], ends_[1]}, b, y_.data(), in, parts_.cut.piece * in.row_stride, {reach, reach}, lane_bits(), splits_};
+    if (!joined_.empty()) dots.in.offset += parts_.cut.pieces * dots.part_stride, dots.parts.cut.pieces = 0;
+    return dots;
+  }
+
+  /// Pieces find what lies beside them by themselves; tails before and after them.
+  void join(const Exec &exec, const Scalar *b, const LineSet &from, Scalar *x, const LineSet &to) const
+  {
+    const PartitionCut  &cut    = parts_.cut;
+    JoinedPieces<Scalar> joined = joined_.pieces();
+    joined.pieces = cut.pieces, joined.lines = cut.lines, joined.splits = splits_;
+    if (cut.tail > 0) {
+      const Dots dots = dot_products(b, from);
+      device::launch(exec, "ribbon::partition::dots", dots.league(), dots);
+      joined.tails = y_.data(), joined.last = z(cut.pieces - 1);
+    }
+    KnownRows<Scalar> rows;
+    rows.joined = &joined;
+    solver_[0].solve(exec, b, lines_of(from, 0), x, lines_of(to, 0), rows);
+    if (cut.tail > 0) solver_[1].solve(exec, b, lines_of(from, 1), x, lines_of(to, 1), known(1));
   }
 
   /// z, from the solution y of the pieces or what dot products left of it.
@@ -238,9 +276,15 @@ private:
   void spread(const Exec &exec, Input &part, std::int64_t count) const
   {
     if (part.lhs == Lhs::shared) return;
-    const auto classes = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::partition::classes", static_cast<std::size_t>(count));
-    Kokkos::parallel_for("ribbon::partition::classes", policy(exec, count), PartitionSpreadKernel<Memory>{part.class_of_line, classes, parts_.cut, static_cast<std::int64_t>(part.values.extent(0))});
-    part.class_of_line = classes, part.lhs = Lhs::classes;
+    const auto          from     = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), part.class_of_line);
+    const auto          matrices = static_cast<std::int64_t>(part.values.extent(0));
+    const PartitionCut &cut      = parts_.cut;
+    std::vector<int>    classes(static_cast<std::size_t>(count));
+    for (std::int64_t s = 0; s < count; ++s) {
+      const std::int64_t q                 = matrices == 1 ? 0 : cut.lines_fastest ? s / cut.lines : s % cut.pieces;
+      classes[static_cast<std::size_t>(s)] = from.extent(0) ? from(static_cast<std::size_t>(q)) : static_cast<int>(q);
+    }
+    part.class_of_line = upload(exec, "ribbon::partition::classes", classes), part.lhs = Lhs::classes;
   }
 
   void spikes(const Exec &exec, int k, const Input &part, std::int64_t rows)
@@ -272,14 +316,15 @@ private:
     right_rows_            = std::max(right_rows_, static_cast<std::int64_t>(most(false, true, tolerance)));
   }
 
-  LineSet                        lines_;
-  Parts                          parts_;
-  LineSolver<Scalar, Exec>       solver_[2], reduced_;
-  Ends                           ends_[2];
-  Kokkos::View<Scalar *, Memory> y_, z_, near_;  ///< near_: rows of the boundaries, where separators do not couple
-  int                            splits_    = 1; ///< runs of rows of a part in which its dot products are formed
-  std::int64_t                   left_rows_ = 0, right_rows_ = 0, corrected_rows_ = 0, end_rows_ = 0;
-  bool                           known_; ///< pieces are solved with separators that are known
+  LineSet                          lines_;
+  Parts                            parts_;
+  LineSolver<Scalar, Exec>         solver_[2], reduced_;
+  Ends                             ends_[2];
+  Kokkos::View<Scalar *, Memory>   y_, z_, near_; ///< near_: rows of the boundaries, where separators do not couple
+  int                              splits_ = 1;   ///< runs of rows of a part in which its dot products are formed
+  JoinedBoundaries<Scalar, Memory> joined_;
+  std::int64_t                     left_rows_ = 0, right_rows_ = 0, corrected_rows_ = 0, end_rows_ = 0;
+  bool                             known_; ///< pieces are solved with separators that are known
 };
 
 } // namespace ribbon

@@ -46,19 +46,6 @@ struct PartitionSpikes {
   KOKKOS_INLINE_FUNCTION const Scalar &operator()(std::int64_t unknown, int column, std::int64_t matrix) const { return words((unknown * columns + column) * matrices + matrix); }
 };
 
-/// Class of the piece of every line, from the classes of the pieces of one.
-template <class Memory>
-struct PartitionSpreadKernel {
-  Kokkos::View<int *, Memory> from, to;
-  PartitionCut                cut;
-  std::int64_t                matrices;
-  KOKKOS_FUNCTION void        operator()(const std::int64_t s) const
-  {
-    const std::int64_t q = matrices == 1 ? 0 : cut.lines_fastest ? s / cut.lines : s % cut.pieces;
-    to(s)                = from.extent(0) ? from(q) : static_cast<int>(q);
-  }
-};
-
 /// The kernels of a partition, in one place of types.
 template <class Scalar, class Memory>
 struct PartitionKernels {
@@ -163,6 +150,7 @@ struct PartitionKernels {
     Parts                          parts;
     Values                         to;   ///< (matrices, separators, 3 S^2)
     Kokkos::View<Scalar *, Memory> near; ///< empty where S > most_near
+    Kokkos::View<Scalar *, Memory> ends; ///< Ls and Us of unknown a of separators p at ((p S + a) 2 S), of one matrix; empty where nobody asks
     KOKKOS_FUNCTION void           operator()(const std::int64_t k, real_t<Scalar> &coupling) const
     {
       const PartitionCut &cut = parts.cut;
@@ -182,6 +170,10 @@ struct PartitionKernels {
           }
           to(l, p, (0 * S + a) * S + b) = lower, to(l, p, (1 * S + a) * S + b) = diag, to(l, p, (2 * S + a) * S + b) = upper;
         }
+      for (std::int64_t e = 0; ends.size() && e < 2 * S * S; ++e) {
+        const int a = static_cast<int>(e) / (2 * S), column = static_cast<int>(e) % (2 * S);
+        ends(p * 2 * S * S + e) = column < S ? parts.Ls(l, p, a, column) : right < 0 ? Scalar(0) : parts.Us(l, p, a, column - S);
+      }
       if (near.size()) separate(l, p, right, near.data() + (l * cut.separators() + p) * S * 3 * S, coupling);
     }
 

@@ -18,12 +18,14 @@ struct Arrival {
   static constexpr std::size_t bytes = 16; ///< to leave for it
   std::uint64_t               *word;
 
-  /// One thread announces `size` bytes (less than 2^20) before any is asked for; a barrier of the team, and the others may wait.
-  KOKKOS_INLINE_FUNCTION void expect([[maybe_unused]] int size) const
+  /// One thread announces `size` bytes (less than 2^20) before any is asked for; a barrier of the team, and the others may wait. `round`: of tiles that a team brings one after another.
+  KOKKOS_INLINE_FUNCTION void expect([[maybe_unused]] int size, [[maybe_unused]] int round = 0) const
   {
 #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address()) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    if (round == 0) {
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address()) : "memory");
+      asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()), "r"(size) : "memory");
 #endif
   }
@@ -35,10 +37,10 @@ struct Arrival {
 #endif
   }
   /// Every thread that reads waits for all that was announced.
-  KOKKOS_INLINE_FUNCTION void await() const
+  KOKKOS_INLINE_FUNCTION void await([[maybe_unused]] int round = 0) const
   {
 #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
-    for (unsigned done = 0; done == 0;) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(address()) : "memory");
+    for (unsigned done = 0; done == 0;) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(address()), "r"(round & 1) : "memory");
 #endif
   }
 

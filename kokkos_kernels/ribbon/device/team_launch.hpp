@@ -71,6 +71,14 @@ struct KokkosTeam : OneBlock {
   KOKKOS_INLINE_FUNCTION void         barrier() const { member.team_barrier(); }
 };
 
+/// What a thread does between two looks at a number that another team writes.
+KOKKOS_INLINE_FUNCTION void pause()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+  __nanosleep(64);
+#endif
+}
+
 /// Runs phases over the virtual threads of a team and keeps the State of each from one phase to the next.
 template <class State, class Team>
 class Threads {
@@ -219,6 +227,17 @@ void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const Grid 
   if (error != cudaSuccess) throw std::runtime_error(label + ": " + cudaGetErrorString(error));
 }
 #endif
+
+/// Whether launches can see to it that all teams of a league run at the same time.
+template <class Exec>
+constexpr bool runs_at_once()
+{
+#ifdef RIBBON_CUDA_LAUNCH
+  return is_device_space<Exec>;
+#else
+  return false;
+#endif
+}
 
 /// Most teams of a kernel that run at the same time, where nothing else does; 0 where that is not known.
 template <class Kernel, class Exec>

@@ -42,7 +42,7 @@ struct BandLu {
   decltype(auto) with_width(const F &f) const
   {
     if (row_scale) return f(std::integral_constant<int, 0>());
-    return with_half_bandwidth<1, 2, 3, 4, 5, 6, 8>(chain.kl == chain.ku ? chain.kl : 0, f);
+    return with_half_bandwidth<1, 2, 3, 4, 5, 6, 7, 8, 9, 10>(chain.kl == chain.ku ? chain.kl : 0, f);
   }
 
   template <class Index>

@@ -8,21 +8,10 @@
 
 namespace ribbon::multifrontal {
 
-/// Threads of a group of 16, 32 or 64, one of at most 15 of its team, wait for each other.
-KOKKOS_INLINE_FUNCTION void group_barrier([[maybe_unused]] int group, [[maybe_unused]] int threads)
-{
-#if defined(__CUDA_ARCH__)
-  if (threads > 32) {
-    asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "r"(threads) : "memory");
-    return;
-  }
-#endif
-  device::lane_barrier(32); // groups of a warp go together
-}
-
 /// The arithmetic of QrJoinKernel for W = kl + ku known when compiled. What the nodes of a stage pass to each other stays in scratch; global memory takes what solves need, which nobody waits for. The column of a pivot
 /// goes to scratch as it is; every lane makes the reflection of it for itself, so that a step has one barrier, of a warp.
-/// @tparam Lanes     that share the columns of a join; few have little to do for a pivot beside arithmetic, many, where wide joins are few, get to its end sooner
+/// @tparam Lanes     that share the columns of a join; few have little to do for a pivot beside arithmetic. With 64, two warps have the columns of the cut each, and need not wait for each other: one has those
+///                   of the cuts before and behind, too, the other Q
 /// @tparam TeamSize  threads: so few that registers let all teams of a long chain run at the same time
 template <class Scalar, int W, int Lanes = W <= 4 ? W : 32, int TeamSize = W <= 4 ? 16 * W : 128>
 struct QrJoinRegistersKernel {
@@ -31,6 +20,7 @@ struct QrJoinRegistersKernel {
   static constexpr int lanes       = Lanes;
   static constexpr int own         = (5 * W + lanes - 1) / lanes; ///< columns of a lane: of the cut, the cuts before and behind, Q
   static constexpr int warp        = 32;
+  static constexpr int together    = lanes < warp ? lanes : warp; ///< lanes that find a pivot at the same place
   static constexpr int groups      = team_size / lanes;
   static constexpr int nodes       = 32; ///< below a stage, and more than it has joins
   using Real                       = real_t<Scalar>;
@@ -52,7 +42,7 @@ struct QrJoinRegistersKernel {
   };
   struct alignas(16) Shared {
     Scalar     passed[nodes][Factors<Scalar>::passed_size(W)]; ///< by a node, at the place of the first one below it
-    Scalar     column[groups][2][2 * W];                       ///< of the pivot
+    Scalar     column[team_size / together][2][2 * W];         ///< of the pivot
     Pivot      pivots[nodes][W];                               ///< of joins, see number()
     Statistics watched[nodes];                                 ///< by the nodes below
     int        not_finite;                                     ///< how many of them watched such a number
@@ -63,14 +53,21 @@ struct QrJoinRegistersKernel {
   /// Joins of a stage are numbered from its lowest level on. The number of the first that is `up` levels above the bottom.
   KOKKOS_INLINE_FUNCTION static constexpr int number(int up) { return nodes - (2 * nodes >> up); }
 
-  /// Column j of a lane is column lane + j * lanes of the front, of the cut (0), the cut before (1), the cut behind (2), or Q.
+  /// Which column of the front column j of a lane is; 5 W: none.
+  KOKKOS_INLINE_FUNCTION static int column_of(int lane, int j)
+  {
+    if (lanes <= warp) return lane + j * lanes;
+    const int c = lane % warp;
+    return c < W ? c : c >= 3 * W ? 5 * W : lane < warp ? c : 2 * W + c;
+  }
+  /// It is of the cut (0), the cut before (1), the cut behind (2), or Q.
   KOKKOS_INLINE_FUNCTION static int kind_of(int j, int c) { return lanes == W ? j : c / W; }
   /// `first`, `second`: what the children pass.
   KOKKOS_INLINE_FUNCTION static void gather(const Scalar *first, const Scalar *second, bool closes, int exchanged, int lane, Lane &mine)
   {
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
-      const int     c = lane + j * lanes, kind = kind_of(j, c);
+      const int     c = column_of(lane, j), kind = kind_of(j, c);
       const bool    has_upper = kind == 0 || (kind == 1 && !closes), has_lower = kind == 0 || (kind == 2 && !closes);
       const Scalar *upper = first + (kind == 0 ? W + c : c - W) * (W + 1), *lower = second + (kind == 0 ? c : c - W) * (W + 1);
       Scalar(&column)[2 * W] = mine.column[j];
@@ -109,20 +106,20 @@ struct QrJoinRegistersKernel {
   KOKKOS_INLINE_FUNCTION static Real rest_of(int k, const Scalar *x, [[maybe_unused]] const Scalar &product)
   {
 #ifdef __CUDA_ARCH__
-    if constexpr (lanes == warp) return __shfl_sync(device::lane_mask(lanes), product, k);
+    if constexpr (lanes >= warp) return __shfl_sync(device::lane_mask(lanes), product, k);
 #endif
     return below(k, x, x);
   }
   /// The product of two columns below row k.
   KOKKOS_INLINE_FUNCTION static Scalar below(int k, const Scalar *x, const Scalar *column)
   {
-    Scalar sum(0), other(0);
+    constexpr int sums      = own == 1 ? 4 : 2; // a lane with one column waits for each
+    Scalar        sum[sums] = {};
     RIBBON_UNROLL
-    for (int i = 0; i < 2 * W; i += 2) {
-      if (i > k) sum += x[i] * column[i];
-      if (i + 1 > k) other += x[i + 1] * column[i + 1];
-    }
-    return sum + other;
+    for (int i = 0; i < 2 * W; ++i)
+      if (i > k) sum[i % sums] += x[i] * column[i];
+    if constexpr (sums == 4) return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    else return sum[0] + sum[1];
   }
   /// Reflection k.
   KOKKOS_INLINE_FUNCTION static void apply(int k, int lane, Lane &mine, const Scalar (&pivot)[2][2 * W], Pivot (&pivots)[W])
@@ -141,7 +138,7 @@ struct QrJoinRegistersKernel {
       for (int i = 0; i < 2 * W; ++i)
         if (i > k) column[i] -= x[i] * tail;
     }
-    if (lane != k) return;
+    if (lane != k) return; // the other warp does not keep it
     mine.column[0][k] = Scalar(h.one_over_beta);
     pivots[k]         = {h.beta, mine.size[0]};
   }
@@ -156,10 +153,10 @@ struct QrJoinRegistersKernel {
   {
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
-      const int     c = lane + j * lanes, kind = kind_of(j, c), at = (c - W) * (W + 1);
+      const int     c = column_of(lane, j), kind = kind_of(j, c), at = (c - W) * (W + 1);
       const Scalar *column = mine.column[j];
       Scalar       *top    = kind == 0 ? join.r + c * W : kind < 3 ? join.cut + (c - W) * W : join.q + (c - 3 * W) * 2 * W;
-      if (c >= 5 * W) continue;
+      if (c >= 5 * W || (lane >= warp && kind == 0)) continue;
       store_half(top, column);
       if (kind >= 3) store_half(top + W, column + W);
       else if (kind > 0) {
@@ -177,22 +174,22 @@ struct QrJoinRegistersKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void bring(const Team &team, device::Threads<Lane, Team> &threads, std::int64_t chain, int level, const NodeRange &below, Shared &shared) const
   {
-    constexpr int together = team_size / nodes; // threads that bring what a node passes
+    constexpr int each = team_size / nodes; // threads that bring what a node passes
     threads.for_each([&](int v, Lane &) {
-      const int child = v / together;
+      const int child = v / each;
       if (child < below.end - below.begin) {
         int          at   = level;
         std::int64_t node = below.begin + child;
         tree.resolve(at, node);
         const Scalar *from = factors.passed(tree, chain, at, node).at;
         RIBBON_UNROLL
-        for (int e = v % together; e < Factors<Scalar>::passed_size(W); e += together) device::async_copy(&shared.passed[child][e], from + e);
+        for (int e = v % each; e < Factors<Scalar>::passed_size(W); e += each) device::async_copy(&shared.passed[child][e], from + e);
         device::async_commit();
-        if (v % together == 0) {
+        if (v % each == 0) {
           const Statistics seen = shared.watched[child] = factors.statistics(tree, chain, at, node);
           if (seen.not_finite) Kokkos::atomic_add(&shared.not_finite, 1);
         }
-      } else if (v % together == 0) shared.watched[child] = Statistics();
+      } else if (v % each == 0) shared.watched[child] = Statistics();
       device::async_wait(0);
     });
     team.barrier();
@@ -230,7 +227,7 @@ struct QrJoinRegistersKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    static_assert(std::is_floating_point_v<Scalar> && W % 2 == 0 && W <= lanes, "real numbers, columns of pairs, a pivot a lane");
+    static_assert(std::is_floating_point_v<Scalar> && W % 2 == 0 && W <= lanes && (lanes <= warp || 3 * W <= warp), "real numbers, columns of pairs, a pivot a lane");
     Shared                     &shared = *reinterpret_cast<Shared *>(team.scratch());
     device::Threads<Lane, Team> threads(team, team.scratch() + sizeof(Shared));
     Levels                      stage{levels.bottom, tree.stage_top(levels.bottom)};
@@ -258,22 +255,23 @@ struct QrJoinRegistersKernel {
         RIBBON_NO_UNROLL
         for (int base = 0; base < n; base += groups) {
           const auto phase = [&](const auto &body) {
-            threads.for_each([&](int v, Lane &mine) { body(v % lanes, base + v / lanes, mine, shared.column[v / lanes]); });
-            threads.for_each([&](int v, Lane &) { group_barrier(v / lanes, lanes); });
+            threads.for_each([&](int v, Lane &mine) { body(v % lanes, base + v / lanes, mine, shared.column[v / together]); });
+            threads.for_each([&](int, Lane &) { device::lane_barrier(warp); });
           };
           threads.for_each([&](int v, Lane &mine) { mine.active = base + v / lanes < n; });
           phase([&](int lane, int i, Lane &mine, auto &pivot) {
             if (!mine.active) return;
             const Scalar *before = shared.passed[closes ? 0 : i << up];
             gather(before, closes ? before : shared.passed[(2 * i + 1) << (up - 1)], closes, Front<Scalar>::exchanged(tree, first + i), lane, mine);
-            if (lane == 0) publish(0, mine, pivot);
+            if (lane % warp == 0) publish(0, mine, pivot);
           });
+          if (lanes > warp) threads.for_each([&](int v, Lane &) { group_barrier(v / lanes, lanes); }); // what is passed takes the places of what has been
           RIBBON_UNROLL
           for (int k = 0; k < W; ++k)
             phase([&](int lane, int i, Lane &mine, auto &pivot) {
               if (!mine.active) return;
               apply(k, lane, mine, pivot, shared.pivots[number(up) + i]);
-              if (k + 1 < W && lane == k + 1) publish(k + 1, mine, pivot);
+              if (k + 1 < W && lane % warp == k + 1) publish(k + 1, mine, pivot);
             });
           threads.for_each([&](int v, Lane &mine) {
             const int i = base + v / lanes;

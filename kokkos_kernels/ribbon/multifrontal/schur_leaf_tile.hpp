@@ -93,14 +93,33 @@ struct SchurLeafTile {
     const std::int64_t i  = shared.first[lane] + q * chunk + shared.base - at.chain * c.rows;
     return i >= w && i + n - 1 + w < c.rows;
   }
+  /// Asks for where the rows of chunk q begin; rows that a leaf does not see begin where those that it does do, or end.
+  KOKKOS_INLINE_FUNCTION void stage_rows(int q, int v, Shared &shared) const
+  {
+    for (int k = v; k < leaves * (chunk + 1); k += stagers) {
+      const int leaf = k / (chunk + 1), r = k - leaf * (chunk + 1), i = shared.first[leaf] + q * chunk + r;
+      const int at = i < shared.begin[leaf] ? shared.begin[leaf] : i > shared.end[leaf] ? shared.end[leaf] : i;
+      device::async_copy(&shared.row_begin[q % 6][leaf][r], A.local.row_begin.low(shared.base + at));
+    }
+  }
   /// Where the entries of the rows of chunk q are, a chunk before they are asked for.
   KOKKOS_INLINE_FUNCTION void find_run(std::int64_t tile, int q, int lane, Shared &shared) const
   {
     const std::int32_t *begin = shared.row_begin[q % 6][lane];
-    const auto          count = static_cast<std::int16_t>(between(begin[0], begin[chunk]));
+    const int           count = between(begin[0], begin[chunk]);
     const bool          full  = is_full(tile, q, lane, shared);
     shared.full[q % 4][lane]  = full;
-    shared.run[q % 2][lane]   = {between(static_cast<std::int32_t>(shared.first_entry), begin[0]), count, full ? std::int16_t(0) : count};
+    shared.run[q % 2][lane]   = {between(static_cast<std::int32_t>(shared.first_entry), begin[0]), full ? count : -1 - count};
+  }
+  /// Brings the entries of chunk q, and column indices where these are read.
+  KOKKOS_INLINE_FUNCTION void stage_entries(int q, int v, Shared &shared) const
+  {
+    const auto with_gaps = [&](int leaf, int lane) {
+      const LeafRun      run  = shared.run[q % 2][leaf];
+      const std::int64_t from = shared.first_entry + run.first;
+      for (int e = lane; e < -1 - run.count; e += 32) device::async_copy(&shared.value[q % 3][leaf][e], A.local.value + from + e), device::async_copy(&shared.column[q % 3][leaf][e], A.local.column.low(from + e));
+    };
+    stage_runs<stagers, 8, Scalar, (entries | 1), entries>(A.local.value + shared.first_entry, shared.run[q % 2], v, shared.value[q % 3], with_gaps);
   }
   /// Gives the rows of chunk q an entry at every place of the band.
   KOKKOS_INLINE_FUNCTION void spread(std::int64_t tile, int q, int lane, Shared &shared) const
@@ -289,8 +308,8 @@ struct SchurLeafTile {
         const int lane = v % leaves, role = v / leaves, chunks = shared.chunks;
         if (role >= 2 && plain) {
           const int s = v - 2 * leaves;
-          if (q >= -2 && q + 2 < chunks) stage_runs<stagers, 8>(A.local, shared.first_entry, shared.run[(q + 2) % 2], s, shared.value[(q + 2) % 3], shared.column[(q + 2) % 3]);
-          if (q + 5 < chunks) stage_row_begins<stagers>(A.local, shared.base, (q + 5) * chunk, s, shared, shared.row_begin[(q + 5) % 6]);
+          if (q >= -2 && q + 2 < chunks) stage_entries(q + 2, s, shared);
+          if (q + 5 < chunks) stage_rows(q + 5, s, shared);
           if (q >= -3 && q + 3 < chunks && role == 2) find_run(tile, q + 3, lane, shared);
         }
         if (role == 0 && q >= 0 && q < chunks) eliminate(mine, tile, lane, q, shared);

@@ -2,10 +2,23 @@
 /// @file stages.hpp  One launch for all levels of a tree on the way up: of the teams that work below a node the one that comes last goes on with it.
 #pragma once
 
+#include <ribbon/device/async_copy.hpp>
 #include <ribbon/device/team_launch.hpp>
 #include <ribbon/multifrontal/chain.hpp>
 
 namespace ribbon::multifrontal {
+
+/// Threads of a group of 16, 32 or 64, one of at most 15 of its team, wait for each other.
+KOKKOS_INLINE_FUNCTION void group_barrier([[maybe_unused]] int group, [[maybe_unused]] int threads)
+{
+#if defined(__CUDA_ARCH__)
+  if (threads > 32) {
+    asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "r"(threads) : "memory");
+    return;
+  }
+#endif
+  device::lane_barrier(32); // groups of a warp go together
+}
 
 /// Counts the teams that have come to the nodes where stages end, those of the lowest stage left out. All are zero before and after a launch.
 struct Arrivals {
