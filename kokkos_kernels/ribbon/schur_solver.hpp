@@ -8,7 +8,8 @@
 namespace ribbon {
 
 /// Direct solver for whole banded matrices, one or several of equal shape, closed to rings or not. Nothing is exchanged: the answer is as good as the leading minors of the matrix are, in the order of the
-/// tree, and the caller judges it by a residual. Scalars, spaces and solves as in ChainSolver; leaves have kl + ku + 1 rows at least, and half as many where kl = ku.
+/// tree, and the caller judges it by a residual. Scalars, spaces and solves as in ChainSolver; leaves have max(kl, ku) + 1 rows at
+/// least. Where a leaf size is given hosts run the kernels of a device.
 template <class Scalar, class Exec = Kokkos::DefaultExecutionSpace>
 class SchurSolver {
 public:
@@ -24,26 +25,33 @@ public:
 
   const FactorReport       &report() const { return report_; }
   const multifrontal::Tree &tree() const { return tree_; }
-  /// Kernels of a factorization, and of a solve one way.
-  int launches() const { return static_cast<int>(plan_.size()) + 1; }
+  /// Kernels of a factorization, and of a solve one way, for one column; chains whose tiles run at the same time take one for both ways.
+  int launches() const { return in_tiles_ ? 1 : static_cast<int>(plan_.size()) + 1; }
 
   /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.
   void solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed = false) const;
 
 private:
   using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
-  void finish_report(const Exec &exec);
+  void        finish_report(const Exec &exec);
+  Statistics *tops() const;
+  bool        solve_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const;
+  template <bool Up>
+  bool columns_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const;
 
   multifrontal::Tree                     tree_;
   multifrontal::SchurFactors<Scalar>     factors_;
   std::vector<multifrontal::Levels>      plan_;
-  double                                 zero_pivot_ = 0;
-  const std::int64_t                    *row_of_     = nullptr;
+  bool                                   in_tiles_      = false; ///< half-bandwidths with kernels for tiles of 32 leaves
+  mutable std::int64_t                   teams_at_once_ = -1;    ///< of a solve for one column; unknown before the first
+  double                                 zero_pivot_    = 0;
+  const std::int64_t                    *row_of_        = nullptr;
   FactorReport                           report_;
   Kokkos::View<Scalar *, Memory>         pivot_, lower_, upper_, front_, join_;
   Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words
-  StagedWords<Exec>                      top_statistics_;                    ///< of the nodes at the top, on the host
-  mutable Kokkos::View<Scalar *, Memory> workspace_;                         ///< what nodes pass in a solve
+  Kokkos::View<int *, Memory>            arrivals_;
+  StagedWords<Exec>                      top_statistics_; ///< of the nodes at the top, on the host
+  mutable Kokkos::View<Scalar *, Memory> workspace_;      ///< what nodes pass in a solve
 };
 
 } // namespace ribbon

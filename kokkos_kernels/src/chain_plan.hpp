@@ -5,6 +5,7 @@
 #include <ribbon/device/team_launch.hpp>
 #include <ribbon/multifrontal/chain.hpp>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,17 @@ template <class Exec>
 std::int64_t tiles_at_once(const Exec &exec)
 {
   return is_device_space<Exec> ? device::multiprocessors(exec) : 64;
+}
+
+/// Rows of a leaf on a device. A chain whose leaves are all worked off at the same time takes as long as one of them, so that these are short; of long chains with wide windows registers let three tiles of 32 leaves,
+/// instead of four, run on a multiprocessor, and more rows than these have at 64 a leaf take longer leaves.
+template <class Scalar, class Exec>
+std::int64_t usual_leaf(const Exec &exec, const Chain &chain)
+{
+  const std::int64_t usual = std::max<std::int64_t>({64, 4 * chain.width(), std::min<std::int64_t>(chain.rows / 65536, 128)}), rows = chain.rows * chain.chains, at_once = 32 * tiles_at_once(exec);
+  if (!with_tiles<Scalar>(chain.width(), [](auto) {})) return usual;
+  if (chain.chains == 1 && rows <= 32 * at_once) return rows <= 4 * at_once ? 16 : 32;
+  return chain.width() >= 8 && rows > 3 * 64 * at_once ? std::max<std::int64_t>(usual, 80) : usual;
 }
 
 /// Cuts the joining levels of a tree into launches: one for trees that a team works off, else two.

@@ -16,17 +16,6 @@ namespace ribbon {
 
 namespace multifrontal {
 
-/// Rows of a leaf on a device. A chain whose leaves are all worked off at the same time takes as long as one of them, so that these are short; of long chains with wide windows registers let three tiles of 32 leaves,
-/// instead of four, run on a multiprocessor, and more rows than these have at 64 a leaf take longer leaves.
-template <class Scalar, class Exec>
-std::int64_t usual_leaf(const Exec &exec, const Chain &chain)
-{
-  const std::int64_t usual = std::max<std::int64_t>({64, 4 * chain.width(), std::min<std::int64_t>(chain.rows / 65536, 128)}), rows = chain.rows * chain.chains, at_once = 32 * tiles_at_once(exec);
-  if (!with_tiles<Scalar>(chain.width(), [](auto) {})) return usual;
-  if (chain.chains == 1 && rows <= 32 * at_once) return rows <= 4 * at_once ? 16 : 32;
-  return chain.width() >= 8 && rows > 3 * 64 * at_once ? std::max<std::int64_t>(usual, 80) : usual;
-}
-
 /// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
 constexpr std::int64_t most_columns = 128;
 

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <ribbon/multifrontal/schur_kernels.hpp>
+#include <ribbon/multifrontal/schur_tile_columns.hpp>
+#include <ribbon/multifrontal/schur_tile_factor.hpp>
+#include <ribbon/multifrontal/schur_tile_solve.hpp>
 #include <ribbon/schur_solver.hpp>
 
 #include "chain_plan.hpp"
@@ -10,17 +13,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ribbon {
 
 namespace multifrontal {
 
-/// with_half_bandwidth() for scalars whose kernels come in several widths.
-template <class Scalar, class F>
+/// with_half_bandwidth() for scalars whose kernels come in several widths on hosts; a device has kernels for tiles instead.
+template <class Scalar, class Exec, class F>
 void with_width_of(int w, const F &f)
 {
-  if constexpr (std::is_same_v<Scalar, double>) with_half_bandwidth<1, 2, 3, 4, 5>(w, f);
+  if constexpr (std::is_same_v<Scalar, double> && !is_device_space<Exec>) with_half_bandwidth<1, 2, 3, 4, 5>(w, f);
   else f(std::integral_constant<int, 0>());
+}
+
+/// Calls f(integral_constant w) for the half-bandwidths that have kernels for tiles of 32 leaves; false for others.
+template <class Scalar, class F>
+bool with_schur_tiles(int w, const F &f)
+{
+  return with_tiles<Scalar>(2 * w, [&](auto W) { f(std::integral_constant<int, W() / 2>()); });
 }
 
 /// Threads of a team, whose scratch fits. On a host one thread works off so many items.
@@ -45,15 +56,21 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   if (chain.open_left || chain.open_right) refuse("a piece of a chain");
   if (options.leaf_size < 0) refuse("leaf_size " + std::to_string(options.leaf_size));
   std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, w + 1);
-  if (options.leaf_size == 0) leaf = std::max<std::int64_t>({leaf, 64, 8 * w, is_device_space<Exec> ? chain.rows / 65536 : chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
-  tree_                      = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
-  plan_                      = plan_of(tree_);
+  if (options.leaf_size == 0) {
+    if (is_device_space<Exec>) leaf = std::max(leaf, usual_leaf<Scalar>(exec, Chain{chain.rows, chain.chains, w, w, chain.ring}));
+    else leaf = std::max<std::int64_t>({leaf, 64, 8 * w, chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
+  }
+  tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
+  plan_ = plan_of(tree_);
+  if ((is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() / 2) // a host runs their code one virtual thread after another, for tests
+    with_schur_tiles<Scalar>(w, [&](auto K) { in_tiles_ = SchurTileFactorKernel<Scalar, K()>::scratch(!is_device_space<Exec>) <= device::scratch_limit(exec); });
+  factors_.together = is_device_space<Exec> || in_tiles_ ? 32 : 1;
+  if (in_tiles_) tree_.slots = tree_.leaves > 32 ? SchurFactors<Scalar>::padded(tree_.leaves, 32) : power_of_two_from(static_cast<int>(tree_.leaves));
   const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
   const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
   const std::int64_t leaves = chain.chains * tree_.leaves, joins = chain.chains * tree_.joins;
-  factors_.numbers         = tree_.leaves > 1 || chain.ring ? 2 * w : w;
-  factors_.together        = is_device_space<Exec> ? 32 : 1;
-  const std::int64_t steps = factors_.padded(leaves, factors_.together) * tree_.most_rows();
+  factors_.numbers         = in_tiles_ || tree_.leaves > 1 || chain.ring ? 2 * w : w;
+  const std::int64_t steps = factors_.padded(chain.chains * tree_.slots, factors_.together) * tree_.most_rows();
   pivot_                   = numbers("ribbon::pivots", steps);
   lower_                   = numbers("ribbon::lower", steps * factors_.numbers);
   upper_                   = numbers("ribbon::upper", steps * factors_.numbers);
@@ -64,6 +81,7 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   top_statistics_          = room_for_tops<Statistics>(exec, tree_);
   factors_.pivot = pivot_.data(), factors_.lower = lower_.data(), factors_.upper = upper_.data(), factors_.front = front_.data(), factors_.join = join_.data();
   factors_.leaf_statistics = as_records<Statistics>(leaf_statistics_), factors_.join_statistics = as_records<Statistics>(join_statistics_);
+  if (in_tiles_) arrivals_ = Kokkos::View<int *, Memory>("ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, 1)));
   report_.bytes = (pivot_.span() + lower_.span() + upper_.span() + front_.span() + join_.span()) * sizeof(Scalar) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
   exec.fence();
 }
@@ -76,7 +94,15 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
   const int          w      = cut_width(tree_.chain);
   const std::int64_t leaves = tree_.chain.chains * tree_.leaves;
   row_of_                   = A.row_of;
-  with_width_of<Scalar>(w, [&](auto K) {
+  if (in_tiles_) {
+    with_schur_tiles<Scalar>(w, [&](auto K) {
+      using Kernel = SchurTileFactorKernel<Scalar, K()>;
+      const Kernel kernel{{tree_, A, factors_}, {arrivals_.data()}, tops()};
+      device::launch(exec, "ribbon::schur_factor", {kernel.tiles(), Kernel::team_size, Kernel::scratch(!is_device_space<Exec>)}, kernel);
+    });
+    return finish_report(exec);
+  }
+  with_width_of<Scalar, Exec>(w, [&](auto K) {
     using Leaf         = SchurLeafKernel<Scalar, K()>;
     const auto bytes   = Leaf::bytes(w);
     const int  threads = threads_for(exec, leaves, Leaf::max_threads, bytes);
@@ -91,10 +117,19 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
   finish_report(exec);
 }
 
+/// Where nodes at the top write what was watched for the host; null where that is copied.
+template <class Scalar, class Exec>
+typename SchurSolver<Scalar, Exec>::Statistics *SchurSolver<Scalar, Exec>::tops() const
+{
+  if constexpr (multifrontal::writes_to_tops<Exec>)
+    if (in_tiles_) return multifrontal::as_records<Statistics>(top_statistics_);
+  return nullptr;
+}
+
 template <class Scalar, class Exec>
 void SchurSolver<Scalar, Exec>::finish_report(const Exec &exec)
 {
-  const auto   all       = multifrontal::top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_, top_statistics_);
+  const auto   all       = multifrontal::top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_, top_statistics_, tops() != nullptr);
   const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto   bytes     = report_.bytes;
   report_                = {};
@@ -107,36 +142,77 @@ void SchurSolver<Scalar, Exec>::finish_report(const Exec &exec)
   else if (report_.smallest_pivot <= tolerance) report_.status = FactorStatus::zero_pivot;
 }
 
+/// Solves for one column with the kernels for tiles of leaves; false where there are none.
+template <class Scalar, class Exec>
+bool SchurSolver<Scalar, Exec>::solve_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
+{
+  using namespace multifrontal;
+  bool done = false;
+  with_schur_tiles<Scalar>(in_tiles_ ? cut_width(tree_.chain) : 0, [&](auto K) {
+    using Kernel              = SchurTileKernel<Scalar, K()>;
+    constexpr bool is_virtual = !is_device_space<Exec>;
+    const auto     kernel     = [&](Way way) { return Kernel(solve, Arrivals{arrivals_.data()}, way); };
+    const Kernel   both       = kernel(Way::both);
+    const auto     scratch    = both.scratch(is_virtual);
+    done                      = scratch <= device::scratch_limit(exec);
+    if (!done) return;
+    const bool tries = tree_.chain.chains == 1;
+    if (tries && teams_at_once_ < 0) teams_at_once_ = is_virtual ? tiles_at_once(exec) : device::teams_at_once<Kernel>(exec, Kernel::team_size, scratch);
+    const auto launch = [&](const Kernel &k) { device::launch(exec, "ribbon::schur_solve", {k.teams(), Kernel::team_size, scratch, k.way == Way::both && k.teams() > tiles_at_once(exec)}, k); };
+    if (tries && both.teams() <= teams_at_once_) launch(both);
+    else launch(kernel(Way::up)), launch(kernel(Way::down));
+  });
+  return done;
+}
+
+/// Brings many columns through the leaves with the kernels for tiles; false where there are none.
+template <class Scalar, class Exec>
+template <bool Up>
+bool SchurSolver<Scalar, Exec>::columns_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
+{
+  using namespace multifrontal;
+  bool done = false;
+  with_schur_tiles<Scalar>(in_tiles_ ? cut_width(tree_.chain) : 0, [&](auto K) {
+    using Kernel = SchurColumnsKernel<Scalar, K(), Up>;
+    const Kernel kernel(solve);
+    const auto   scratch = kernel.scratch(!is_device_space<Exec>);
+    done                 = scratch <= device::scratch_limit(exec);
+    if (done) device::launch(exec, "ribbon::schur_solve_leaves", {kernel.teams(), Kernel::team_size, scratch}, kernel);
+  });
+  return done;
+}
+
 template <class Scalar, class Exec>
 void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
 {
   using namespace multifrontal;
   const int          w = cut_width(tree_.chain), passed = 2 * w;
-  const std::int64_t leaves = tree_.chain.chains * tree_.leaves, most = 64; // columns at once, so that what nodes pass stays smaller than a few right-hand sides
+  const std::int64_t leaves = tree_.chain.chains * tree_.leaves, most = 128; // columns at once, so that what nodes pass stays smaller than a few right-hand sides
   if (tree_.chain.rows == 0 || tree_.chain.chains == 0) return;
   for (std::int64_t first = 0; first < columns; first += most) {
-    const std::int64_t n    = std::min(most, columns - first);
-    const auto         need = static_cast<std::size_t>((leaves + tree_.chain.chains * tree_.joins) * passed * n);
+    const std::int64_t n     = std::min(most, columns - first);
+    const std::int64_t joins = tree_.chain.chains * tree_.joins, sent = (leaves + joins) * passed * n;
+    const auto         need = static_cast<std::size_t>(sent + (n == 1 ? joins * w : 0));
     if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::schur_workspace", need);
-    const SchurSolve<Scalar> part{{tree_, {}, {b + first * ldb, x + first * ldx, ldb, ldx, n, row_of_, workspace_.data(), passed}}, transposed ? factors_.transposed() : factors_, transposed};
-    const auto               at_leaves = [&](bool up) {
-      with_width_of<Scalar>(w, [&](auto K) {
+    const SchurSolve<Scalar> part{
+      {tree_, {}, {b + first * ldb, x + first * ldx, ldb, ldx, n, row_of_, workspace_.data(), passed, nullptr, nullptr, workspace_.data() + sent}}, transposed ? factors_.transposed() : factors_, transposed};
+    if (n == 1 && solve_in_tiles(exec, part)) continue;
+    const auto at_leaves = [&](bool up) {
+      if (up ? columns_in_tiles<true>(exec, part) : columns_in_tiles<false>(exec, part)) return;
+      with_width_of<Scalar, Exec>(w, [&](auto K) {
         const auto start = [&](auto C) {
           using Kernel               = SchurLeafSolveKernel<Scalar, K(), C()>;
           const std::int64_t items   = leaves * ((n + C() - 1) / C());
           const int          threads = threads_for(exec, items, Kernel::max_threads, Kernel::bytes(w, 1));
           device::launch(exec, "ribbon::schur_solve_leaves", {(items + threads - 1) / threads, threads, Kernel::bytes(w, is_device_space<Exec> ? threads : 1)}, Kernel{part, up});
         };
-        if constexpr (K() > 0) {
-          if (n > 1) return start(std::integral_constant<int, 4>());
-        }
-        start(std::integral_constant<int, 1>());
+        start(std::integral_constant<int, (K() > 0 ? 4 : 1)>());
       });
     };
     const auto at_joins = [&](bool up) {
       for (std::size_t k = 0; k < plan_.size() && w > 0; ++k) {
         const Levels &levels = plan_[up ? k : plan_.size() - 1 - k];
-        const int     block  = static_cast<int>(std::min<std::int64_t>(n, 16));
+        const int     block  = static_cast<int>(std::min<std::int64_t>(n, is_device_space<Exec> ? 4 : 16)); // few, so that there are many teams
         device::launch(exec, "ribbon::schur_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((n + block - 1) / block), is_device_space<Exec> ? 256 : 1, 0},
                        SchurJoinSolveKernel<Scalar>{part, levels, up, block});
       }

@@ -105,7 +105,7 @@ double backward_error(const ChainSystem<Scalar> &s, const std::vector<Scalar> &x
         sums[to] += std::abs(wide(s.value[e]));
       }
     for (std::size_t i = 0; i < n; ++i) {
-      if (!(std::abs(r[i]) <= rs)) rs = std::abs(r[i]);
+      if (!(std::abs(r[i]) <= rs) && !std::isnan(rs)) rs = std::abs(r[i]);
       as = std::max(as, sums[i]);
     }
     const double error = rs == 0 ? 0 : static_cast<double>(rs / (as * xs + bs));

@@ -63,6 +63,17 @@ TYPED_TEST(Schur, ManyRightHandSidesAndChains)
     }
 }
 
+// Leaves and nodes that have no neighbour at the end of a tile, of five levels, of ten; more tiles than run at the same time.
+TYPED_TEST(Schur, LeavesAndNodesWithoutNeighbours)
+{
+  for (bool ring : {false, true}) {
+    for (std::int64_t leaves : {31, 32, 33, 65, 1025})
+      for (std::int64_t columns : {1, 5}) check<TypeParam>({2 * leaves, 1, 1, 1, ring}, 1, columns, false, 1);
+    check<TypeParam>({4500, 1, 1, 1, ring}, 1, 1, false, 2);
+    check<TypeParam>({66, 3, 1, 0, ring}, 1, 2, true, 3);
+  }
+}
+
 // One unknown per leaf, after p + 1 elements: the thesis' tree.
 TEST(SchurTree, OfTheThesis)
 {

@@ -32,12 +32,12 @@ struct SchurFactors {
   int         together = 1; ///< leaves whose numbers lie side by side, for threads that have a leaf each
 
   /// Where a number of step 0 of a leaf is; the same of the next step is `count` times `together` further.
-  KOKKOS_INLINE_FUNCTION std::int64_t place(const Tree &tree, std::int64_t leaf, int count) const
+  KOKKOS_INLINE_FUNCTION std::int64_t place(const Tree &tree, std::int64_t chain, std::int64_t leaf, int count) const
   {
-    const std::int64_t tile = together == 1 ? leaf : leaf / together;
-    return tile * tree.most_rows() * count * together + (leaf - tile * together);
+    const std::int64_t slot = chain * tree.slots + leaf, tile = together == 1 ? slot : slot / together;
+    return tile * tree.most_rows() * count * together + (slot - tile * together);
   }
-  static std::int64_t                                  padded(std::int64_t leaves, int together) { return (leaves + together - 1) / together * together; }
+  static std::int64_t                                  padded(std::int64_t slots, int together) { return (slots + together - 1) / together * together; }
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t front_size(int w) { return 4 * static_cast<std::int64_t>(w) * w; }
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t join_size(int w) { return 9 * static_cast<std::int64_t>(w) * w; }
 
@@ -56,11 +56,16 @@ struct SchurFactors {
   struct Join {
     Scalar *inverse, *lower, *upper;
   };
+  /// `at`: where what the join passes is.
+  KOKKOS_INLINE_FUNCTION static Join join_at(Scalar *at, int w)
+  {
+    at += front_size(w);
+    return {at, at + w * w, at + 3 * w * w};
+  }
   KOKKOS_INLINE_FUNCTION Join join_of(const Tree &tree, std::int64_t chain, int level, std::int64_t node) const
   {
-    const int w  = cut_width(tree.chain);
-    Scalar   *at = join + tree.join_number(chain, level, node) * join_size(w) + front_size(w);
-    return {at, at + w * w, at + 3 * w * w};
+    const int w = cut_width(tree.chain);
+    return join_at(join + tree.join_number(chain, level, node) * join_size(w), w);
   }
   /// Leaves of the transposed matrix.
   SchurFactors transposed() const
@@ -100,7 +105,7 @@ struct SchurSolve {
   {
     const Tree   &tree = at.tree;
     const int     w = K ? K : cut_width(tree.chain), stride = factors.together;
-    const Scalar *l = factors.lower + factors.place(tree, leaf.chain * tree.leaves + leaf.node, factors.numbers);
+    const Scalar *l = factors.lower + factors.place(tree, leaf.chain, leaf.node, factors.numbers);
     RIBBON_UNROLL
     for (int c = 0; c < C; ++c) {
       RIBBON_UNROLL
@@ -133,11 +138,10 @@ struct SchurSolve {
   template <int K, int C, class Numbers>
   KOKKOS_INLINE_FUNCTION void leaf_down(const SchurLeaf &leaf, std::int64_t column, const Numbers &numbers) const
   {
-    const Tree        &tree = at.tree;
-    const int          w = K ? K : cut_width(tree.chain), stride = factors.together;
-    const std::int64_t number = leaf.chain * tree.leaves + leaf.node;
-    const Scalar      *u      = factors.upper + factors.place(tree, number, factors.numbers) + static_cast<std::int64_t>(leaf.own) * factors.numbers * stride;
-    const Scalar      *d      = factors.pivot + factors.place(tree, number, 1) + static_cast<std::int64_t>(leaf.own) * stride;
+    const Tree   &tree = at.tree;
+    const int     w = K ? K : cut_width(tree.chain), stride = factors.together;
+    const Scalar *u = factors.upper + factors.place(tree, leaf.chain, leaf.node, factors.numbers) + static_cast<std::int64_t>(leaf.own) * factors.numbers * stride;
+    const Scalar *d = factors.pivot + factors.place(tree, leaf.chain, leaf.node, 1) + static_cast<std::int64_t>(leaf.own) * stride;
     RIBBON_UNROLL
     for (int c = 0; c < C; ++c) {
       RIBBON_UNROLL
@@ -177,13 +181,14 @@ struct SchurSolve {
     const bool                                left = !closes && (node > 0 || tree.chain.ring), right = !closes && (node + 1 < tree.count[level] || tree.chain.ring);
     const int                                 outer = r - w;
     if (outer >= 0 && !(outer < w ? left : right)) return;
-    Scalar sum(0);
+    const Scalar *first = &at.passed(chain, level - 1, before, 0, column), *second = &at.passed(chain, level - 1, behind, 0, column);
+    Scalar        sum(0);
     for (int k = 0; k < w; ++k) {
-      const Scalar s = at.passed(chain, level - 1, before, w + k, column) + at.passed(chain, level - 1, behind, k, column);
+      const Scalar s = first[(w + k) * at.v.columns] + second[k * at.v.columns];
       sum += (outer >= 0 ? (is_transposed ? join.upper : join.lower)[k * 2 * w + outer] : is_transposed ? join.inverse[k * w + r] : join.inverse[r * w + k]) * s;
     }
     if (outer < 0) at_cut(chain, tree.cut(level, node), r, column) = sum;
-    else at.passed(chain, level, node, outer, column) = at.passed(chain, level - 1, outer < w ? before : behind, outer, column) - sum;
+    else at.passed(chain, level, node, outer, column) = (outer < w ? first : second)[outer * at.v.columns] - sum;
   }
   KOKKOS_INLINE_FUNCTION void join_down(std::int64_t chain, int level, std::int64_t node, int r, std::int64_t column) const
   {

@@ -59,8 +59,9 @@ struct SchurLeafKernel {
       load(k, k);
     }
     const std::int64_t number = leaf.chain * tree.leaves + leaf.node;
-    Scalar            *l = factors.lower + factors.place(tree, number, factors.numbers), *u = factors.upper + factors.place(tree, number, factors.numbers), *p = factors.pivot + factors.place(tree, number, 1);
-    Statistics         statistics;
+    Scalar            *l = factors.lower + factors.place(tree, leaf.chain, leaf.node, factors.numbers), *u = factors.upper + factors.place(tree, leaf.chain, leaf.node, factors.numbers),
+           *p = factors.pivot + factors.place(tree, leaf.chain, leaf.node, 1);
+    Statistics statistics;
     for (int j = 0; j < leaf.own; ++j, l += factors.numbers * stride, u += factors.numbers * stride, p += stride) {
       load(w, j + w);
       const Scalar d    = row(0, 0) == Scalar(0) ? Scalar(0) : reciprocal(row(0, 0)); // what follows stays finite
