@@ -119,7 +119,8 @@ public:
       reduced_ = LineSolver<Scalar, Exec>(exec, line, reduced);
       if (!reduced_.report().ok()) failure = "the reduced system is singular";
     }
-    if (joined && !dots_beside_separators()) joined_ = JoinedBoundaries<Scalar, Memory>(exec, reduced.values, couplings, cut.S(), ends_[0].width, cut.parts() * cut.lines);
+    if constexpr (std::is_same_v<Scalar, double>)
+      if (joined && !dots_beside_separators()) joined_ = JoinedBoundaries<Scalar, Memory>(exec, reduced.values, couplings, cut.S(), ends_[0].width, cut.parts() * cut.lines);
     if (!known_ || (joined_.empty() ? dots_beside_separators() : cut.tail == 0)) return;
     const Dots dots = dot_products(nullptr, lines);
     splits_         = Dots::most_splits(dots, device::multiprocessors(exec));
