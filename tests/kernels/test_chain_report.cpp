@@ -93,6 +93,30 @@ TEST(ChainReport, RowsThatDifferByHundredsOfOrders)
       }
 }
 
+TEST(ChainReport, DeterminantsOfPivotsFarFromTheOthers)
+{
+  for (double last : {1e-280, 1e280}) {
+    ChainSystem<double> s{{64, 1, 1, 1}};
+    s.fill([&](std::int64_t i, int d) { return d != 0 ? 0.0 : i < 63 ? (last < 1 ? 0.05 : 20) : last; });
+    ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {});
+    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+    EXPECT_NEAR(solver.report().log_abs_det, 63 * std::log(last < 1 ? 0.05 : 20) + std::log(last), 1e-9);
+  }
+}
+
+// Triangular bands take it to no pivot.
+TEST(ChainReport, NumbersThatAreNoneInTriangularBands)
+{
+  for (const auto &[kl, ku] : {std::pair(0, 1), std::pair(2, 0), std::pair(0, 0)})
+    for (std::int64_t leaf : {0, 8}) {
+      ChainSystem<double> s{{40, 1, kl, ku}};
+      s.fill([kl = kl, ku = ku](std::int64_t i, int d) { return i == 20 && d == ku - kl ? std::nan("") : d == 0 ? 4.0 : 1.0; });
+      ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
+      solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+      EXPECT_EQ(solver.report().status, ribbon::FactorStatus::not_finite) << kl << ku << leaf;
+    }
+}
+
 TEST(ChainReport, NeumannAndRingOfDifferencesAreSingular)
 {
   for (std::int64_t leaf : {0, 10})

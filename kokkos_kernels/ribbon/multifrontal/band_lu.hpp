@@ -76,9 +76,12 @@ struct BandLu {
       } else {
         for (int k = -kl; k <= ku + kl; ++k) to[k] = Scalar(0);
         for (auto e = at; e < stop; ++e) {
-          const std::int64_t j                     = A.local.column[e];
-          in_row                                   = std::max(in_row, absolute(A.local.value[e]));
-          to[(A.place_of ? A.place_of[j] : j) - i] = A.local.value[e];
+          const std::int64_t j    = A.local.column[e];
+          const std::int64_t at_j = A.place_of ? A.place_of[j] : j;
+          const Real         size = absolute(A.local.value[e]);
+          in_row                  = std::max(in_row, size);
+          to[at_j - i]            = A.local.value[e];
+          if ((kl == 0 || ku == 0) && !is_finite(size)) statistics.look(size, size, at_j); // which elimination takes to no diagonal there
         }
       }
       if (row_scale) {

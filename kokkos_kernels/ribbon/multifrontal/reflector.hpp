@@ -139,6 +139,9 @@ struct PivotStatistics {
   KOKKOS_INLINE_FUNCTION void take(Real pivot, Real scale, std::int64_t j)
   {
     const Real size = pivot < 0 ? -pivot : pivot;
+#ifndef __CUDA_ARCH__
+    if (!(size > Real(1e-30) && size < Real(1e30))) settle(); // the product of both may be 0 or infinite
+#endif
     product *= static_cast<double>(size);
     if (!is_tame() || !is_finite(scale)) look(size, scale, j);
     else if (!(size >= smallest * scale)) smallest = size / scale, column = j;
