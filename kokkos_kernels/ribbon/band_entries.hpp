@@ -40,10 +40,10 @@ struct BandEntries {
     return (*this)(c, i / block, e, static_cast<int>(a), static_cast<int>(j % block));
   }
   /// The power of two that brings the largest entry of a row between 1 and 2; 1 for rows of zeros, and where one is not finite.
-  KOKKOS_FUNCTION Real row_scale(std::int64_t c, std::int64_t i, int a = 0) const
+  KOKKOS_FUNCTION Real        row_scale(std::int64_t c, std::int64_t i, int a = 0) const { return power_of_two_for(row_max(c, i, a)); }
+  KOKKOS_FUNCTION static Real power_of_two_for(Real largest)
   {
-    const Real largest = row_max(c, i, a);
-    Real       scale   = 1;
+    Real scale = 1;
     if (!(largest > 0 && is_finite(largest))) return scale;
     while (largest * scale >= 2) scale *= Real(0.5);
     while (largest * scale < 1) scale *= 2;

@@ -88,32 +88,43 @@ struct JoinTile {
   /// The cut of the tile that a join above it solves for: that at its beginning or the one at its end.
   KOKKOS_INLINE_FUNCTION int found_above(int level) const { return (above >> (level - 1 - lowest)) % 2 == 1 ? 0 : leaves_of_chain; }
 
-  /// Asks for what a team will read of the joins of its tile and, on the way down, of those above it. A warp asks for a join.
-  template <bool Up>
-  KOKKOS_INLINE_FUNCTION void prefetch(int v) const
+  /// A warp asks for so many bytes.
+  KOKKOS_INLINE_FUNCTION static void ask(int v, const Scalar *numbers, int bytes)
   {
-    constexpr int bytes = 64, lines = (4 * W * W * static_cast<int>(sizeof(Scalar)) + bytes - 1) / bytes; // Q, or all from R to what is subtracted
-    const auto    ask = [&](std::int64_t number) {
-      const Factors<Scalar> &factors = solve.factors;
-      const auto             join    = typename Factors<Scalar>::Join(factors.join + number * Factors<Scalar>::join_size(W), W);
-      const char            *at      = reinterpret_cast<const char *>(Up ? join.q : join.r);
-      for (int k = v % 32; k < lines; k += 32) device::prefetch(at + k * bytes);
-    };
+    constexpr int line = 64;
+    for (int k = v % 32; k * line < bytes; k += 32) device::prefetch(reinterpret_cast<const char *>(numbers) + k * line);
+  }
+  /// Calls body(number) for the joins of the tile and, if asked, for those above it: a warp has a join.
+  template <class Body>
+  KOKKOS_INLINE_FUNCTION void for_joins(int v, bool above_too, const Body &body) const
+  {
     const Tree &tree = solve.tree;
     for (int level = lowest; level > 0; --level) {
       const Nodes here = nodes(chains, above, lowest, level);
       for (int j = v / 32; j < here.count; j += max_threads / 32)
-        if (here.is_join(j)) ask(here.join_number(j));
+        if (here.is_join(j)) body(here.join_number(j));
     }
-    for (int level = lowest + 1 + v / 32; !Up && level <= tree.levels; level += max_threads / 32)
-      if (tree.is_join(level, above >> (level - lowest))) ask(tree.join_number(chain0, level, above >> (level - lowest)));
-    if (Up && chain0 + 1 == tree.chain.chains && above < tree.joins && v >= max_threads - 32) ask(chain0 * tree.joins + tree.joins - 1 - above); // one of those above the tiles, which are about as many
+    for (int level = lowest + 1 + v / 32; above_too && level <= tree.levels; level += max_threads / 32)
+      if (tree.is_join(level, above >> (level - lowest))) body(tree.join_number(chain0, level, above >> (level - lowest)));
+  }
+  /// Asks for what a team will read of the joins of its tile and, on the way down, of those above it.
+  template <bool Up>
+  KOKKOS_INLINE_FUNCTION void prefetch(int v) const
+  {
+    const auto ask_for = [&](std::int64_t number) { // Q, or all from R to what is subtracted
+      const Factors<Scalar> &factors = solve.factors;
+      const auto             join    = typename Factors<Scalar>::Join(factors.join + number * Factors<Scalar>::join_size(W), W);
+      ask(v, Up ? join.q : join.r, 4 * W * W * static_cast<int>(sizeof(Scalar)));
+    };
+    const Tree &tree = solve.tree;
+    for_joins(v, !Up, ask_for);
+    if (Up && chain0 + 1 == tree.chain.chains && above < tree.joins && v >= max_threads - 32) ask_for(chain0 * tree.joins + tree.joins - 1 - above); // one of those above the tiles, which are about as many
   }
 };
 
-/// Joins for one column: a thread has a row of a join.
-template <class Scalar, int W>
-struct QrRowJoins : JoinTile<Scalar, W> {
+/// Joins for one column: a thread has a row of a join. Nodes pass N numbers on.
+template <class Scalar, int W, int N>
+struct RowJoins : JoinTile<Scalar, W> {
   using Base = JoinTile<Scalar, W>;
   using Base::chain0;
   using Base::chains;
@@ -125,7 +136,7 @@ struct QrRowJoins : JoinTile<Scalar, W> {
 
   /// What nodes pass on, of two levels.
   struct Passed {
-    Rows at[2][leaves];
+    Scalar at[2][leaves][N];
   };
   /// One more cut, for what is between those of a join above the tile.
   KOKKOS_INLINE_FUNCTION static std::size_t cuts_bytes(const Tree &tree) { return device::align16(static_cast<std::size_t>(Base::most_cuts(tree) + 1) * sizeof(Rows)); }
@@ -138,6 +149,42 @@ struct QrRowJoins : JoinTile<Scalar, W> {
     });
     team.barrier();
   }
+
+  /// All joins on the way up, join(node, level, j, r) for each of their `rows` rows; what the leaves pass is in passed.at[0]. Returns whether the team came to the top. `flag`: in team scratch.
+  template <int rows, class Team, class Threads, class Join>
+  KOKKOS_INLINE_FUNCTION bool up_rows(const Team &team, Threads &threads, const Arrivals &arrivals, Passed &passed, int *flag, const Join &join) const
+  {
+    const Tree &tree = solve.tree;
+    return climb(team, tree, arrivals, chain0, this->above, 0, 1, flag, [&](const Levels &stage, std::int64_t top) {
+      const int groups = stage.bottom == 0 ? chains : 1;
+      if (stage.bottom > 0)
+        items(team, threads, this->nodes_at(1, stage.top, stage.bottom) * N, [&](int item) {
+          const int  j = item / N, k = item - j * N;
+          const Node n = this->node_at(top, stage.top, stage.bottom, j);
+          if (this->is_there(n, stage.bottom)) passed.at[stage.bottom % 2][j][k] = solve.passed(n.chain, stage.bottom, n.node, k, 0);
+        });
+      for (int level = stage.bottom + 1; level <= stage.top; ++level)
+        items(team, threads, this->nodes_at(groups, stage.top, level) * rows, [&](int item) {
+          const int j = item / rows;
+          join(this->node_at(top, stage.top, level, j), level, j, item - j * rows);
+        });
+      if (stage.top < tree.top() || tree.is_piece()) items(team, threads, N, [&](int k) { solve.passed(chain0, stage.top, top, k, 0) = passed.at[stage.top % 2][0][k]; });
+    });
+  }
+};
+
+/// Q^H and R of joins for one column.
+template <class Scalar, int W>
+struct QrRowJoins : RowJoins<Scalar, W, W> {
+  using Base = RowJoins<Scalar, W, W>;
+  using Base::Base;
+  using Base::chain0;
+  using Base::chains;
+  using Base::items;
+  using Base::solve;
+  using typename Base::Node;
+  using typename Base::Passed;
+  using typename Base::Rows;
 
   /// Row r of Q^H times what the children of a node pass.
   KOKKOS_INLINE_FUNCTION void join(const Node &n, int level, int j, int r, Passed &passed) const
@@ -162,26 +209,10 @@ struct QrRowJoins : JoinTile<Scalar, W> {
     if (r >= W) to[r - W] = sum + other;
     else this->cut_values(n.chain, level, n.node, 0)[r] = sum + other;
   }
-  /// All joins on the way up; what the leaves pass is in passed.at[0]. Returns whether the team came to the top. `flag`: in team scratch.
   template <class Team, class Threads>
   KOKKOS_INLINE_FUNCTION bool up(const Team &team, Threads &threads, const Arrivals &arrivals, Passed &passed, int *flag) const
   {
-    const Tree &tree = solve.tree;
-    return climb(team, tree, arrivals, chain0, this->above, 0, 1, flag, [&](const Levels &stage, std::int64_t top) {
-      const int groups = stage.bottom == 0 ? chains : 1;
-      if (stage.bottom > 0)
-        items(team, threads, this->nodes_at(1, stage.top, stage.bottom) * W, [&](int item) {
-          const int  j = item / W, k = item - j * W;
-          const Node n = this->node_at(top, stage.top, stage.bottom, j);
-          if (this->is_there(n, stage.bottom)) passed.at[stage.bottom % 2][j][k] = solve.passed(n.chain, stage.bottom, n.node, k, 0);
-        });
-      for (int level = stage.bottom + 1; level <= stage.top; ++level)
-        items(team, threads, this->nodes_at(groups, stage.top, level) * 2 * W, [&](int item) {
-          const int j = item / (2 * W);
-          join(this->node_at(top, stage.top, level, j), level, j, item - j * 2 * W, passed);
-        });
-      if (stage.top < tree.top() || tree.is_piece()) items(team, threads, W, [&](int k) { solve.passed(chain0, stage.top, top, k, 0) = passed.at[stage.top % 2][0][k]; });
-    });
+    return this->template up_rows<2 * W>(team, threads, arrivals, passed, flag, [&](const Node &n, int level, int j, int r) { join(n, level, j, r, passed); });
   }
 
   /// Row r of what a join has to substitute, from the unknowns of the cuts before and behind.

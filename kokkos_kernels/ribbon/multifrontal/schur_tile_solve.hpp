@@ -7,53 +7,26 @@
 
 namespace ribbon::multifrontal {
 
-/// Joins for one column: a thread has a row of a join.
+/// Joins for one column; nodes pass numbers for the cut before, and for that behind.
 template <class Scalar, int w>
-struct SchurRowJoins : JoinTile<Scalar, w> {
-  using Base = JoinTile<Scalar, w>;
+struct SchurRowJoins : RowJoins<Scalar, w, 2 * w> {
+  using Base = RowJoins<Scalar, w, 2 * w>;
   using Base::chain0;
   using Base::chains;
-  using Base::leaves;
+  using Base::items;
   using Base::solve;
   using typename Base::Node;
-  using Rows = Scalar[w];
+  using typename Base::Passed;
+  using typename Base::Rows;
   using Join = typename SchurFactors<Scalar>::Join;
   const SchurFactors<Scalar> &factors;
   bool                        is_transposed;
   KOKKOS_INLINE_FUNCTION      SchurRowJoins(const QrSolve<Scalar> &s, const SchurFactors<Scalar> &f, bool transposed, std::int64_t number) : Base(s, number), factors(f), is_transposed(transposed) { }
 
-  /// What nodes pass on, of two levels: for the cut before, and that behind.
-  struct Passed {
-    Scalar at[2][leaves][2 * w];
-  };
-  /// One more cut, for what is between those of a join above the tile.
-  KOKKOS_INLINE_FUNCTION static std::size_t cuts_bytes(const Tree &tree) { return device::align16(static_cast<std::size_t>(Base::most_cuts(tree) + 1) * sizeof(Rows)); }
-
-  template <class Team, class Threads, class Body>
-  KOKKOS_INLINE_FUNCTION static void items(const Team &team, Threads &threads, int n, const Body &body)
-  {
-    threads.for_each([&](int v, auto &) {
-      for (int item = v; item < n; item += Base::max_threads) body(item);
-    });
-    team.barrier();
-  }
-
-  /// Asks for what a team will read of the joins of its tile and, on the way down, of those above it. A warp asks for a join.
+  /// Asks for what a team will read of the joins of its tile and of those above it.
   KOKKOS_INLINE_FUNCTION void prefetch(int v) const
   {
-    constexpr int bytes = 64, lines = (9 * w * w * static_cast<int>(sizeof(Scalar)) + bytes - 1) / bytes;
-    const Tree   &tree = solve.tree;
-    const auto    ask  = [&](std::int64_t number) {
-      const char *at = reinterpret_cast<const char *>(factors.join + number * SchurFactors<Scalar>::join_size(w));
-      for (int k = v % 32; k < lines; k += 32) device::prefetch(at + k * bytes);
-    };
-    for (int level = this->lowest; level > 0; --level) {
-      const auto here = this->nodes(chains, this->above, this->lowest, level);
-      for (int j = v / 32; j < here.count; j += Base::max_threads / 32)
-        if (here.is_join(j)) ask(here.join_number(j));
-    }
-    for (int level = this->lowest + 1 + v / 32; level <= tree.levels; level += Base::max_threads / 32)
-      if (tree.is_join(level, this->above >> (level - this->lowest))) ask(tree.join_number(chain0, level, this->above >> (level - this->lowest)));
+    this->for_joins(v, true, [&](std::int64_t number) { this->ask(v, factors.join + number * SchurFactors<Scalar>::join_size(w), 9 * w * w * static_cast<int>(sizeof(Scalar))); });
   }
 
   /// Row r of a join: of its cut, then of the cuts before and behind it.
@@ -78,26 +51,10 @@ struct SchurRowJoins : JoinTile<Scalar, w> {
     if (r < w) this->cut_values(n.chain, level, n.node, 0)[r] = sum;
     else if (!closes) to[r - w] = (r < 2 * w ? before : behind)[r - w] - sum;
   }
-  /// All joins on the way up; what the leaves pass is in passed.at[0]. Returns whether the team came to the top. `flag`: in team scratch.
   template <class Team, class Threads>
   KOKKOS_INLINE_FUNCTION bool up(const Team &team, Threads &threads, const Arrivals &arrivals, Passed &passed, int *flag) const
   {
-    const Tree &tree = solve.tree;
-    return climb(team, tree, arrivals, chain0, this->above, 0, 1, flag, [&](const Levels &stage, std::int64_t top) {
-      const int groups = stage.bottom == 0 ? chains : 1;
-      if (stage.bottom > 0)
-        items(team, threads, this->nodes_at(1, stage.top, stage.bottom) * 2 * w, [&](int item) {
-          const int  j = item / (2 * w), k = item - j * 2 * w;
-          const Node n = this->node_at(top, stage.top, stage.bottom, j);
-          if (this->is_there(n, stage.bottom)) passed.at[stage.bottom % 2][j][k] = solve.passed(n.chain, stage.bottom, n.node, k, 0);
-        });
-      for (int level = stage.bottom + 1; level <= stage.top; ++level)
-        items(team, threads, this->nodes_at(groups, stage.top, level) * 3 * w, [&](int item) {
-          const int j = item / (3 * w);
-          join(this->node_at(top, stage.top, level, j), level, j, item - j * 3 * w, passed);
-        });
-      if (stage.top < tree.top()) items(team, threads, 2 * w, [&](int k) { solve.passed(chain0, stage.top, top, k, 0) = passed.at[stage.top % 2][0][k]; });
-    });
+    return this->template up_rows<3 * w>(team, threads, arrivals, passed, flag, [&](const Node &n, int level, int j, int r) { join(n, level, j, r, passed); });
   }
 
   /// Unknown r of the cut of a join, from those of the cuts before and behind it.
