@@ -272,7 +272,8 @@ struct SchurLeafTile {
       RIBBON_UNROLL
       for (int k = 0; k < w; ++k)
         if (magnitude(in[w + k][lane]) > most) most = magnitude(in[w + k][lane]);
-      shared.pivots[lane].take(in[width][lane], most * magnitude(in[width][lane]), first + t);
+      const Real largest = most * magnitude(in[width][lane]);
+      shared.pivots[lane].take(shared.pivots[lane].seen(), in[width][lane], largest, is_finite(largest), first + t);
     }
   }
   /// What a leaf leaves over, by rows, those of the cut before first.
