@@ -81,12 +81,13 @@ struct SchurLeafTile {
     const int n = shared.end[lane] - shared.first[lane] - q * chunk;
     return n < chunk ? n : chunk;
   }
-  /// Whether the rows of chunk q have an entry at every place of the band, none of them around the ends of a ring, so that their column indices are not read.
+  /// Whether the rows of chunk q have an entry at every place of the band, none of them around the ends of a ring, so that their column indices are not read; or nothing of them is.
   KOKKOS_INLINE_FUNCTION bool is_full(std::int64_t tile, int q, int lane, const Shared &shared) const
   {
     const Chain        &c     = tree.chain;
     const int           n     = rows_of(q, lane, shared);
     const std::int32_t *begin = shared.row_begin[q % 6][lane];
+    if (shared.end[lane] == 0 || (n <= 0 && shared.right[lane])) return true; // no leaf, or behind it
     if (!is_plain() || n <= 0 || (n < chunk && !shared.right[lane]) || between(begin[0], begin[n]) != n * width) return false;
     if (!c.ring) return true;
     const Place        at = place(tile, lane);
