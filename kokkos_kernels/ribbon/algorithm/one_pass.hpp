@@ -303,12 +303,11 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const int                    size              = team.size();
-    const std::size_t            words             = tile_words(shape);
-    Scalar                      *tile              = reinterpret_cast<Scalar *>(team.scratch());
-    Scalar                      *r_own             = reinterpret_cast<Scalar *>(team.scratch() + device::align16(words * sizeof(Scalar)));
-    constexpr bool               z_replaces_r_left = Scheme::couples_left;
-    Scalar                      *z = r_own + S * size, *r_left = z;
+    const int                    size    = team.size();
+    const std::size_t            words   = tile_words(shape);
+    Scalar                      *tile    = reinterpret_cast<Scalar *>(team.scratch());
+    Scalar                      *r_own   = reinterpret_cast<Scalar *>(team.scratch() + device::align16(words * sizeof(Scalar)));
+    Scalar                      *r_left  = r_own + S * size;
     char                        *fetched = reinterpret_cast<char *>(r_own) + device::align16(exchanged * sizeof(Scalar) * static_cast<std::size_t>(size)); // or virtual states
     device::Threads<State, Team> threads(team, fetched + (Staged ? device::Arrival::bytes : 0));
 
@@ -344,47 +343,12 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
       });
     });
     team.barrier();
-    const bool share = correct || shape.window > Reduced::most_formed_twice;
-    for_pieces([&](int v, State &s) {
-      const Piece p     = piece(team, v, tile);
-      const int   left  = shape.left_of(p.chunk);
-      const int   begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
-      for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
-      // Every chunk forms its left neighbour's separators once more, both at once where the registers suffice: mostly cheaper than a second
-      // barrier, which pays where many short chunks have long windows.
-      bool both = false;
-      if constexpr (S == 1) both = left >= 0 && begin == left_begin && !share;
-      if (both) this->template apply_inverse<false, S == 1 ? 2 : 1>(p, p.chunk, begin, r_own, r_left, s.z);
-      else {
-        this->template apply_inverse<false, 1>(p, p.chunk, begin, r_own, r_left, s.z);
-        if (share && !z_replaces_r_left) this->publish(team, p, s.z[0], z);
-        if (!share && left >= 0) this->template apply_inverse<false, 1>(p, left, left_begin, r_own, r_left, s.z + 1);
-      }
-    });
-    if (share) team.barrier();
-    if (correct && Scheme::couples_left) {
-      for_pieces([&](int v, State &) { this->subtract_left(piece(team, v, tile), r_own, r_left); });
-      team.barrier();
-    }
-    if (share && z_replaces_r_left) {
-      for_pieces([&](int v, State &s) { this->publish(team, piece(team, v, tile), s.z[0], z); });
-      team.barrier();
-    }
-    if (correct) {
-      for_pieces([&](int v, State &) { this->reduced_residual(team, piece(team, v, tile), z, r_own); });
-      team.barrier();
-      for_pieces([&](int v, State &s) {
-        const Piece p = piece(team, v, tile);
-        this->template apply_inverse<true, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, nullptr, s.z);
-        this->publish(team, p, s.z[0], z);
-      });
-      team.barrier();
-    }
+    const auto    each = [&](const auto &phase) { for_pieces([&](int v, State &s) { phase(piece(team, v, tile), s); }); };
+    const Scalar *z    = this->solve_reduced(team, each, r_own, r_left, correct);
     for_pieces([&](int v, State &s) {
       const Piece p    = piece(team, v, tile);
       const int   left = shape.left_of(p.chunk);
-      if (share && left >= 0)
-        for (int a = 0; a < S; ++a) s.z[1][a] = z[((left * S + a) << shape.lane_bits) + p.lane];
+      for (int a = 0; z && a < S; ++a) s.z[1][a] = left >= 0 ? z[((left * S + a) << shape.lane_bits) + p.lane] : Scalar(0);
       this->pass_known(p, s.z[1]);
       with_block(team, p, fetched, [&](const auto &block) { backward(p, s, block); });
       if constexpr (Staged) staged.template release<Team>(out, x);

@@ -138,6 +138,7 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
     int                                      round  = 0;
     for (std::int64_t number = team.league_rank(); number < tiles; ++round) {
       const typename StagedTile<Scalar, 1>::Lines own{number * lanes, static_cast<int>(lines - number * lanes < lanes ? lines - number * lanes : lanes)};
+      const auto                                  each    = [&](const auto &step) { threads.for_each([&](int v, State &s) { step(this->piece(team, v, tile, number), s); }); };
       const auto                                  line_of = [&](int lane) { return own.first + lane < lines ? own.first + lane : lines - 1; };
       threads.for_each([&](int v, State &) {
         staged.bring(team, v, own, in, b, round);
@@ -154,10 +155,16 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
         });
       });
       team.barrier();
-      threads.for_each([&](int v, State &s) {
-        const Piece p = this->piece(team, v, tile, number);
+      Scalar *r = r_own, *other = r_left;
+      if (shape.halvings > 0) {
+        each([&](const Piece &p, State &) { this->subtract_left(p, r_own, r_left); });
+        team.barrier();
+        this->halve(team, each, r, other);
+      }
+      each([&](const Piece &p, State &s) {
         for (int a = 0; a < S; ++a) s.z[0][a] = Scalar(0);
-        this->template apply_inverse<false, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, r_left, s.z);
+        if (shape.halvings > 0) this->template apply_inverse<true, 1>(p, p.chunk, shape.halved_window_begin(p.chunk), r, nullptr, s.z);
+        else this->template apply_inverse<false, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, r_left, s.z);
         if (p.active && phase != Phase::solve) tell(buffer, p, s, f_sep);
       });
       if (phase == Phase::announce) return;

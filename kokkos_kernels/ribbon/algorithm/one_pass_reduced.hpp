@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file one_pass_reduced.hpp  The reduced system between the two sweeps of the one-pass kernel: product with its inverse, one step of refinement.
+/// @file one_pass_reduced.hpp  The reduced system between the two sweeps of the one-pass kernel: steps of cyclic reduction, product with the inverse of what is left, one step of refinement.
 #pragma once
 
 #include <ribbon/algorithm/one_pass_shape.hpp>
@@ -19,10 +19,12 @@ constexpr bool takes_continued(int slots)
 /// @tparam Continued  lines may be pieces of longer ones
 template <class Scheme, bool Staged, bool Continued>
 struct OnePassReduced {
-  using Scalar                = typename Scheme::Scalar;
-  static constexpr int  S     = Scheme::separators;
-  static constexpr bool joins = false; ///< as a JoinedOnePassKernel does
-  using Square                = SquareBlock<Scalar, S>;
+  using Scalar                 = typename Scheme::Scalar;
+  static constexpr int  S      = Scheme::separators;
+  static constexpr bool joins  = false;  ///< as a JoinedOnePassKernel does
+  static constexpr bool halves = Staged; ///< takes shapes with halvings
+  using Square                 = SquareBlock<Scalar, S>;
+  using Steps                  = StepBlocks<Scalar, S>;
 
   /// Windows of more blocks: a chunk gets its left separators from its neighbour, a barrier more, and does not form them once more. Measured on an H200.
   static constexpr int most_formed_twice = !Scheme::couples_left && S > 2 ? 2 : Staged ? 8 : S == 2 && Scheme::block == 1 && sizeof(Scalar) > 8 ? 6 : 1 << 30;
@@ -37,12 +39,13 @@ struct OnePassReduced {
   OnePassShape      shape;
   const Square     *inverse;         ///< blocks of the reduced inverse: (class, chunk, window), staged (class, window, chunk), since warps read several chunks then
   const Square     *reduced;         ///< (class, chunk, 3): lower, diag, upper
+  const Steps      *steps = nullptr; ///< (class, step, chunk)
   const Square     *outer = nullptr; ///< of continued lines, else null: (class, 2), couplings of the first chunk's separators and of the last ones to what is known
   Square            outer_of_one[2]; ///< the same of a single class
   KnownRows<Scalar> known;
 
   /// z[i] += block row c - i of the reduced inverse (indices modulo the chunks) times r = r_own - r_left of the right neighbour, or r = r_own
-  /// for a residual. The windows of all these block rows begin at block q.
+  /// for a residual and after steps of cyclic reduction. The windows of all these block rows begin at block q.
   template <bool residual, int block_rows>
   KOKKOS_FUNCTION void apply_inverse(const Place &p, int c, int q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[S]) const
   {
@@ -57,7 +60,7 @@ struct OnePassReduced {
   template <bool residual, int block_rows, int batch>
   KOKKOS_FUNCTION void apply_some(const Place &p, int c, int w, int &q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[S]) const
   {
-    const int     T = shape.split.chunks, W = shape.window;
+    const int     T = shape.split.chunks, W = shape.window, stride = halves && residual ? 1 << shape.halvings : 1;
     const int     along = Staged ? T : 1, across = Staged ? 1 : W, previous = c > 0 ? -across : (T - 1) * across;
     const Square *G = inverse + (static_cast<std::int64_t>(p.cls) * T * W + c * across + w * along);
     Square        block[batch][block_rows];
@@ -71,7 +74,7 @@ struct OnePassReduced {
     if (S > 1) ask();
     RIBBON_UNROLL
     for (int k = 0; k < batch; ++k) {
-      const int next = q + 1 == T ? 0 : q + 1;
+      const int next = q + stride >= T ? q + stride - T : q + stride;
       for (int e = 0; e < S; ++e) {
         r[k][e] = r_own[((q * S + e) << shape.lane_bits) + p.lane];
         if constexpr (!residual && Scheme::couples_left) r[k][e] -= r_left[((next * S + e) << shape.lane_bits) + p.lane];
@@ -109,6 +112,110 @@ struct OnePassReduced {
       }
       team.write(&r_own[((c * S + a) << shape.lane_bits) + p.lane], r, shape.readers(c));
     }
+  }
+
+  /// Step k of cyclic reduction. Blocks beyond the ends of a line that is not periodic are zero.
+  template <class Team>
+  KOKKOS_FUNCTION void halve(const Team &team, const Place &p, int k, const Scalar *from, Scalar *to) const
+  {
+    const int  T = shape.split.chunks, c = p.chunk, stride = 1 << k, left = c < stride ? c - stride + T : c - stride, right = c + stride < T ? c + stride : c + stride - T;
+    const auto both = read_only(&steps[(p.cls * shape.halvings + k) * T + c]);
+    Scalar     r[S];
+    for (int a = 0; a < S; ++a) r[a] = from[((c * S + a) << shape.lane_bits) + p.lane];
+    for (int e = 0; e < S; ++e) {
+      const Scalar before = from[((left * S + e) << shape.lane_bits) + p.lane], behind = from[((right * S + e) << shape.lane_bits) + p.lane];
+      for (int a = 0; a < S; ++a) add_product(r[a], both.left[a * S + e], before), add_product(r[a], both.right[a * S + e], behind);
+    }
+    for (int a = 0; a < S; ++a) team.write(&to[((c * S + a) << shape.lane_bits) + p.lane], r[a], shape.readers(c));
+  }
+
+  /// All steps, each with a barrier after it. `other` becomes the array that nobody reads any more.
+  template <class Team, class Each>
+  KOKKOS_FUNCTION void halve(const Team &team, const Each &each, Scalar *&r, Scalar *&other) const
+  {
+    for (int k = 0; k < shape.halvings; ++k) {
+      each([&](const Place &p, auto &) { halve(team, p, k, r, other); });
+      team.barrier();
+      Scalar *const next = other;
+      other = r, r = next;
+    }
+  }
+
+  /// The reduced systems by steps of cyclic reduction and the inverse of what they leave, as solve_reduced().
+  template <class Team, class Each>
+  KOKKOS_FUNCTION Scalar *solve_halved(const Team &team, const Each &each, Scalar *r, Scalar *r_left, bool correct) const
+  {
+    Scalar *other = r_left;
+    each([&](const Place &p, auto &s) {
+      if (Scheme::couples_left) subtract_left(p, r, r_left);
+      for (int a = 0; a < S; ++a) {
+        Scalar *const own = &r[((p.chunk * S + a) << shape.lane_bits) + p.lane];
+        s.z[0][a] = Scalar(0), s.z[1][a] = *own;
+        if (Team::spans_blocks && Scheme::couples_left) team.write(own, s.z[1][a], shape.readers(p.chunk));
+      }
+    });
+    if (Scheme::couples_left) team.barrier();
+    for (bool again = correct;; again = false) {
+      halve(team, each, r, other);
+      each([&](const Place &p, auto &s) {
+        apply_inverse<true, 1>(p, p.chunk, shape.halved_window_begin(p.chunk), r, nullptr, s.z);
+        publish(team, p, s.z[0], other);
+      });
+      team.barrier();
+      if (!again) return other;
+      each([&](const Place &p, auto &s) {
+        for (int a = 0; a < S; ++a) r[((p.chunk * S + a) << shape.lane_bits) + p.lane] = s.z[1][a];
+        reduced_residual(team, p, other, r);
+      });
+      team.barrier();
+    }
+  }
+
+  /// The reduced systems of a tile, a barrier after the forward sweep: state.z, own separators and those to the left, or else the array of all separators, a barrier before. each(phase) calls
+  /// phase(place, state) for all virtual threads with a chunk.
+  template <class Team, class Each>
+  KOKKOS_FUNCTION const Scalar *solve_reduced(const Team &team, const Each &each, Scalar *r_own, Scalar *r_left, bool correct) const
+  {
+    if constexpr (halves)
+      if (shape.halvings > 0) return solve_halved(team, each, r_own, r_left, correct);
+    constexpr bool z_replaces_r_left = Scheme::couples_left;
+    Scalar *const  z                 = r_left;
+    const bool     share             = correct || shape.window > most_formed_twice;
+    each([&](const Place &p, auto &s) {
+      const int left  = shape.left_of(p.chunk);
+      const int begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
+      for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
+      // Every chunk forms its left neighbour's separators once more, both at once where the registers suffice: mostly cheaper than a second
+      // barrier, which pays where many short chunks have long windows.
+      bool both = false;
+      if constexpr (S == 1) both = left >= 0 && begin == left_begin && !share;
+      if (both) apply_inverse<false, S == 1 ? 2 : 1>(p, p.chunk, begin, r_own, r_left, s.z);
+      else {
+        apply_inverse<false, 1>(p, p.chunk, begin, r_own, r_left, s.z);
+        if (share && !z_replaces_r_left) publish(team, p, s.z[0], z);
+        if (!share && left >= 0) apply_inverse<false, 1>(p, left, left_begin, r_own, r_left, s.z + 1);
+      }
+    });
+    if (!share) return nullptr;
+    team.barrier();
+    if (correct && Scheme::couples_left) {
+      each([&](const Place &p, auto &) { subtract_left(p, r_own, r_left); });
+      team.barrier();
+    }
+    if (z_replaces_r_left) {
+      each([&](const Place &p, auto &s) { publish(team, p, s.z[0], z); });
+      team.barrier();
+    }
+    if (correct) {
+      each([&](const Place &p, auto &) { reduced_residual(team, p, z, r_own); });
+      team.barrier();
+      each([&](const Place &p, auto &s) {
+        apply_inverse<true, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, nullptr, s.z);
+        publish(team, p, s.z[0], z);
+      });
+      team.barrier();
+    }
+    return z;
   }
 
   /// Lines are pieces of longer ones, and what lies beside them is known.

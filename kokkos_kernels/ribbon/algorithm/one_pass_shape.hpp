@@ -40,9 +40,10 @@ struct OnePassShape {
   int        lane_bits = 5;                ///< lines per team = 2^lane_bits
   int        blocks = 1, block_chunks = 0; ///< thread blocks of a team; chunks of a block, the last one may have fewer
   int        pitch = 0, gap = 0;           ///< staged: distance of two lines in scratch; empty places before the last chunk of a line
-  int        idle   = 0;                   ///< staged: threads before those of the last chunk that have none
-  int        window = 0;                   ///< blocks of the reduced inverse that are kept per block row
-  int        reach  = 0;                   ///< of them, blocks to either side of the diagonal
+  int        idle     = 0;                 ///< staged: threads before those of the last chunk that have none
+  int        halvings = 0;                 ///< steps of parallel cyclic reduction before the reduced inverse, that of the chunks 2^halvings apart
+  int        window   = 0;                 ///< blocks of the reduced inverse that are kept per block row
+  int        reach    = 0;                 ///< of them, blocks to either side of the diagonal
 
   KOKKOS_INLINE_FUNCTION int lanes() const { return 1 << lane_bits; }
   KOKKOS_INLINE_FUNCTION int threads() const { return (split.chunks << lane_bits) + idle; }
@@ -59,7 +60,7 @@ struct OnePassShape {
   KOKKOS_INLINE_FUNCTION device::BlockRange readers(int c) const
   {
     const int T = split.chunks, away = 2 * reach + 1, each = block_chunks;
-    if (blocks == 1 || 2 * away + each >= T) return {0, blocks};
+    if (blocks == 1 || halvings > 0 || 2 * away + each >= T) return {0, blocks};
     const int first = (c < away ? c - away + T : c - away) / each, last = (c + away < T ? c + away : c + away - T) / each;
     return {first, last >= first ? last - first + 1 : last - first + 1 + blocks};
   }
@@ -71,13 +72,23 @@ struct OnePassShape {
     const int T = split.chunks;
     return c + 1 < T ? slots + (c + 2 == T ? gap : 0) : slots - split.begin(c) - split.last - (T > 1 ? gap : 0);
   }
-  /// First block of the window of chunk c.
+  /// First block of the window of chunk c, after no step of cyclic reduction.
   KOKKOS_INLINE_FUNCTION int window_begin(int c) const
   {
     if (window == split.chunks) return 0;
     const int q = c - reach;
     if (ring) return q < 0 ? q + split.chunks : q;
     return q < 0 ? 0 : q > split.chunks - window ? split.chunks - window : q;
+  }
+  /// The same after `halvings` steps: of the chunks c + k 2^halvings. Where these are fewer than the window the last blocks are zero.
+  KOKKOS_INLINE_FUNCTION int halved_window_begin(int c) const
+  {
+    const int lowest = c & ((1 << halvings) - 1), count = ((split.chunks - 1 - lowest) >> halvings) + 1;
+    if (window >= count) return lowest;
+    int q = (c >> halvings) - reach;
+    if (ring) q += q < 0 ? count : 0;
+    else q = q < 0 ? 0 : q > count - window ? count - window : q;
+    return (q << halvings) + lowest;
   }
 };
 
@@ -94,6 +105,12 @@ inline void check_rows_per_thread(int rows, const std::vector<int> &known, bool 
 template <class Scalar, int S>
 struct alignas(16) SquareBlock {
   Scalar a[S * S] = {};
+};
+
+/// What a chunk takes of the right-hand sides of two others in a step of cyclic reduction.
+template <class Scalar, int S>
+struct alignas(16) StepBlocks {
+  Scalar left[S * S] = {}, right[S * S] = {};
 };
 
 struct NoRegularBlock { };
