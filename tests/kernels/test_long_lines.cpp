@@ -43,12 +43,13 @@ template <class Scalar>
 void expect_long_contiguous_lines(const std::vector<std::int64_t> &lengths)
 {
   using Row    = std::vector<double>;
-  int accurate = 0;
+  int accurate = 0, cases = 0;
   for (const Row &row : {Row{-1, 2.0002, -1}, Row{-1, 2.0002, -1.0001}, Row{1, -4, 6.0002, -4, 1}, Row{1, -4, 6.00000001, -4, 1}, Row{-0.2, -1, 2.4002, -1, -0.2}})
     for (std::int64_t n : lengths)
       for (bool periodic : {false, true})
         for (const char *kind : {"stencil", "general", "classes", "corrected"}) {
           SCOPED_TRACE(std::to_string(n) + " rows, diagonal " + std::to_string(row[row.size() / 2]) + ", half-bandwidth " + std::to_string(row.size() / 2) + ", ring " + std::to_string(periodic) + ", " + kind);
+          if (sizeof(Scalar) < 8 && row[row.size() / 2] == 6.00000001) continue; // singular in float
           const bool                               classes = kind[1] == 'l';
           std::mt19937_64                          g(5);
           const auto                               stencil = toeplitz(n, row, periodic);
@@ -71,11 +72,11 @@ void expect_long_contiguous_lines(const std::vector<std::int64_t> &lengths)
           const auto   x     = solve(solver, b);
           const double error = backward_error(classes ? expanded(bands) : bands, set, x, b), roundoff = static_cast<double>(ribbon::unit_roundoff<Scalar>());
           EXPECT_LE(error, 900 * roundoff) << solver.report().algorithm;
-          accurate += error <= 20 * roundoff;
+          accurate += error <= 20 * roundoff, ++cases;
           EXPECT_TRUE(solve(solver, b, true) == x);
           EXPECT_TRUE(solve(solver, b) == x);
         }
-  EXPECT_GE(accurate, static_cast<int>(lengths.size()) * 36);
+  EXPECT_GE(10 * accurate, 9 * cases);
 }
 
 TEST(SolveShapes, LongContiguousLines)
@@ -83,6 +84,39 @@ TEST(SolveShapes, LongContiguousLines)
   expect_long_contiguous_lines<double>({288, 310, 333, 352, 511, 640, 700, 1000, 1025, 1056, 2113, 4096});
   expect_long_contiguous_lines<Kokkos::complex<double>>({288, 640, 1000});
   expect_long_contiguous_lines<float>({333, 1056});
+}
+
+/// Tiles of one and two contiguous lines keep these in pieces, in other places of scratch and with other threads for chunks: nothing else may change.
+template <class Scalar>
+void expect_pieces_to_change_nothing(int h)
+{
+  for (std::int64_t n : {64, 96, 128, 256, 320, 500, 512, 1024})
+    for (std::int64_t gap : {0, 1, 4})
+      for (bool general : {false, true})
+        for (const char *algorithm : {"one_pass", "pivoted"}) {
+          SCOPED_TRACE(std::string(algorithm) + ", half-bandwidth " + std::to_string(h) + ", " + std::to_string(n) + " rows, gap " + std::to_string(gap) + ", general " + std::to_string(general));
+          std::mt19937_64     g(5);
+          const auto          bands = random_bands<Scalar>(g, 1, n, h, n % 3 == 1, general ? Kind::dominant : Kind::poisson);
+          const auto          set   = ribbon::LineSet::contiguous(n, 9, n + gap);
+          std::vector<Scalar> b(static_cast<std::size_t>((n + gap) * 9)), wide;
+          for (auto &v : b) v = random_scalar<Scalar>(g);
+          for (int lanes : {8, 2, 1}) {
+            const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {algorithm, 0, 0, lanes});
+            const auto                             x = solve(solver, b);
+            if (wide.empty()) {
+              wide = x;
+              EXPECT_LE(backward_error(bands, set, x, b), 45 * static_cast<double>(ribbon::unit_roundoff<Scalar>()));
+            }
+            for (std::int64_t l = 0; l < 9; ++l)
+              for (std::int64_t k = 0; k < n; ++k) ASSERT_EQ(x[static_cast<std::size_t>(set.begin(l) + k)], wide[static_cast<std::size_t>(set.begin(l) + k)]) << lanes << " lines, line " << l << ", row " << k;
+          }
+        }
+}
+
+TEST(SolveShapes, ContiguousLinesInPieces)
+{
+  for (int h : {1, 2, 4}) expect_pieces_to_change_nothing<double>(h);
+  expect_pieces_to_change_nothing<float>(1), expect_pieces_to_change_nothing<Kokkos::complex<double>>(2);
 }
 
 } // namespace

@@ -127,8 +127,8 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
     const std::int64_t                       tiles = (lines + lanes - 1) / lanes;
     Scalar                                  *tile  = reinterpret_cast<Scalar *>(team.scratch());
     Scalar                                  *r_own = reinterpret_cast<Scalar *>(team.scratch() + device::align16(Base::tile_words(shape) * sizeof(Scalar)));
-    Scalar                                  *z = r_own + S * team.size(), *r_left = z;
-    char                                    *arrival = reinterpret_cast<char *>(r_own) + device::align16(Base::exchanged * sizeof(Scalar) * static_cast<std::size_t>(team.size()));
+    Scalar                                  *z = r_own + Base::places(shape, team.size()), *r_left = z;
+    char                                    *arrival = reinterpret_cast<char *>(r_own) + Base::exchanged(shape, team.size());
     Scalar                                  *f_sep = reinterpret_cast<Scalar *>(arrival + device::Arrival::bytes), *beside = f_sep + most * lanes; ///< (unknown, lane); (side, unknown, lane)
     std::int64_t                            *next = reinterpret_cast<std::int64_t *>(f_sep + 3 * most * lanes);
     device::Threads<State, Team>             threads(team, reinterpret_cast<char *>(f_sep) + beside_bytes(lanes));
@@ -193,7 +193,7 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
       team.barrier();
       threads.for_each([&](int v, State &s) {
         const Piece p = this->piece(team, v, tile, number);
-        for (int a = 0; a < S; ++a) s.z[1][a] = p.chunk == 0 ? found(0, a, p.lane) : z[(((p.chunk - 1) * S + a) << shape.lane_bits) + p.lane];
+        for (int a = 0; a < S; ++a) s.z[1][a] = p.chunk == 0 ? found(0, a, p.lane) : z[this->at(p.chunk - 1, a, p.lane)];
         this->backward(p, s, block);
         staged.template release<Team>(out, x);
       });

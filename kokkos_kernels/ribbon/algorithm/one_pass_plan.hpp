@@ -155,8 +155,12 @@ private:
       s.lane_bits      = 5;
       while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > room.scratch / static_cast<std::size_t>(teams()))) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
-      s.gap   = (s.slots - s.split.last * B) % packed;
-      s.pitch = ((unknowns + s.gap + packed - 1) / packed | 1) * packed; // an odd number of packs
+      s.gap        = (s.slots - s.split.last * B) % packed;
+      s.piece_bits = 0; // measured on an H200: tiles of four lines lose by pieces
+      for (const bool whole = !Scheme::always_ring && s.split.first * B == s.slots && s.split.last * B == s.slots; whole && s.lane_bits < 2 && s.lane_bits + s.piece_bits < 3 && s.split.chunks % (2 << s.piece_bits) == 0;)
+        ++s.piece_bits;
+      s.piece_gap = packed << s.lane_bits;
+      s.pitch     = ((unknowns + s.gap + ((1 << s.piece_bits) - 1) * s.piece_gap + packed - 1) / packed | 1) * packed; // an odd number of packs
     } else {
       s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes, in complex double of 512
       choose_blocks(s, regular + 2 >= s.split.chunks);
@@ -309,6 +313,9 @@ private:
       for (int k = 0; k < T * shape_.window; ++k) inverse.push_back(shape_.staged ? block_of_inverse<S>(system, shape_, k % T, k / T) : block_of_inverse<S>(system, shape_, k / shape_.window, k % shape_.window));
       for (int k = 0; k < shape_.halvings * T; ++k) steps.push_back(blocks_of_step<S>(system, k / T, k % T));
     }
+    shape_.same_begin = regular_begin_, shape_.same_end = regular_end_;
+    for (int k = 0; k < static_cast<int>(steps.size()); ++k)
+      if (std::memcmp(&steps[static_cast<std::size_t>(k)], &steps[static_cast<std::size_t>(k / T * T + shape_.alike(k % T, 1 << k / T % shape_.halvings))], sizeof steps[0]) != 0) shape_.same_end = 0;
     for (const auto &system : systems)
       for (int c = 0; c < T; ++c)
         for (const auto *block : {&system.lower, &system.diag, &system.upper}) reduced.push_back(square_block<Scalar, S>([&](int a, int b) { return (*block)(c * S + a, b); }));
