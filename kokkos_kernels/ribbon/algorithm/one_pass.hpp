@@ -210,10 +210,9 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     if constexpr (Staged) packed.start(0);
     RIBBON_UNROLL
     for (int k = 0; k < rows; ++k) {
-      constexpr int last = B - 1;
       if constexpr (!Staged)
-        if (k * B + last >= MR && (k == 0 || (k * B - 1 < MR ? -1 : (k * B - 1 - MR) / group) != (k * B + last - MR) / group)) {
-          device::async_wait(groups - 1 - (k * B + last - MR) / group);
+        if (k * B + B - 1 >= MR && (k == 0 || (k * B - 1 < MR ? -1 : (k * B - 1 - MR) / group) != (k * B + B - 1 - MR) / group)) {
+          device::async_wait(groups - 1 - (k * B + B - 1 - MR) / group);
           if constexpr (packs<Team>) device::lane_barrier(shape.lanes());
         }
       Scalar f[B], g[B];
@@ -240,7 +239,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     Scalar own[S], left[S];
     Scheme::finish(block.edge(), sweep, f_sep, own, left);
     keep(sweep);
-    this->template subtract_known<source == CoefficientSource::classes>(p, r_own, r_left, own);
+    this->template subtract_known<source == CoefficientSource::classes>(team, p, r_own, r_left, own);
     const bool coupled = shape.ring || p.chunk > 0;
     const auto readers = shape.readers(p.chunk);
     team.await_blocks();
@@ -304,9 +303,8 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
     const int                    size              = team.size();
-    const std::size_t            words             = tile_words(shape);
     Scalar                      *tile              = reinterpret_cast<Scalar *>(team.scratch());
-    Scalar                      *r_own             = reinterpret_cast<Scalar *>(team.scratch() + device::align16(words * sizeof(Scalar)));
+    Scalar                      *r_own             = reinterpret_cast<Scalar *>(team.scratch() + device::align16(tile_words(shape) * sizeof(Scalar)));
     constexpr bool               z_replaces_r_left = Scheme::couples_left;
     Scalar                      *z = r_own + S * size, *r_left = z;
     char                        *fetched = reinterpret_cast<char *>(r_own) + device::align16(exchanged * sizeof(Scalar) * static_cast<std::size_t>(size)); // or virtual states
@@ -324,12 +322,14 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     };
     if constexpr (Staged) {
       fetched += device::Arrival::bytes;
+      if (this->forms_known() && this->near.only) return this->form_known(team, threads, b, in, first, lines, tile);
       threads.for_each([&](int v, State &) { staged.bring(team, v, own, in, b); });
       for_pieces([&](int v, State &) {
         const Piece p = piece(team, v, tile);
         this->bring_known(p, r_own, r_left);
         with_block(team, p, fetched, [](const auto &block) { block.fetch_forward(); });
       });
+      if (this->forms_known()) this->form_known(team, threads, b, in, first, lines, r_own);
       staged.await(team, in, b);
     }
     for_pieces([&](int v, State &s) {
@@ -344,14 +344,13 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
       });
     });
     team.barrier();
-    const bool share = correct || shape.window > Reduced::most_formed_twice;
+    const bool share = correct || shape.window > Reduced::most_formed_twice, with_known = Staged && staged.template whole<Team>(out, x);
     for_pieces([&](int v, State &s) {
       const Piece p     = piece(team, v, tile);
       const int   left  = shape.left_of(p.chunk);
       const int   begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
       for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
-      // Every chunk forms its left neighbour's separators once more, both at once where the registers suffice: mostly cheaper than a second
-      // barrier, which pays where many short chunks have long windows.
+      // Every chunk forms its left neighbour's separators once more, both at once where the registers suffice: mostly cheaper than a second barrier, which pays where many short chunks have long windows.
       bool both = false;
       if constexpr (S == 1) both = left >= 0 && begin == left_begin && !share;
       if (both) this->template apply_inverse<false, S == 1 ? 2 : 1>(p, p.chunk, begin, r_own, r_left, s.z);
@@ -385,15 +384,16 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
       const int   left = shape.left_of(p.chunk);
       if (share && left >= 0)
         for (int a = 0; a < S; ++a) s.z[1][a] = z[((left * S + a) << shape.lane_bits) + p.lane];
-      this->pass_known(p, s.z[1]);
+      this->pass_known(team, p, s.z[1]);
       with_block(team, p, fetched, [&](const auto &block) { backward(p, s, block); });
+      if (with_known) this->store_known(team, p, [&](int u, const Scalar &value) { p.tile[slots + u] = value; });
       if constexpr (Staged) staged.template release<Team>(out, x);
     });
     if constexpr (Staged) {
       team.barrier();
       threads.for_each([&](int v, State &) { staged.store(team, v, own, out, x); });
     }
-    if (this->continued()) for_pieces([&](int v, State &) { this->store_known(piece(team, v, tile), out, x); });
+    if (this->continued() && !with_known) for_pieces([&](int v, State &) { this->store_known(team, piece(team, v, tile), out, x); });
   }
 };
 
