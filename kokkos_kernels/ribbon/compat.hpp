@@ -164,11 +164,13 @@ KOKKOS_INLINE_FUNCTION Scalar read_only_scalar(const Scalar *from)
 
 } // namespace ribbon
 
-/// Full unrolling where register arrays are indexed by the loop variable on a device; hosts keep the loop.
+/// Full unrolling where register arrays are indexed by the loop variable on a device; hosts keep the loop. None where the body is long: instructions come through caches, too.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   #define RIBBON_UNROLL       _Pragma("unroll")
   #define RIBBON_UNROLL_TWICE _Pragma("unroll 2")
+  #define RIBBON_NO_UNROLL    _Pragma("unroll 1")
 #else
   #define RIBBON_UNROLL
   #define RIBBON_UNROLL_TWICE
+  #define RIBBON_NO_UNROLL
 #endif

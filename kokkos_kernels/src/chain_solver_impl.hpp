@@ -98,7 +98,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     const int tile = 32;
     if (in_tiles_) tree_.slots = tree_.leaves > tile ? (tree_.leaves + tile - 1) / tile * tile : power_of_two_from(static_cast<int>(tree_.leaves));
     const std::int64_t slots = in_tiles_ ? (chain.chains * tree_.slots + tile - 1) / tile * tile : chain.chains * tree_.leaves, steps = slots * tree_.most_rows();
-    row_scale_       = allocate<Kokkos::View<real_t<Scalar> *, Memory>>(exec, "ribbon::row_scale", static_cast<std::size_t>(rows));
+    row_scale_       = allocate<Kokkos::View<real_t<Scalar> *, Memory>>(exec, "ribbon::row_scale", static_cast<std::size_t>(steps));
     reflection_      = numbers("ribbon::reflections", steps * (W + 1));
     upper_           = numbers("ribbon::upper", steps * (2 * W + 1));
     leaf_passed_     = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));

@@ -103,6 +103,20 @@ TEST(SchurReport, PivotsOfZeroAndDeterminants)
   }
 }
 
+// So many tiles that a device works off several side by side, and entries arrive late.
+TEST(SchurReport, LongChains)
+{
+  for (int p : {1, 2, 4}) { // block diagonal in all but name: half-bandwidth 1 with entries p places apart
+    const std::int64_t  n = 1000000;
+    ChainSystem<double> s{{n, 1, p, p}};
+    s.fill([&](std::int64_t, int d) { return d == 0 ? 2.5 : d == p || d == -p ? -1.0 : 0.0; });
+    ribbon::SchurSolver<double, Exec> solver(Exec(), s.chain, {0, 0});
+    solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+    const double rows = static_cast<double>(n) / p; // log det of a block is (rows + 1) log 2 - log 1.5, all but 2^-rows
+    EXPECT_NEAR(solver.report().log_abs_det, p * ((rows + 1) * std::log(2.0) - std::log(1.5)), 1e-5);
+  }
+}
+
 TEST(SchurErrors, ShapesThatAreNone)
 {
   using Solver = ribbon::SchurSolver<double, Exec>;

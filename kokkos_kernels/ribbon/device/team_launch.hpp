@@ -124,6 +124,20 @@ struct CudaTeam : OneBlock {
 template <>
 inline constexpr bool copies_blocks<CudaTeam> = true;
 
+/// A CudaTeam whose rank and scratch are numbers in registers: the compiler would read the special registers behind them again, forty cycles each, wherever they are used.
+struct SettledCudaTeam : CudaTeam {
+  int              number = static_cast<int>(threadIdx.x);
+  unsigned         memory = static_cast<unsigned>(__cvta_generic_to_shared(CudaTeam::scratch()));
+  __device__       SettledCudaTeam() { asm volatile("" : "+r"(number), "+r"(memory)); }
+  __device__ int   rank() const { return number; }
+  __device__ char *scratch() const { return static_cast<char *>(__cvta_shared_to_generic(memory)); }
+};
+/// Whether a kernel runs with such a team: it has a constant `settles` that is true.
+template <class Kernel, class = void>
+inline constexpr bool settles = false;
+template <class Kernel>
+inline constexpr bool settles<Kernel, std::void_t<decltype(Kernel::settles)>> = Kernel::settles;
+
 /// A kernel starts while the one before it ends (see launch_cuda), and waits here before it reads or writes anything.
 __device__ inline void await_previous_kernel()
 {
@@ -136,7 +150,8 @@ template <class Kernel>
 __global__ void __launch_bounds__(Kernel::max_threads) cuda_team_kernel(const __grid_constant__ Kernel kernel)
 {
   await_previous_kernel();
-  kernel(CudaTeam{});
+  if constexpr (settles<Kernel>) kernel(SettledCudaTeam{});
+  else kernel(CudaTeam{});
 }
 #endif
 

@@ -7,13 +7,6 @@
 #include <stdexcept>
 #include <type_traits>
 
-/// Keeps a loop with a long body as it is on a device, where instructions come through caches, too.
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  #define RIBBON_NO_UNROLL _Pragma("unroll 1")
-#else
-  #define RIBBON_NO_UNROLL
-#endif
-
 namespace ribbon {
 
 /// Shape of `chains` equal banded matrices of `rows` rows each, one behind another. Row i couples with rows i - kl to i + ku; in a ring these wrap around.

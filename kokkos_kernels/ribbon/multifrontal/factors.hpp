@@ -22,7 +22,7 @@ struct Factors {
   Scalar     *join            = nullptr; ///< (chains joins, join_size(W)): see Join
   Statistics *leaf_statistics = nullptr, *join_statistics = nullptr;
 
-  real_t<Scalar> *row_scale = nullptr; ///< (chains rows): powers of two that make the largest entry of every row about 1
+  real_t<Scalar> *row_scale = nullptr; ///< (leaves, rows), see Step: powers of two that make the largest entry of every row about 1
   int             together  = 1;       ///< leaves whose numbers lie side by side, for threads that have a leaf each
 
   /// The numbers of one step of a leaf.
@@ -39,6 +39,9 @@ struct Factors {
     const std::int64_t slot = chain * tree.slots + leaf, tile = together == 1 ? slot : slot / together;
     return {all + ((tile * tree.most_rows() + s) * count) * together + (slot - tile * together), together};
   }
+
+  /// The scale of row i of a chain, which is one of node `leaf`.
+  KOKKOS_INLINE_FUNCTION real_t<Scalar> &scale(const Tree &tree, std::int64_t chain, std::int64_t leaf, std::int64_t i) const { return *step(row_scale, tree, chain, leaf, static_cast<int>(i - tree.start(leaf)), 1).at; }
 
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t passed_size(int W) { return 2 * static_cast<std::int64_t>(W) * (W + 1); }
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t join_size(int W) { return passed_size(W) + 8 * static_cast<std::int64_t>(W) * W + W; }

@@ -20,6 +20,16 @@ struct alignas(8) LeafRun {
   KOKKOS_INLINE_FUNCTION bool has_gaps() const { return count < 0; }
 };
 
+/// The same address, as a number, not as a sum that is found again wherever it is used.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION const Scalar *one_address(const Scalar *a)
+{
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+l"(a));
+#endif
+  return a;
+}
+
 /// Brings the values of runs to scratch: a warp has a run, and a thread what a run has beyond 32 entries.
 /// @param v  one of Threads threads
 /// @tparam Together  runs whose places are read before the first is asked for
@@ -28,10 +38,7 @@ KOKKOS_INLINE_FUNCTION void stage_runs(const Scalar *first_value, const LeafRun 
 {
   constexpr int warp = 32, leaves = 32;
   const int     e    = v % warp;
-  const Scalar *from = first_value + e; // an address, not a sum that is found again for every run
-#ifdef __CUDA_ARCH__
-  asm volatile("" : "+l"(from));
-#endif
+  const Scalar *from = one_address(first_value + e);
   RIBBON_NO_UNROLL
   for (int first = v / warp * Together; first < leaves; first += Threads / warp * Together) {
     LeafRun run[Together];
@@ -52,6 +59,29 @@ KOKKOS_INLINE_FUNCTION void stage_runs(const Scalar *first_value, const LeafRun 
     RIBBON_UNROLL
     for (int k = warp; k < Entries; ++k)
       if (v < leaves && k < at.count) device::async_copy(&value[e][k], first_value + at.first + k);
+  }
+}
+
+/// The same for runs that have `Entries` entries each, without gaps.
+template <int Warps, int Entries, class Scalar, int Places>
+KOKKOS_INLINE_FUNCTION void stage_equal_runs(const Scalar *first_value, const LeafRun (&runs)[32], int v, Scalar (&value)[32][Places])
+{
+  constexpr int warp = 32, leaves = 32, share = (leaves + Warps - 1) / Warps;
+  const int     e = v % warp, first = v / warp * share;
+  int           place[share]; // all are known before the first is asked for
+  RIBBON_UNROLL
+  for (int k = 0; k < share; ++k) place[k] = runs[leaves % Warps == 0 || first + k < leaves ? first + k : leaves - 1].first;
+  if (e < Entries) {
+    const Scalar *from = one_address(first_value + e);
+    Scalar       *to   = &value[first][e];
+    RIBBON_UNROLL
+    for (int k = 0; k < share; ++k)
+      if (leaves % Warps == 0 || first + k < leaves) device::async_copy(to + k * Places, from + place[k]);
+  }
+  if constexpr (Entries > warp) {
+    RIBBON_UNROLL
+    for (int k = warp; k < Entries; ++k)
+      if (v < leaves) device::async_copy(&value[e][k], first_value + runs[e].first + k);
   }
 }
 

@@ -15,16 +15,17 @@ namespace ribbon::multifrontal {
 /// @tparam TeamSize  threads: so few that registers let all teams of a long chain run at the same time
 template <class Scalar, int W, int Lanes = W <= 4 ? W : 32, int TeamSize = W <= 4 ? 16 * W : 128>
 struct QrJoinRegistersKernel {
-  static constexpr int team_size   = TeamSize;
-  static constexpr int max_threads = team_size == 128 ? 384 : team_size; ///< so few registers that several teams fit a multiprocessor
-  static constexpr int lanes       = Lanes;
-  static constexpr int own         = (5 * W + lanes - 1) / lanes; ///< columns of a lane: of the cut, the cuts before and behind, Q
-  static constexpr int warp        = 32;
-  static constexpr int together    = lanes < warp ? lanes : warp; ///< lanes that find a pivot at the same place
-  static constexpr int groups      = team_size / lanes;
-  static constexpr int nodes       = 32; ///< below a stage, and more than it has joins
-  using Real                       = real_t<Scalar>;
-  using Statistics                 = PivotStatistics<Real>;
+  static constexpr int  team_size   = TeamSize;
+  static constexpr int  max_threads = team_size == 128 ? 384 : team_size; ///< so few registers that several teams fit a multiprocessor
+  static constexpr int  lanes       = Lanes;
+  static constexpr bool settles     = lanes != 32;                 ///< where a warp has a join numbers would be put aside for it
+  static constexpr int  own         = (5 * W + lanes - 1) / lanes; ///< columns of a lane: of the cut, the cuts before and behind, Q
+  static constexpr int  warp        = 32;
+  static constexpr int  together    = lanes < warp ? lanes : warp; ///< lanes that find a pivot at the same place
+  static constexpr int  groups      = team_size / lanes;
+  static constexpr int  nodes       = 32; ///< below a stage, and more than it has joins
+  using Real                        = real_t<Scalar>;
+  using Statistics                  = PivotStatistics<Real>;
   Tree            tree;
   Factors<Scalar> factors;
   Arrivals        arrivals;
@@ -132,7 +133,7 @@ struct QrJoinRegistersKernel {
     RIBBON_UNROLL
     for (int j = 0; j < own; ++j) {
       Scalar(&column)[2 * W] = mine.column[j];
-      const Scalar head = (column[k] + h.factor * product[j]) * h.tau_conjugate, tail = h.factor * head;
+      const Scalar head = W < 10 ? column[k] * h.tau_conjugate + h.tau_factor * product[j] : (column[k] + h.factor * product[j]) * h.tau_conjugate, tail = h.factor * head;
       column[k] -= head;
       RIBBON_UNROLL
       for (int i = 0; i < 2 * W; ++i)

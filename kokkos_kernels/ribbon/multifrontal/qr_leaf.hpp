@@ -55,7 +55,7 @@ struct QrLeafKernel {
     const std::int64_t row = matrix.row(c, leaf.chain, leaf.first + i);
     for (int e = lane, n = matrix.entries(row); e < n; e += shape.lanes) {
       int          distance;
-      const Scalar value = matrix.entry(c, leaf.chain, leaf.first + i, row, e, distance) * factors.row_scale[leaf.chain * c.rows + leaf.first + i];
+      const Scalar value = matrix.entry(c, leaf.chain, leaf.first + i, row, e, distance) * factors.scale(tree, leaf.chain, leaf.node, leaf.first + i);
       const int    at    = i + distance;
       put(at < c.ku ? W + 1 + at + c.kl : (at - c.ku) % (W + 1), value);
     }
@@ -132,7 +132,7 @@ struct QrLeafKernel {
         if (size > largest) largest = size;
       }
       // a row of zeros has the scale 0 until take_rows has seen it
-      factors.row_scale[leaf.chain * c.rows + leaf.first + i] = largest > 0 ? static_cast<Real>(power_of_two(-exponent_of<Real>(size_word(static_cast<double>(largest))))) : Real(0);
+      factors.scale(tree, leaf.chain, leaf.node, leaf.first + i) = largest > 0 ? static_cast<Real>(power_of_two(-exponent_of<Real>(size_word(static_cast<double>(largest))))) : Real(0);
     }
   }
   /// One lane adds them up.
@@ -140,11 +140,10 @@ struct QrLeafKernel {
   {
     for (int i = 0; i < leaf.rows(tree); ++i) {
       if (!has_row(tree.chain, leaf.first + i)) continue;
-      const std::int64_t row     = leaf.chain * tree.chain.rows + leaf.first + i;
-      Real              &scale   = factors.row_scale[row];
-      const bool         is_zero = scale == Real(0);
+      Real      &scale   = factors.scale(tree, leaf.chain, leaf.node, leaf.first + i);
+      const bool is_zero = scale == Real(0);
       if (is_zero) scale = 1;
-      statistics.take_row(1 - exponent_of<Real>(size_word(static_cast<double>(scale))), is_zero, row);
+      statistics.take_row(1 - exponent_of<Real>(size_word(static_cast<double>(scale))), is_zero, leaf.chain * tree.chain.rows + leaf.first + i);
     }
   }
 

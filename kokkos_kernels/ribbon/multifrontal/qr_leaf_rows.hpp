@@ -53,6 +53,7 @@ struct QrLeafRows {
     std::int32_t            begin_at[4][leaves];                                  ///< where chunks begin
     std::int32_t            row_begin[2][leaves][chunk + 1];                      ///< where rows do, if some lack entries
     LeafRun                 run[4][leaves];
+    int                     differ[4];         ///< whether runs of a chunk do, or have gaps
     std::int64_t            base, first_entry; ///< the first row of the tile, its first entry
     int                     chunks;            ///< of the longest leaf
     Apart<Leaf>             leaf[leaves];
@@ -60,7 +61,6 @@ struct QrLeafRows {
     int                     first_size[W][leaves];                     ///< the same of the columns of the cut before
     int                     begin[leaves], end[leaves], first[leaves]; ///< rows of a leaf, and the first of its window, from the first row of the tile on
     int                     size[watched][chunk][leaves];              ///< size_word of the largest entry of the column that has its last row
-    std::int16_t            exponent[2][leaves][chunk + 1];            ///< that was taken out of a row
     Apart<LeafPivots<Real>> pivots[leaves];
   };
 
@@ -69,6 +69,8 @@ struct QrLeafRows {
   KOKKOS_INLINE_FUNCTION static bool follows(int v) { return !is_ahead(v) && v < 2 * parts * leaves; }
   KOKKOS_INLINE_FUNCTION static bool watches(int v) { return v / leaves == parts; }
   KOKKOS_INLINE_FUNCTION static bool prepares(int v) { return v / leaves == warps - 1; }
+  /// Finds where entries are.
+  KOKKOS_INLINE_FUNCTION static bool finds(int v) { return v / leaves == 2; }
   /// Which of those that share columns it is.
   KOKKOS_INLINE_FUNCTION static int part_of(int v) { return v / leaves % parts; }
 
@@ -90,7 +92,10 @@ struct QrLeafRows {
   {
     const std::int32_t begin = shared.begin_at[q % 4][lane];
     const int          count = between(begin, shared.begin_at[(q + 1) % 4][lane]);
-    shared.run[q % 4][lane]  = {between(static_cast<std::int32_t>(shared.first_entry), begin), is_full(lane, q, count, shared) ? count : -1 - count};
+    const LeafRun      run   = {between(static_cast<std::int32_t>(shared.first_entry), begin), is_full(lane, q, count, shared) ? count : -1 - count};
+    shared.run[q % 4][lane]  = run;
+    if (lane == 0) shared.differ[(q + 1) % 4] = 0;
+    if (run.count != entries) shared.differ[q % 4] = 1;
   }
   /// Brings the entries of chunk q.
   KOKKOS_INLINE_FUNCTION void stage_entries(int q, int v, Shared &shared) const
@@ -101,17 +106,9 @@ struct QrLeafRows {
       for (int e = lane; e < -1 - run.count; e += 32) device::async_copy(&shared.value[q % 2][leaf][e], A.local.value + from + e), device::async_copy(&shared.column[q % 2][leaf][e], A.local.column.low(from + e));
       if (lane <= chunk) device::async_copy(&shared.row_begin[q % 2][leaf][lane], A.local.row_begin.low(shared.base + inside(shared.first[leaf] + row_at(q) + lane, leaf, shared)));
     };
-    stage_runs<movers * leaves, 8, Scalar, (entries | 1), entries>(A.local.value + shared.first_entry, shared.run[q % 4], v, shared.value[q % 2], with_gaps);
+    if (shared.differ[q % 4]) stage_runs<movers * leaves, 8, Scalar, (entries | 1), entries>(A.local.value + shared.first_entry, shared.run[q % 4], v, shared.value[q % 2], with_gaps);
+    else stage_equal_runs<movers, entries>(A.local.value + shared.first_entry, shared.run[q % 4], v, shared.value[q % 2]);
   }
-  /// The scales that were found in chunk q.
-  KOKKOS_INLINE_FUNCTION void store_scales(std::int64_t base, int q, int v, const Shared &shared) const
-  {
-    for (int k = v; k < leaves * chunk; k += movers * leaves) {
-      const int leaf = k / chunk, r = k - leaf * chunk, i = shared.first[leaf] + row_at(q) + r;
-      if ((q >= first_chunks || row_at(q) + r < W) && i >= shared.begin[leaf] && i < shared.end[leaf]) factors.row_scale[base + i] = power_of_two(-shared.exponent[q % 2][leaf][r]);
-    }
-  }
-
   /// How many rows of chunk q a leaf of so many has.
   KOKKOS_INLINE_FUNCTION static int rows_of(int q, int rows)
   {
@@ -127,14 +124,9 @@ struct QrLeafRows {
     const std::int64_t i    = shared.leaf[lane].first + row_at(q);
     return rows <= 0 || (count == rows * (W + 1) && (!c.ring || (i >= c.kl && i + rows - 1 + c.ku < c.rows)));
   }
-  /// Row t of chunk q: entries at all places of the band.
-  KOKKOS_INLINE_FUNCTION void fetch(int lane, int q, int t, bool full, Scalar (&entry)[W + 1], Shared &shared) const
+  /// Row t of chunk q, some of whose rows lack entries: one at every place of the band.
+  KOKKOS_INLINE_FUNCTION void collect(int lane, int q, int t, Scalar (&entry)[W + 1], Shared &shared) const
   {
-    if (full) {
-      RIBBON_UNROLL
-      for (int k = 0; k <= W; ++k) entry[k] = shared.value[q % 2][lane][t * (W + 1) + k];
-      return;
-    }
     const Chain        &c     = tree.chain;
     const Leaf          leaf  = shared.leaf[lane];
     const std::int64_t  i     = leaf.first + row_at(q) + t;
@@ -155,43 +147,83 @@ struct QrLeafRows {
     RIBBON_UNROLL
     for (int k = 0; k <= W; ++k) entry[k] = dense[k][lane];
   }
-  /// Scales the rows of chunk q by powers of two.
-  KOKKOS_INLINE_FUNCTION void prepare(int lane, int q, Shared &shared) const
+  /// Largest entries of the columns of the row that comes next, and the sum of exponents that were taken out.
+  struct Seen {
+    int column_size[W], exponents;
+  };
+  KOKKOS_INLINE_FUNCTION static void read_sizes(int lane, Seen &seen, const Shared &shared)
   {
-    const int  rows      = rows_of(q, shared.leaf[lane].rows(tree));
-    const bool full      = is_plain() && !shared.run[q % 4][lane].has_gaps();
-    int        exponents = 0;
-    RIBBON_NO_UNROLL
-    for (int t = 0; t < rows; ++t) {
-      Scalar entry[W + 1];
-      fetch(lane, q, t, full, entry, shared);
-      int largest = 0;
-      RIBBON_UNROLL
-      for (int k = 0; k <= W; ++k) largest = size_word(entry[k]) > largest ? size_word(entry[k]) : largest;
-      const int  exponent             = exponent_of<Real>(largest);
-      const Real s                    = power_of_two(-exponent);
-      shared.exponent[q % 2][lane][t] = static_cast<std::int16_t>(exponent);
-      exponents += exponent;
-      if (largest == 0) {
-        const Leaf         leaf = shared.leaf[lane];
-        const std::int64_t i    = leaf.first + row_at(q) + t;
-        if (has_row(tree.chain, i)) shared.pivots[lane].statistics.take_row(0, true, leaf.chain * tree.chain.rows + i);
-      }
-      int whole = 0, before[W]; // whole: of the column whose last row this is
-      RIBBON_UNROLL
-      for (int k = 0; k < W; ++k) before[k] = shared.column_size[k][lane];
-      RIBBON_UNROLL
-      for (int k = 0; k <= W; ++k) {
-        const Scalar a                   = entry[k] * s;
-        shared.row[q % kept][t][k][lane] = a;
-        const int most = k < W ? before[k < W ? k : 0] : 0, size = size_word(a) > most ? size_word(a) : most;
-        if (k > 0) shared.column_size[k > 0 ? k - 1 : 0][lane] = size;
-        else whole = size;
-      }
-      shared.size[q % watched][t][lane] = whole;
-      if (q < first_chunks) shared.first_size[row_at(q) + t][lane] = whole;
+    RIBBON_UNROLL
+    for (int k = 0; k < W; ++k) seen.column_size[k] = shared.column_size[k][lane];
+  }
+  KOKKOS_INLINE_FUNCTION static void write_sizes(int lane, const Seen &seen, Shared &shared)
+  {
+    RIBBON_UNROLL
+    for (int k = 0; k < W; ++k) shared.column_size[k][lane] = seen.column_size[k];
+  }
+  /// Scales row t of chunk q by a power of two, which is put to `scale` if that is not null.
+  KOKKOS_INLINE_FUNCTION void scale_row(int lane, int q, int t, const Scalar (&entry)[W + 1], Real *scale, Seen &seen, Shared &shared) const
+  {
+    int largest = 0;
+    RIBBON_UNROLL
+    for (int k = 0; k <= W; ++k) largest = size_word(entry[k]) > largest ? size_word(entry[k]) : largest;
+    const int  exponent = exponent_of<Real>(largest);
+    const Real s        = power_of_two(-exponent);
+    if (scale) *scale = s;
+    seen.exponents += exponent;
+    if (largest == 0) {
+      const Leaf         leaf = shared.leaf[lane];
+      const std::int64_t i    = leaf.first + row_at(q) + t;
+      if (has_row(tree.chain, i)) shared.pivots[lane].statistics.take_row(0, true, leaf.chain * tree.chain.rows + i);
     }
-    shared.pivots[lane].statistics.exponents += exponents;
+    RIBBON_UNROLL
+    for (int k = 0; k <= W; ++k) {
+      const Scalar a                   = entry[k] * s;
+      shared.row[q % kept][t][k][lane] = a;
+      const int most = k < W ? seen.column_size[k < W ? k : 0] : 0, size = size_word(a) > most ? size_word(a) : most;
+      if (k > 0) seen.column_size[k > 0 ? k - 1 : 0] = size;
+      else shared.size[q % watched][t][lane] = size; // of the column whose last row this is
+    }
+  }
+  /// Scales the rows of chunk q of team `tile`.
+  KOKKOS_INLINE_FUNCTION void prepare(std::int64_t tile, int lane, int q, Shared &shared) const
+  {
+    const int  rows     = rows_of(q, shared.leaf[lane].rows(tree));
+    const auto scale_of = [&](int t) { // null: a row that the chain has not
+      const int r = shared.first[lane] + row_at(q) + t - shared.begin[lane];
+      return r >= 0 && r < shared.end[lane] - shared.begin[lane] ? factors.row_scale + (tile * tree.most_rows() + r) * leaves + lane : nullptr;
+    };
+    const bool is_all = parts == 1 && q >= first_chunks && rows == chunk && scale_of(0) && scale_of(chunk - 1) && is_plain() && !shared.run[q % 4][lane].has_gaps();
+    Seen       seen;
+    if (rows <= 0) return;
+    if (parts == 1) read_sizes(lane, seen, shared);
+    seen.exponents = 0;
+    if (is_all) {
+      Real *scale = scale_of(0);
+      RIBBON_UNROLL
+      for (int t = 0; t < chunk; ++t) {
+        Scalar entry[W + 1];
+        RIBBON_UNROLL
+        for (int k = 0; k <= W; ++k) entry[k] = shared.value[q % 2][lane][t * (W + 1) + k];
+        scale_row(lane, q, t, entry, scale + t * leaves, seen, shared);
+      }
+    } else {
+      const bool full = is_plain() && !shared.run[q % 4][lane].has_gaps();
+      RIBBON_NO_UNROLL
+      for (int t = 0; t < rows; ++t) {
+        Scalar entry[W + 1];
+        if (full) {
+          RIBBON_UNROLL
+          for (int k = 0; k <= W; ++k) entry[k] = shared.value[q % 2][lane][t * (W + 1) + k];
+        } else collect(lane, q, t, entry, shared);
+        if (parts > 1) read_sizes(lane, seen, shared);
+        scale_row(lane, q, t, entry, scale_of(t), seen, shared);
+        if (parts > 1) write_sizes(lane, seen, shared); // no registers are left to keep them
+        if (q < first_chunks) shared.first_size[row_at(q) + t][lane] = shared.size[q % watched][t][lane];
+      }
+    }
+    if (parts == 1) write_sizes(lane, seen, shared);
+    shared.pivots[lane].statistics.exponents += seen.exponents;
   }
 };
 

@@ -26,8 +26,12 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     Scalar  window[own][W]; ///< columns; those of the leaf move up as they are removed
     Scalar *upper;          ///< of the next step
     int     steps, instead; ///< of the chunk
+
+    /// Whether rows of the chunk are behind the end of the chain.
+    KOKKOS_INLINE_FUNCTION bool ends() const { return instead - steps + 1 < W; }
   };
-  static std::size_t scratch(bool virtual_threads) { return device::align16(sizeof(Shared)) + (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0); }
+  static constexpr bool settles = W < 10; ///< that has no registers left for it
+  static std::size_t    scratch(bool virtual_threads) { return device::align16(sizeof(Shared)) + (virtual_threads ? team_size * device::align16(sizeof(Lane)) : 0); }
 
   /// Puts the rows of chunk q into the window.
   KOKKOS_INLINE_FUNCTION static void fill(Lane &mine, int v, int q, const Shared &shared)
@@ -76,7 +80,8 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
   }
   /// Removes a column. What does not wait for the reflection, the products with the columns, comes first.
   /// @tparam Turn  whether the thread has the column of the pivot
-  template <bool Turn>
+  /// @tparam Ends  whether rows of the chunk may be behind the end of the chain
+  template <bool Turn, bool Ends>
   KOKKOS_INLINE_FUNCTION static void remove(Lane &mine, int lane, int q, int t, Shared &shared)
   {
     const int     instead    = mine.instead - t;
@@ -89,7 +94,7 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     Scalar x[W], product[own], alpha = row[0][lane];
     RIBBON_UNROLL
     for (int i = 0; i < W; ++i) x[i] = parts == 1 ? w[0][i] : reflection[1 + i][lane];
-    if (instead < W) {
+    if (Ends && instead < W) {
       RIBBON_UNROLL
       for (int i = 0; i < W; ++i) {
         if (i != instead) continue;
@@ -108,7 +113,11 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     RIBBON_UNROLL
     for (int c = 0; c < own; ++c) {
       const bool   is_new = c + before == own;
-      const Scalar a = row[first + parts * c][lane], head = (is_new ? a : a + h.factor * product[c]) * h.tau_conjugate, tail = h.factor * head;
+      const Scalar a      = row[first + parts * c][lane],
+                   head   = is_new       ? a * h.tau_conjugate
+                            : parts == 1 ? a * h.tau_conjugate + h.tau_factor * product[c]
+                                         : (a + h.factor * product[c]) * h.tau_conjugate,
+                   tail   = h.factor * head;
       RIBBON_UNROLL
       for (int i = 0; i < W; ++i) w[c][i] = (is_new ? Scalar(0) : w[is_new ? 0 : c + before][i]) - x[i] * tail;
       upper[(first + parts * c) * leaves] = a - head;
@@ -136,8 +145,12 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
       mine.upper = step(factors.upper, tile, lane, row_at(q) - W, 2 * W + 1);
       mine.steps = rows_of(q, shared.leaf[lane].rows(tree)), mine.instead = row_instead(lane, q, shared);
       if constexpr (parts == 1) {
-        RIBBON_NO_UNROLL
-        for (int t = 0; t < mine.steps; ++t, mine.upper += (2 * W + 1) * leaves) remove<true>(mine, lane, q, t, shared);
+        const auto steps = [&](auto ends) {
+          RIBBON_NO_UNROLL
+          for (int t = 0; t < mine.steps; ++t, mine.upper += (2 * W + 1) * leaves) remove<true, decltype(ends)::value>(mine, lane, q, t, shared);
+        };
+        if (mine.ends()) steps(std::true_type());
+        else steps(std::false_type());
       } else if (has_pivot(v, q, 0)) publish(mine, lane, q, 0, shared);
     });
     if constexpr (parts == 1) return;
@@ -146,13 +159,14 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
       ahead([&](int, int, Lane &) { group_barrier(0, parts * leaves); });
       ahead([&](int v, int lane, Lane &mine) {
         if (t >= mine.steps) return;
-        if (has_pivot(v, q, t)) remove<true>(mine, lane, q, t, shared);
-        else remove<false>(mine, lane, q, t, shared);
+        if (has_pivot(v, q, t)) remove<true, true>(mine, lane, q, t, shared);
+        else remove<false, true>(mine, lane, q, t, shared);
         mine.upper += (2 * W + 1) * leaves;
       });
     }
   }
   /// The same reflections of the columns of the cut before.
+  template <bool Ends>
   KOKKOS_INLINE_FUNCTION void follow(Lane &mine, std::int64_t tile, int v, int q, Shared &shared) const
   {
     const int lane  = v % leaves;
@@ -165,7 +179,11 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
       Reflection  &reflection = reflection_at(q, t, shared);
       Scalar       x[W], factor = Scalar(1);
       const Scalar tau   = reflection[0][lane];
-      const bool   takes = instead < W;
+      const bool   takes = Ends && instead < W;
+      auto         seen  = LeafPivots<Real>().seen();
+      int          size  = 0;
+      const auto   look  = [&] { seen = shared.pivots[lane].seen(), size = shared.size[q % watched][t][lane]; };
+      if (parts == 1) look(); // long before it is needed
       if constexpr (parts > 1) factor = reflection[W + 2][lane];
       RIBBON_UNROLL
       for (int i = 0; i < W; ++i) x[i] = reflection[1 + i][lane];
@@ -199,7 +217,8 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
         kept_for_solves[0] = tau;
         RIBBON_UNROLL
         for (int i = 0; i < W; ++i) kept_for_solves[(1 + i) * leaves] = factor * x[i];
-        shared.pivots[lane].take(reflection[W + 1][lane], of_size_word(shared.size[q % watched][t][lane]), row_at(q) - W + t);
+        if (parts > 1) look(); // no registers are left to keep them
+        shared.pivots[lane].take(seen, reflection[W + 1][lane], of_size_word(size), size < size_of_infinity, row_at(q) - W + t);
       }
       kept_for_solves += (W + 1) * leaves, upper += (2 * W + 1) * leaves;
     }
@@ -236,15 +255,16 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     }
   }
 
-  template <class Team>
-  KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
+  /// @tparam All  whether the team has no more threads than leaves need
+  template <bool All, class Team>
+  KOKKOS_INLINE_FUNCTION void run(const Team &team) const
   {
     static_assert(std::is_floating_point_v<Scalar> && W % 2 == 0, "real numbers, sums in two halves");
     Shared                     &shared = *reinterpret_cast<Shared *>(team.scratch());
     device::Threads<Lane, Team> threads(team, team.scratch() + device::align16(sizeof(Shared)));
-    const auto                  each = [&](const auto &phase) { // more threads wait for what comes after the leaves
+    const auto                  each = [&](const auto &phase) {
       threads.for_each([&](int v, Lane &mine) {
-        if (v < team_size) phase(v, mine);
+        if (All || v < team_size) phase(v, mine);
       });
     };
     const bool plain = this->is_plain();
@@ -258,6 +278,7 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
       leaf.chain = leaf.node = leaf.first = 0, leaf.own = -W;
       if (is_there) leaf = Leaf(tree, chain, node);
       if (lane == 0) {
+        shared.differ[0] = 0;
         shared.base = base, shared.first_entry = plain ? A.local.row_begin[base] : 0;
         shared.chunks = first_chunks + (tree.most_steps(slot0, leaves) + chunk - 1) / chunk;
       }
@@ -275,21 +296,25 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
     for (int q = -4; q <= shared.chunks; ++q) { // chunk q is eliminated, q - 1 followed, q + 1 prepared; entries of q + 2 come, and where chunk q + 5 begins
       each([&](int thread, Lane &mine) {
         const int v = W <= 6 ? thread : renewed(thread), lane = v % leaves, chunks = shared.chunks, mover = v - Rows::first_mover;
-        if (plain && watches(v) && q == -4) this->stage_begin(0, lane, shared);
-        if (plain && watches(v) && q + 5 <= chunks) this->stage_begin(q + 5, lane, shared);
-        if (plain && q >= -3 && q + 3 < chunks && watches(v)) this->find_run(q + 3, lane, shared);
-        if (plain && q >= -2 && q + 2 < chunks && mover >= 0 && mover < Rows::movers * leaves) this->stage_entries(q + 2, mover, shared);
-        if (q >= 0 && q < chunks && mover >= 0 && mover < Rows::movers * leaves) this->store_scales(shared.base, q, mover, shared);
+        if (this->is_plain() && Rows::finds(v)) {
+          if (q == -4) this->stage_begin(0, lane, shared);
+          if (q + 5 <= chunks) this->stage_begin(q + 5, lane, shared);
+          if (q >= -3 && q + 3 < chunks) this->find_run(q + 3, lane, shared);
+        }
+        if (this->is_plain() && q >= -2 && q + 2 < chunks && mover >= 0 && mover < Rows::movers * leaves) this->stage_entries(q + 2, mover, shared);
         if (q >= 0 && q < first_chunks) fill(mine, v, q, shared);
       });
       const std::int64_t tile = team.league_rank();
       if (q >= first_chunks && (Team::is_virtual || is_ahead(team.rank()))) eliminate(threads, tile, q, shared);
       each([&](int thread, Lane &mine) {
         const int v = W <= 6 ? thread : renewed(thread);
-        if (follows(v) && q > first_chunks) follow(mine, tile, v, q - 1, shared);
-        if (prepares(v) && q >= -1) this->prepare(v % leaves, q + 1, shared);
+        if (follows(v) && q > first_chunks) {
+          if (row_instead(v % leaves, q - 1, shared) - chunk + 1 < W) follow<true>(mine, tile, v, q - 1, shared);
+          else follow<false>(mine, tile, v, q - 1, shared);
+        }
+        if (prepares(v) && q >= -1) this->prepare(tile, v % leaves, q + 1, shared);
+        device::async_commit(), device::async_wait(0);
       });
-      each([&](int, Lane &) { device::async_commit(), device::async_wait(0); });
       team.barrier();
     }
     const auto pass_on = [&](auto &&has, const int(&size)[W][leaves], int first) {
@@ -307,6 +332,11 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
       if (!prepares(v) || leaf.own <= -W) return;
       factors.leaf_statistics[leaf.chain * tree.leaves + leaf.node] = shared.pivots[v % leaves].finished(leaf.chain * tree.chain.rows + leaf.first + tree.chain.ku);
     });
+  }
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
+  {
+    run<true>(team);
   }
 };
 

@@ -41,10 +41,8 @@ struct QrSolve {
     return v.x[row(chain, place) + column * v.ldx];
   }
   KOKKOS_INLINE_FUNCTION Scalar b(std::int64_t chain, std::int64_t place, std::int64_t column) const { return v.b[row(chain, place) + column * v.ldb]; }
-  KOKKOS_INLINE_FUNCTION real_t<Scalar> row_scale(std::int64_t chain, std::int64_t place) const { return factors.row_scale[chain * tree.chain.rows + place]; }
-  KOKKOS_INLINE_FUNCTION Scalar         scaled_b(std::int64_t chain, std::int64_t place, std::int64_t column) const { return b(chain, place, column) * row_scale(chain, place); }
-  /// Row i of b, scaled.
-  KOKKOS_INLINE_FUNCTION Scalar arriving(std::int64_t chain, std::int64_t place, std::int64_t column) const { return has_row(tree.chain, place) ? scaled_b(chain, place, column) : Scalar(0); }
+  /// A row of b in a leaf, scaled.
+  KOKKOS_INLINE_FUNCTION Scalar scaled_b(const Leaf &leaf, std::int64_t place, std::int64_t column) const { return b(leaf.chain, place, column) * factors.scale(tree, leaf.chain, leaf.node, place); }
   /// Unknown k of a cut.
   KOKKOS_INLINE_FUNCTION Scalar at_cut(std::int64_t chain, std::int64_t cut, int k, std::int64_t column) const
   {
@@ -78,10 +76,10 @@ struct QrSolve {
   {
     const int  W = tree.chain.width();
     const Leaf leaf(tree, chain, node);
-    for (int k = 0; k < W; ++k) y[k] = arriving(chain, leaf.first + k, column);
+    for (int k = 0; k < W; ++k) y[k] = has_row(tree.chain, leaf.first + k) ? scaled_b(leaf, leaf.first + k, column) : Scalar(0);
     for (int s = 0; s < leaf.own; ++s) {
       const auto   record   = factors.step(factors.reflection, tree, chain, node, s, W + 1);
-      const Scalar entering = has_row(tree.chain, leaf.first + W + s) ? scaled_b(chain, leaf.first + W + s, column) : taken(y[row_instead(tree.chain, leaf.first + W + s)]);
+      const Scalar entering = has_row(tree.chain, leaf.first + W + s) ? scaled_b(leaf, leaf.first + W + s, column) : taken(y[row_instead(tree.chain, leaf.first + W + s)]);
       Scalar       sum      = entering;
       for (int k = 0; k < W; ++k) sum += conjugate(record[1 + k]) * y[k];
       sum *= record[0];
@@ -242,7 +240,7 @@ struct QrSolve {
     const int  W = tree.chain.width();
     const Leaf leaf(tree, chain, node);
     const auto leaves = [&](std::int64_t place, const Scalar &value) { // a row of x
-      if (has_row(tree.chain, place)) x(chain, place, column) = value * row_scale(chain, place);
+      if (has_row(tree.chain, place)) x(chain, place, column) = value * factors.scale(tree, chain, node, place);
     };
     for (int k = 0; k < W; ++k) y[k] = came_down(chain, 0, node, k, column);
     for (int s = leaf.own - 1; s >= 0; --s) {

@@ -15,6 +15,7 @@ struct QrTile {
   static constexpr int leaves    = Many ? 4 : 32;
   static constexpr int team_size = 128;
   static constexpr int block     = Many ? 32 : 1;          ///< columns of a team
+  static constexpr int abreast   = 32;                     ///< leaves whose factors lie side by side
   static constexpr int busy      = block * leaves;         ///< threads with columns; the others help with copies and joins
   static constexpr int most      = Up ? W + 1 : 2 * W + 1; ///< numbers of a step
   /// Steps that the ring holds, so that with leaves of 65 rows three teams of many columns, or four of one, fit a multiprocessor.
@@ -40,9 +41,10 @@ struct QrTile {
     return mine > others ? mine : others;
   }
   struct Tile {
-    std::int64_t  chain0, node0, base, column0; ///< first chain, leaf, row of all vectors, column
-    int           chunks, columns, least;       ///< least: steps that find a row in every leaf
-    const Scalar *reflection, *upper;           ///< of the first step of the first leaf
+    std::int64_t          chain0, node0, base, column0; ///< first chain, leaf, row of all vectors, column
+    int                   chunks, columns, least;       ///< least: steps that find a row in every leaf
+    const Scalar         *reflection, *upper;           ///< of the first step of the first leaf
+    const real_t<Scalar> *scale = nullptr;              ///< of its first row
   };
   QrTile(const QrSolve<Scalar> &s)
       : solve(s), pitch(packs ? static_cast<int>((s.tree.most_rows() + 1) / 2 | 1) * 2 : static_cast<int>(s.tree.most_rows()) | 1), width(static_cast<int>(s.v.columns < block ? s.v.columns : block))
@@ -58,7 +60,7 @@ struct QrTile {
     const std::int64_t number = solve.quotient(team, blocks()), block_number = team - number * blocks(), slot0 = number * leaves, chain0 = tree.chain.chains == 1 ? 0 : slot0 / tree.slots,
                        node0 = slot0 - chain0 * tree.slots;
     const std::int64_t rest  = solve.v.columns - block_number * block;
-    const auto         first = [&](const Scalar *all, int numbers) { return solve.factors.step(all, tree, chain0, node0, 0, numbers).at; };
+    const auto         first = [&](const auto *all, int numbers) { return solve.factors.step(all, tree, chain0, node0, 0, numbers).at; };
     return {chain0,
             node0,
             chain0 * tree.chain.rows + tree.start(node0),
@@ -67,7 +69,8 @@ struct QrTile {
             static_cast<int>(rest < block ? rest : block),
             static_cast<int>(tree.shortest) - W,
             first(solve.factors.reflection, W + 1),
-            first(solve.factors.upper, 2 * W + 1)};
+            first(solve.factors.upper, 2 * W + 1),
+            first(static_cast<const real_t<Scalar> *>(solve.factors.row_scale), 1)};
   }
   KOKKOS_INLINE_FUNCTION void begin(const Tile &tile, int v, Shared &shared) const
   {
@@ -182,12 +185,12 @@ struct QrTile {
   template <bool Reflections, bool Virtual>
   KOKKOS_INLINE_FUNCTION void fetch(const Tile &tile, int u, int q, int v, Shared &shared) const
   {
-    constexpr int numbers = Reflections ? W + 1 : 2 * W + 1, together = 32, run = Many ? leaves : leaves / 2, rounds = (chunk * numbers * run + team_size - 1) / team_size; // copies of neighbouring numbers
-    const Scalar *from = (Reflections ? tile.reflection : tile.upper) + (q * chunk * numbers + v / run) * together + v % run * (Many ? 1 : 2);
+    constexpr int numbers = Reflections ? W + 1 : 2 * W + 1, run = Many ? leaves : leaves / 2, rounds = (chunk * numbers * run + team_size - 1) / team_size; // copies of neighbouring numbers
+    const Scalar *from = (Reflections ? tile.reflection : tile.upper) + (q * chunk * numbers + v / run) * abreast + v % run * (Many ? 1 : 2);
     Scalar       *to   = shared.factor[u % stages] + (Many ? v % run * slot + v / run : 2 * v);
     const int     rest = static_cast<int>(solve.tree.most_rows()) - q * chunk, n = (rest < chunk ? rest : chunk) * numbers * run;
     RIBBON_UNROLL
-    for (int k = 0; k < rounds; ++k, from += team_size / run * together, to += Many ? team_size / run : 2 * team_size) {
+    for (int k = 0; k < rounds; ++k, from += team_size / run * abreast, to += Many ? team_size / run : 2 * team_size) {
       if (v + k * team_size >= n) continue;
       if constexpr (Many) device::async_copy(to, from);
       else if constexpr (Virtual) to[0] = from[0], to[1] = from[1];
@@ -196,8 +199,8 @@ struct QrTile {
     if constexpr (Reflections) RIBBON_UNROLL
     for (int k = v; k - v < chunk * leaves; k += team_size) {
       if (k >= chunk * leaves) continue;
-      const int leaf = Many ? k / chunk : k % leaves, r = W + q * chunk + (Many ? k % chunk : k / leaves) - shared.lead[leaf];
-      if (r < shared.length[leaf]) device::async_copy(&shared.scale[u % stages][k], static_cast<const real_t<Scalar> *>(solve.factors.row_scale) + tile.base + (shared.begin[leaf] + r));
+      const int leaf = k % leaves, t = k / leaves, r = W + q * chunk + t - shared.lead[leaf];
+      if (r < shared.length[leaf]) device::async_copy(&shared.scale[u % stages][Many ? leaf * chunk + t : k], tile.scale + (r * abreast + leaf));
     }
   }
 
@@ -207,7 +210,7 @@ struct QrTile {
     if (!works(tile, v)) return;
     const int leaf = leaf_of(v), first = -shared.lead[leaf];
     RIBBON_UNROLL
-    for (int k = 0; k < W; ++k) window[k] = first + k >= 0 && first + k < shared.length[leaf] ? solve.factors.row_scale[tile.base + shared.begin[leaf] + first + k] : real_t<Scalar>(0);
+    for (int k = 0; k < W; ++k) window[k] = first + k >= 0 && first + k < shared.length[leaf] ? tile.scale[(first + k) * abreast + leaf] : real_t<Scalar>(0);
   }
   KOKKOS_INLINE_FUNCTION void fill_window(const Tile &tile, int v, Scalar (&window)[W], const Shared &shared, Scalar *values) const
   {

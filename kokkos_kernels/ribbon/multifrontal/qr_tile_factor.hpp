@@ -26,7 +26,7 @@ struct QrTileFactorKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
   {
-    leaves(team);
+    leaves.template run<false>(team);
     team.barrier();
     if (joins.tree.top() > 0) joins(team);
   }

@@ -30,6 +30,7 @@ template <class Scalar>
 struct Reflector {
   Scalar         tau_conjugate, factor;
   real_t<Scalar> beta, one_over_beta;
+  Scalar         tau_factor; ///< conj(tau) factor, which is known before factor
 };
 
 /// 1 / sqrt(a) to about one unit of roundoff; Inf for 0.
@@ -43,38 +44,48 @@ KOKKOS_INLINE_FUNCTION Real reciprocal_root(Real a)
 #endif
 }
 
-/// 1 / a for a between 1 and 2.
-template <class Real>
-KOKKOS_INLINE_FUNCTION Real reciprocal_from_1_to_2(Real a)
-{
+/// The reflection of real numbers: tau = 1 + |alpha| / size, factor = +-1 / (size tau).
 #ifdef __CUDA_ARCH__
-  if constexpr (std::is_same_v<Real, double>) { // nothing out of the ordinary, which a division looks for
-    double y;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
-    const double e = fma(-a, y, 1.0);
-    return fma(y, fma(e, e, e), y);
-  }
-#endif
-  return Real(1) / a;
+/// Nothing waits for what can be found at the same time: the reciprocal of tau begins with that of its approximation. Returns false, and leaves h as it is, where size^2 is zero or out of the ordinary.
+KOKKOS_INLINE_FUNCTION bool make_reflector_quickly(double alpha, double rest, Reflector<double> &h)
+{
+  const double size2 = fma(alpha, alpha, rest);
+  if (static_cast<unsigned>(__double2hiint(size2)) - 0x00100000u >= 0x7fe00000u) return false;
+  double y, z;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(size2)); // 20 bits
+  const double size = fabs(alpha), error = fma(-size2, y * y, 1.0);
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(z) : "d"(fma(size, y, 1.0)));
+  const double one_over_size = fma(fma(error, 0.375, 0.5), error * y, y), tau = fma(size, one_over_size, 1.0), rest_of_z = fma(-tau, z, 1.0);
+  const double one_over = copysign(one_over_size, alpha);
+  h                     = {tau, one_over * fma(z, fma(rest_of_z, rest_of_z, rest_of_z), z), -size2 * one_over, -one_over, one_over};
+  return true;
 }
+#endif
 
 /// @param rest  squared norm of x
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Reflector<Scalar> make_reflector(const Scalar &alpha, real_t<Scalar> rest)
 {
   using Real = real_t<Scalar>;
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<Scalar, double>) {
+    Reflector<double> h;
+    if (make_reflector_quickly(alpha, rest, h)) return h;
+  }
+#endif
   Real real;
   bool is_done = rest == Real(0);
   if constexpr (std::is_floating_point_v<Scalar>) real = alpha;
   else real = alpha.real(), is_done = is_done && alpha.imag() == Real(0);
-  if (is_done) return {Scalar(0), Scalar(0), real, Real(1) / real};
+  if (is_done) return {Scalar(0), Scalar(0), real, Real(1) / real, Scalar(0)};
   const Real size2 = squared(alpha) + rest, one_over_size = reciprocal_root(size2);
   if constexpr (std::is_floating_point_v<Scalar>) {
     const Real one_over = real > 0 ? one_over_size : -one_over_size, tau = Real(1) + real * one_over;
-    return {tau, one_over * reciprocal_from_1_to_2(tau), -size2 * one_over, -one_over};
+    return {tau, one_over / tau, -size2 * one_over, -one_over, one_over};
   }
-  const Real beta = real > 0 ? -size2 * one_over_size : size2 * one_over_size, one_over_beta = real > 0 ? -one_over_size : one_over_size;
-  return {conjugate((Scalar(beta) - alpha) * one_over_beta), reciprocal(alpha - Scalar(beta)), beta, one_over_beta};
+  const Real   beta = real > 0 ? -size2 * one_over_size : size2 * one_over_size, one_over_beta = real > 0 ? -one_over_size : one_over_size;
+  const Scalar tau_conjugate = conjugate((Scalar(beta) - alpha) * one_over_beta), factor = reciprocal(alpha - Scalar(beta));
+  return {tau_conjugate, factor, beta, one_over_beta, tau_conjugate * factor};
 }
 
 /// The upper 32 bits of |a|, which order numbers by size to 20 bits: what is compared often is compared as integers.
@@ -88,6 +99,8 @@ KOKKOS_INLINE_FUNCTION int size_word(double a)
   return static_cast<int>(bits >> 32 & 0x7fffffff);
 #endif
 }
+/// The least of what is not a finite number.
+inline constexpr int size_of_infinity = 0x7ff00000;
 /// The number whose upper bits these are.
 KOKKOS_INLINE_FUNCTION double of_size_word(int word)
 {
@@ -128,7 +141,11 @@ struct PivotStatistics {
   static constexpr std::int64_t no_row = std::int64_t(1) << 62;
 
   /// Whether the product of two such is far from overflow.
-  KOKKOS_INLINE_FUNCTION bool is_tame() const { return product > 1e-100 && product < 1e100; }
+  KOKKOS_INLINE_FUNCTION bool is_tame() const
+  {
+    const int size = size_word(product);
+    return size > 0x2b300000 && size < 0x54b00000; // between 2^-332 and 2^332
+  }
   /// A row of the matrix, of this exponent.
   KOKKOS_INLINE_FUNCTION void take_row(int exponent, bool is_zero, std::int64_t row)
   {
@@ -181,14 +198,22 @@ struct LeafPivots {
   PivotStatistics<Real> statistics;
   Real                  scale = 1;
 
-  KOKKOS_INLINE_FUNCTION void take(Real beta, Real largest, int step)
+  /// What take() compares with.
+  struct Seen {
+    double product;
+    Real   smallest, scale;
+  };
+  KOKKOS_INLINE_FUNCTION Seen seen() const { return {statistics.product, statistics.smallest, scale}; }
+  /// @param now  seen()
+  /// @param largest  entry of the column
+  KOKKOS_INLINE_FUNCTION void take(const Seen &now, Real beta, Real largest, bool largest_is_finite, int step)
   {
-    const Real size = beta < 0 ? -beta : beta;
-    statistics.product *= static_cast<double>(size);
-    if (!statistics.is_tame() || !is_finite(largest)) {
+    const Real size    = beta < 0 ? -beta : beta;
+    statistics.product = now.product * static_cast<double>(size);
+    if (!statistics.is_tame() || !largest_is_finite) {
       statistics.smallest /= scale, scale = 1;
       statistics.look(size, largest, step);
-    } else if (!(size * scale >= statistics.smallest * largest)) statistics.smallest = size, scale = largest, statistics.column = step;
+    } else if (!(size * now.scale >= now.smallest * largest)) statistics.smallest = size, scale = largest, statistics.column = step;
   }
   /// @param first  column of step 0
   KOKKOS_INLINE_FUNCTION PivotStatistics<Real> finished(std::int64_t first) const
