@@ -35,6 +35,23 @@ struct JoinedPieces {
   KOKKOS_INLINE_FUNCTION std::int64_t count() const { return of_line() * lines; }
 };
 
+/// Separators between pieces that are sums of the right-hand sides around them, where the inverse of the longer lines decays within a few rows: the kernel of the pieces forms those beside a tile by itself
+/// (one_pass_reduced.hpp). Where right-hand sides and solution share their places one launch forms all of them before another one solves.
+template <class Scalar>
+struct NearSeparators {
+  static constexpr int separators = 2; ///< between two pieces
+
+  const Scalar *weights = nullptr;     ///< null: there are none. Of unknown a: `reach` rows before the separators, these, and rows after them, at a rows(); then the same of the last separators of a line
+  int           reach = 0, behind = 0; ///< behind: rows after the last separators of a line
+  std::int64_t  pieces = 1, lines = 0; ///< pieces of a line
+  Scalar       *z    = nullptr;        ///< null: nobody else asks. Else the last separators of a line go there, unknown a of separators p of line l at (p separators + a) lines + l
+  bool          only = false;          ///< all of them go there, and pieces are not solved
+
+  KOKKOS_INLINE_FUNCTION int rows() const { return 2 * reach + separators; }
+  /// @pre there are fewer than 2^32 pieces
+  KOKKOS_INLINE_FUNCTION bool begins(std::int64_t piece) const { return static_cast<std::uint32_t>(piece) % static_cast<std::uint32_t>(pieces) == 0; }
+};
+
 /// The unknowns around line s, in an array that has those of all boundaries of a longer line one after another: u = 0, 1, ... after the line,
 /// u = -1, -2, ... before it, at lines.begin(s) + u lines.row_stride. As many as the rows of a kernel reach on either side can be read.
 template <class Scalar>
@@ -43,7 +60,8 @@ struct KnownRows {
   LineSet       lines;            ///< rows and components are not used
   int           stored = 0;       ///< so many unknowns after each line are written behind its solution
 
-  const JoinedPieces<Scalar> *joined = nullptr; ///< on the host: nothing is known, lines are pieces that find it
+  const JoinedPieces<Scalar>   *joined = nullptr; ///< on the host: nothing is known, lines are pieces that find it
+  const NearSeparators<Scalar> *near   = nullptr; ///< on the host, likewise
 
   KOKKOS_INLINE_FUNCTION const Scalar *place(std::int64_t line, int u) const { return values + (lines.begin(line) + u * lines.row_stride); }
 };

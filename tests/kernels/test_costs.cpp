@@ -106,6 +106,10 @@ TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
     // separators, pieces, tails; where the inverse does not decay over a piece dot products, right-hand side of the reduced system and that system before
     expect_kernels(diagonal > 3 ? 3 : 5, {Exec(), ribbon::LineSet::interleaved(1010, 3), to_device(bands), options}, "partition");
   }
+  // contiguous pieces of whole chunks form the separators beside them by themselves where the inverse decays within a few rows
+  options.rows_per_piece = 544;
+  for (const std::int64_t tail : {0, 100})
+    expect_kernels(tail > 0 ? 2 : 1, {Exec(), ribbon::LineSet::contiguous(546 * 7 + tail, 3), to_device(toeplitz(546 * 7 + tail, {-1, 5, -1}, false)), options}, "partition, contiguous");
 }
 
 // Chains whose tiles of leaves run at the same time take one kernel to factor and one to solve for a column; neither allocates: room for the report and for columns is made before.

@@ -214,10 +214,9 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     if constexpr (Staged) packed.start(0);
     RIBBON_UNROLL
     for (int k = 0; k < rows; ++k) {
-      constexpr int last = B - 1;
       if constexpr (!Staged)
-        if (k * B + last >= MR && (k == 0 || (k * B - 1 < MR ? -1 : (k * B - 1 - MR) / group) != (k * B + last - MR) / group)) {
-          device::async_wait(groups - 1 - (k * B + last - MR) / group);
+        if (k * B + B - 1 >= MR && (k == 0 || (k * B - 1 < MR ? -1 : (k * B - 1 - MR) / group) != (k * B + B - 1 - MR) / group)) {
+          device::async_wait(groups - 1 - (k * B + B - 1 - MR) / group);
           if constexpr (packs<Team>) device::lane_barrier(shape.lanes());
         }
       Scalar f[B], g[B];
@@ -244,7 +243,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     Scalar own[S], left[S];
     Scheme::finish(block.edge(), sweep, f_sep, own, left);
     keep(sweep);
-    this->template subtract_known<source == CoefficientSource::classes>(p, r_own, r_left, own);
+    this->template subtract_known<source == CoefficientSource::classes>(team, p, r_own, r_left, own);
     const bool coupled = shape.ring || p.chunk > 0;
     const auto readers = shape.readers(p.chunk);
     team.await_blocks();
@@ -327,12 +326,14 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     };
     if constexpr (Staged) {
       fetched += device::Arrival::bytes;
+      if (this->forms_known() && this->near.only) return this->form_known(team, threads, b, in, first, lines, tile);
       threads.for_each([&](int v, State &) { staged.bring(team, v, own, in, b); });
       for_pieces([&](int v, State &) {
         const Piece p = piece(team, v, tile);
         this->bring_known(p, r_own, r_left);
         with_block(team, p, fetched, [](const auto &block) { block.fetch_forward(); });
       });
+      if (this->forms_known()) this->form_known(team, threads, b, in, first, lines, r_own);
       staged.await(team, in, b);
     }
     for_pieces([&](int v, State &s) {
@@ -347,21 +348,23 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
       });
     });
     team.barrier();
-    const auto    each = [&](const auto &phase) { for_pieces([&](int v, State &s) { phase(piece(team, v, tile), s); }); };
-    const Scalar *z    = this->solve_reduced(team, each, r_own, r_left, correct);
+    const auto    each       = [&](const auto &phase) { for_pieces([&](int v, State &s) { phase(piece(team, v, tile), s); }); };
+    const Scalar *z          = this->solve_reduced(team, each, r_own, r_left, correct);
+    const bool    with_known = Staged && staged.template whole<Team>(out, x);
     for_pieces([&](int v, State &s) {
       const Piece p    = piece(team, v, tile);
       const int   left = shape.left_of(p.chunk);
       for (int a = 0; z && a < S; ++a) s.z[1][a] = left >= 0 ? z[this->at(left, a, p.lane)] : Scalar(0);
-      this->pass_known(p, s.z[1]);
+      this->pass_known(team, p, s.z[1]);
       with_block(team, p, fetched, [&](const auto &block) { backward(p, s, block); });
+      if (with_known) this->store_known(team, p, [&](int u, const Scalar &value) { p.tile[slots + u] = value; });
       if constexpr (Staged) staged.template release<Team>(out, x);
     });
     if constexpr (Staged) {
       team.barrier();
       threads.for_each([&](int v, State &) { staged.store(team, v, own, out, x); });
     }
-    if (this->continued()) for_pieces([&](int v, State &) { this->store_known(piece(team, v, tile), out, x); });
+    if (this->continued() && !with_known) for_pieces([&](int v, State &) { this->store_known(team, piece(team, v, tile), out, x); });
   }
 };
 

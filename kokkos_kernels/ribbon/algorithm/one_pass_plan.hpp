@@ -103,11 +103,11 @@ public:
 
   const OnePassShape &shape() const { return shape_; }
   std::size_t         bytes() const { return (blocks_.size() + inverse_.size() + reduced_.size() + steps_.size() + outer_.size() + spikes_.size()) * sizeof(Scalar); }
-  /// Whether there is a kernel for pieces that find what lies beside them. Measured on an H200: the reduced systems of long pentadiagonal pieces take too long for it.
+  /// Whether there is a kernel for pieces that find what lies beside them.
   bool joins() const
   {
     const int T = shape_.split.chunks;
-    return spikes_.size() > 0 && shape_.staged && regular_begin_ == 0 && regular_end_ == T && T >= 4 && (S == 1 || T <= 40) && (!is_device_space<Exec> || device::runs_at_once<Exec>());
+    return spikes_.size() > 0 && shape_.staged && regular_begin_ == 0 && regular_end_ == T && T >= 4 && (!is_device_space<Exec> || device::runs_at_once<Exec>());
   }
 
   /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
@@ -359,26 +359,27 @@ private:
     Kernel k;
     if constexpr (!std::is_same_v<decltype(k.regular), NoRegularBlock>) std::memcpy(static_cast<void *>(&k.regular), regular_.data(), sizeof k.regular);
     k.b = a.b, k.x = a.x, k.in = a.in, k.out = a.out;
-    k.shape         = spread(exec, a.in.lines());
-    k.blocks        = reinterpret_cast<const typename Kernel::Block *>(blocks_.data());
-    k.inverse       = reinterpret_cast<const Square *>(inverse_.data());
-    k.reduced       = reinterpret_cast<const Square *>(reduced_.data());
-    k.steps         = reinterpret_cast<const typename Kernel::Steps *>(steps_.data());
+    k.shape   = spread(exec, a.in.lines());
+    k.blocks  = reinterpret_cast<const typename Kernel::Block *>(blocks_.data());
+    k.inverse = reinterpret_cast<const Square *>(inverse_.data());
+    k.reduced = reinterpret_cast<const Square *>(reduced_.data()), k.steps = reinterpret_cast<const typename Kernel::Steps *>(steps_.data());
     k.class_of_line = a.class_of_line;
     k.classified    = a.classified;
     k.regular_begin = regular_begin_, k.regular_end = regular_end_;
     k.known = a.known;
-    k.outer = a.known.values ? reinterpret_cast<const Square *>(outer_.data()) : nullptr;
+    if (a.known.near) k.near = *a.known.near;
+    k.outer = a.known.values || a.known.near ? reinterpret_cast<const Square *>(outer_.data()) : nullptr;
     std::copy(outer_of_one_.begin(), outer_of_one_.end(), k.outer_of_one);
-    k.correct                = a.correct;
-    k.lines                  = a.in.lines();
+    k.correct = a.correct, k.lines = a.in.lines();
     k.shift                  = shift(k.shape, a.x, a.out);
     const std::int64_t teams = (k.lines + k.shift + k.shape.lanes() - 1) / k.shape.lanes();
+    k.shape.behind           = k.outer && lie_as_in_scratch(k.shape, a.in, a.known.stored) && lie_as_in_scratch(k.shape, a.out, a.known.stored);
     if constexpr (Kernel::joins) {
       k.outer = nullptr, k.joined = *a.known.joined, k.spikes = reinterpret_cast<const Square *>(spikes_.data());
       launch_joined(exec, k, teams, at_once_[k.shape.lane_bits]);
     } else {
-      const device::League league{teams, k.shape.threads(), Kernel::scratch(k.shape, !is_device_space<Exec>, regular_end_ - regular_begin_)};
+      device::League league{teams, k.shape.threads(), Kernel::scratch(k.shape, !is_device_space<Exec>, regular_end_ - regular_begin_)};
+      if (a.known.near) k.place_beside(league, is_device_space<Exec>);
       if constexpr (most_blocks > 1 && Kernel::slots == 64)
         if (k.shape.blocks > 1) return device::launch_cluster(exec, "ribbon::one_pass", league, {k.shape.blocks, k.shape.block_threads()}, k);
       device::launch(exec, "ribbon::one_pass", league, k);

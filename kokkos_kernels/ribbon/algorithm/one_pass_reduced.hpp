@@ -2,6 +2,7 @@
 /// @file one_pass_reduced.hpp  The reduced system between the two sweeps of the one-pass kernel: steps of cyclic reduction, product with the inverse of what is left, one step of refinement.
 #pragma once
 
+#include <ribbon/algorithm/dot_run.hpp>
 #include <ribbon/algorithm/one_pass_shape.hpp>
 #include <ribbon/device/async_copy.hpp>
 #include <ribbon/known_rows.hpp>
@@ -21,9 +22,10 @@ template <class Scheme, bool Staged, bool Continued>
 struct OnePassReduced {
   using Scalar                 = typename Scheme::Scalar;
   static constexpr int  S      = Scheme::separators;
-  static constexpr bool joins  = false;                          ///< as a JoinedOnePassKernel does
-  static constexpr bool halves = Staged;                         ///< takes shapes with halvings
-  static constexpr bool pieces = Staged && !Scheme::always_ring; ///< takes lines in pieces: orthogonal elimination writes rows of the next chunk
+  static constexpr int  N      = NearSeparators<Scalar>::separators; ///< that a kernel forms; those next to a piece count
+  static constexpr bool joins  = false;                              ///< as a JoinedOnePassKernel does
+  static constexpr bool halves = Staged;                             ///< takes shapes with halvings
+  static constexpr bool pieces = Staged && !Scheme::always_ring;     ///< takes lines in pieces: orthogonal elimination writes rows of the next chunk
   using Square                 = SquareBlock<Scalar, S>;
   using Steps                  = StepBlocks<Scalar, S>;
 
@@ -37,13 +39,15 @@ struct OnePassReduced {
     std::int64_t line;
   };
 
-  OnePassShape      shape;
-  const Square     *inverse;         ///< blocks of the reduced inverse: (class, chunk, window), staged (class, window, chunk), since warps read several chunks then
-  const Square     *reduced;         ///< (class, chunk, 3): lower, diag, upper
-  const Steps      *steps = nullptr; ///< (class, step, chunk)
-  const Square     *outer = nullptr; ///< of continued lines, else null: (class, 2), couplings of the first chunk's separators and of the last ones to what is known
-  Square            outer_of_one[2]; ///< the same of a single class
-  KnownRows<Scalar> known;
+  OnePassShape           shape;
+  const Square          *inverse;         ///< blocks of the reduced inverse: (class, chunk, window), staged (class, window, chunk), since warps read several chunks then
+  const Square          *reduced;         ///< (class, chunk, 3): lower, diag, upper
+  const Steps           *steps = nullptr; ///< (class, step, chunk)
+  const Square          *outer = nullptr; ///< of continued lines, else null: (class, 2), couplings of the first chunk's separators and of the last ones to what is known
+  Square                 outer_of_one[2]; ///< the same of a single class
+  KnownRows<Scalar>      known;
+  NearSeparators<Scalar> near;          ///< what the pieces of a tile form by themselves instead
+  std::size_t            beside_at = 0; ///< bytes of scratch before what is formed, (side, unknown, lane)
 
   /// Where number e of chunk q lies in an array of the tile. Neighbouring chunks of lines in pieces fall on different banks.
   KOKKOS_FUNCTION int at(int q, int e, int lane) const
@@ -232,17 +236,77 @@ struct OnePassReduced {
   /// Lines are pieces of longer ones, and what lies beside them is known.
   KOKKOS_FUNCTION bool continued() const { return Continued && outer; }
 
+  /// ... where the kernel forms it.
+  KOKKOS_FUNCTION bool forms_known() const { return Continued && Staged && near.weights; }
+  /// Makes room for it. Teams that do nothing else are no larger than that needs, so that a device runs many of them side by side.
+  void place_beside(device::League &league, bool on_device)
+  {
+    const auto bytes = [](int numbers) { return device::align16(static_cast<std::size_t>(numbers) * sizeof(Scalar)); };
+    if (near.only && on_device) league.threads = near_group() * (shape.lanes() + 1), league.scratch = bytes(N * league.threads);
+    beside_at = league.scratch, league.scratch += bytes(2 * N * shape.lanes());
+  }
+  template <class Team>
+  KOKKOS_FUNCTION Scalar *beside(const Team &team) const
+  {
+    return reinterpret_cast<Scalar *>(team.scratch() + beside_at);
+  }
+  /// Threads that form the separators between two pieces of a tile.
+  KOKKOS_FUNCTION int near_group() const
+  {
+    int group = 16;
+    while (group * (shape.lanes() + 1) > shape.threads()) group /= 2;
+    return group;
+  }
+  /// What virtual thread v adds to the separators left of the pieces of a tile and right of the last of them. Rows are read where they lie, while the copy of the tile is under way.
+  /// @param first  piece of the tile, the last of all is piece `lines` - 1
+  KOKKOS_FUNCTION void near_terms(int v, const Scalar *b, const LineSet &in, std::int64_t first, std::int64_t lines, Scalar *terms) const
+  {
+    const int          group = near_group(), j = v / group, thread = v - j * group;
+    const std::int64_t next = first + j < lines ? first + j : lines; // the piece right of these separators
+    if (j > shape.lanes()) return;
+    Scalar sum[1][N] = {};
+    if (j > 0 || !near.begins(next)) {
+      const bool    last = near.begins(next);
+      const Scalar *from = b + (j > 0 ? in.begin(next - 1) + (in.rows - near.reach) * in.row_stride : in.begin(next) - (N + near.reach) * in.row_stride);
+      DotRun<Scalar>{from, in.row_stride, 0, near.weights + (last ? N * near.rows() : 0), near.rows(), 1, 0}.template add<6>(thread, near.reach + N + (last ? near.behind : near.reach), group, sum);
+    }
+    for (int a = 0; a < N; ++a) terms[(j * N + a) * group + thread] = sum[0][a];
+  }
+  /// Adds that up.
+  KOKKOS_FUNCTION void near_sums(int v, std::int64_t first, std::int64_t lines, const Scalar *terms, Scalar *beside) const
+  {
+    const int group = near_group(), j = v / N, a = v - j * N, lanes = shape.lanes();
+    if (j > lanes) return;
+    const std::int64_t next = first + j;
+    const bool         last = near.begins(next);
+    Scalar             sum(0);
+    for (int t = 0; t < group; ++t) sum += terms[v * group + t];
+    if (j < lanes) beside[a * lanes + j] = last ? Scalar(0) : sum;
+    if (j > 0) beside[(N + a) * lanes + j - 1] = sum;
+    if (j == 0 || next > lines || !near.z || !(last || near.only)) return;
+    const std::int64_t piece = next - 1, line = static_cast<std::uint32_t>(piece) / static_cast<std::uint32_t>(near.pieces);
+    near.z[((piece - line * near.pieces) * N + a) * near.lines + line] = sum;
+  }
+
+  template <class Team, class Threads>
+  KOKKOS_FUNCTION void form_known(const Team &team, Threads &threads, const Scalar *b, const LineSet &in, std::int64_t first, std::int64_t lines, Scalar *terms) const
+  {
+    threads.for_each([&](int v, auto &) { near_terms(v, b, in, first, lines, terms); });
+    team.barrier();
+    threads.for_each([&](int v, auto &) { near_sums(v, first, lines, terms, beside(team)); });
+  }
+
   /// Asks for what is known left of a continued line, by its first chunk, and right of it, by the last: it waits where they will put their right-hand sides.
   KOKKOS_FUNCTION void bring_known(const Place &p, Scalar *r_own, Scalar *r_left) const
   {
-    if (!continued()) return;
+    if (!continued() || forms_known()) return;
     for (int a = 0; p.chunk == 0 && a < S; ++a) device::async_copy(&r_left[at(0, a, p.lane)], known.place(p.line, a - S));
     for (int a = 0; p.chunk + 1 == shape.split.chunks && a < S; ++a) device::async_copy(&r_own[at(p.chunk, a, p.lane)], known.place(p.line, a));
     device::async_commit();
   }
   /// Takes it from the right-hand sides of these chunks.
-  template <bool classes>
-  KOKKOS_FUNCTION void subtract_known(const Place &p, const Scalar *r_own, const Scalar *r_left, Scalar (&own)[S]) const
+  template <bool classes, class Team>
+  KOKKOS_FUNCTION void subtract_known(const Team &team, const Place &p, const Scalar *r_own, const Scalar *r_left, Scalar (&own)[S]) const
   {
     if (!continued()) return;
     device::async_wait(0);
@@ -251,21 +315,33 @@ struct OnePassReduced {
       const Square  block = classes ? read_only(&outer[2 * p.cls + side]) : outer_of_one[side];
       const Scalar *from  = side == 0 ? r_left : r_own;
       for (int e = 0; e < S; ++e) {
-        const Scalar value = from[at(p.chunk, e, p.lane)];
+        const Scalar value = forms_known() ? known_of(team, p, side, e) : from[at(p.chunk, e, p.lane)];
         for (int a = 0; a < S; ++a) subtract_product(own[a], block.a[a * S + e], value);
       }
     }
   }
   /// zl of the first chunk is what is left of the line.
-  KOKKOS_FUNCTION void pass_known(const Place &p, Scalar (&zl)[S]) const
+  template <class Team>
+  KOKKOS_FUNCTION void pass_known(const Team &team, const Place &p, Scalar (&zl)[S]) const
   {
-    for (int a = 0; continued() && p.chunk == 0 && a < S; ++a) zl[a] = *known.place(p.line, a - S);
+    for (int a = 0; continued() && p.chunk == 0 && a < S; ++a) zl[a] = known_of(team, p, 0, a);
   }
-  /// The last chunk writes what is known after the line.
-  KOKKOS_FUNCTION void store_known(const Place &p, const LineSet &out, Scalar *x) const
+  /// The last chunk calls store(u, value) with what is known after the line.
+  template <class Team, class Store>
+  KOKKOS_FUNCTION void store_known(const Team &team, const Place &p, const Store &store) const
+  {
+    for (int u = 0; continued() && p.active && p.chunk + 1 == shape.split.chunks && u < known.stored; ++u) store(u, known_of(team, p, 1, u));
+  }
+  template <class Team>
+  KOKKOS_FUNCTION void store_known(const Team &team, const Place &p, const LineSet &out, Scalar *x) const
   {
     constexpr int B = Scheme::block;
-    for (int u = 0; p.active && p.chunk + 1 == shape.split.chunks && u < known.stored; ++u) x[out(p.line, out.rows + u / B) + u % B * out.component_stride] = *known.place(p.line, u);
+    store_known(team, p, [&](int u, const Scalar &value) { x[out(p.line, out.rows + u / B) + u % B * out.component_stride] = value; });
+  }
+  template <class Team>
+  KOKKOS_FUNCTION Scalar known_of(const Team &team, const Place &p, int side, int a) const
+  {
+    return forms_known() ? beside(team)[((side == 0 ? N - S + a : N + a) << shape.lane_bits) + p.lane] : *known.place(p.line, side == 0 ? a - S : a);
   }
 
   template <class Team>

@@ -67,6 +67,12 @@ public:
   }
 };
 
+/// Whether lines lie in memory as they do in scratch, with so many rows between them.
+inline bool lie_as_in_scratch(const OnePassShape &s, const LineSet &set, int rows)
+{
+  return s.staged && s.gap == 0 && s.piece_bits == 0 && set.row_stride == 1 && s.pitch == set.rows + rows && set.stride0 == s.pitch && (set.count1 == 1 || set.stride1 == set.count0 * set.stride0);
+}
+
 /// The lines of a team between memory and scratch.
 /// @tparam B  unknowns of a row
 template <class Scalar, int B>
@@ -90,6 +96,14 @@ struct StagedTile {
            reinterpret_cast<std::uintptr_t>(array + set.offset) % 16 == 0;
   }
 
+  /// Whether it takes the lines of a team and what lies between them as one.
+  template <class Team>
+  KOKKOS_FUNCTION bool whole(const LineSet &set, const Scalar *array) const
+  {
+    return shape.behind && in_bulk<Team>(set, array);
+  }
+  KOKKOS_FUNCTION int whole_bytes(const Lines &lines) const { return lines.count * shape.pitch * static_cast<int>(sizeof(Scalar)); }
+
   /// Starts bringing the lines; they are there after await(). `round`: the team's tiles before this one.
   template <class Team>
   KOKKOS_FUNCTION void bring(const Team &team, int v, const Lines &lines, const LineSet &set, const Scalar *b, int round = 0) const
@@ -97,6 +111,10 @@ struct StagedTile {
     if (!in_bulk<Team>(set, b)) {
       for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
       device::async_commit();
+    } else if (shape.behind) {
+      if (v > 0) return;
+      arrival.expect(whole_bytes(lines), round);
+      arrival.copy(tile, b + set.begin(lines.first), whole_bytes(lines));
     } else if (v < 32) {
       if (v == 0) arrival.expect(bytes(set) * lines.count << shape.piece_bits, round);
       device::lane_barrier(team.size());
@@ -118,7 +136,9 @@ struct StagedTile {
   KOKKOS_FUNCTION void store(const Team &team, int v, const Lines &lines, const LineSet &set, Scalar *x) const
   {
     if (!in_bulk<Team>(set, x)) for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { x[at] = tile[t]; });
-    else for_pieces(v, lines, set, [&](std::int64_t at, const Scalar *place) { device::bulk_store(x + at, place, bytes(set)); });
+    else if (shape.behind) {
+      if (v == 0) device::bulk_store(x + set.begin(lines.first), tile, whole_bytes(lines));
+    } else for_pieces(v, lines, set, [&](std::int64_t at, const Scalar *place) { device::bulk_store(x + at, place, bytes(set)); });
   }
   template <class Team>
   KOKKOS_FUNCTION void release(const LineSet &set, const Scalar *x) const

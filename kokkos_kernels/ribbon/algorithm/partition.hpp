@@ -20,6 +20,7 @@
 
 #include <ribbon/algorithm/joined_boundaries.hpp>
 #include <ribbon/algorithm/known_separators.hpp>
+#include <ribbon/algorithm/near_boundaries.hpp>
 #include <ribbon/algorithm/partition_right_hand_side.hpp>
 #include <ribbon/line_solver.hpp>
 #include <ribbon/lines_from_csr.hpp>
@@ -42,7 +43,8 @@ public:
   using Ends         = InverseEnds<Scalar, Memory>;
   using Index        = Kokkos::IndexType<std::int64_t>;
 
-  static constexpr std::int64_t long_piece = 512; ///< longer ones are cut so that kernels like their interiors
+  static constexpr std::int64_t long_piece  = 512;  ///< longer ones are cut so that kernels like their interiors
+  static constexpr std::int64_t long_joined = 1280; ///< measured on an H200: the reduced systems of longer pentadiagonal pieces take too long for joined ones
 
   /// Cut for these lines, with pieces == 0 where there is nothing to cut. `piece`: rows of a piece, at least 3 K.
   /// Cut as `exact` says, or, where others leave no tail, in pieces of half to five quarters as many rows.
@@ -120,7 +122,9 @@ public:
       if (!reduced_.report().ok()) failure = "the reduced system is singular";
     }
     if constexpr (std::is_same_v<Scalar, double>)
-      if (joined && !dots_beside_separators()) joined_ = JoinedBoundaries<Scalar, Memory>(exec, reduced.values, couplings, cut.S(), ends_[0].width, cut.parts() * cut.lines);
+      if (joined && !dots_beside_separators() && (bands.half_bandwidth() <= 1 || cut.interior(0) <= long_joined))
+        joined_ = JoinedBoundaries<Scalar, Memory>(exec, reduced.values, couplings, cut.S(), ends_[0].width, cut.parts() * cut.lines);
+    if (joined && dots_beside_separators() && 2 * end_rows_ <= cut.interior(0)) near_boundaries_ = NearBoundaries<Scalar, Memory>(exec, near_, ends_, cut, static_cast<int>(end_rows_));
     if (!known_ || (joined_.empty() ? dots_beside_separators() : cut.tail == 0)) return;
     const Dots dots = dot_products(nullptr, lines);
     splits_         = Dots::most_splits(dots, device::multiprocessors(exec));
@@ -133,7 +137,7 @@ public:
       solver_[0].report().bytes + (near_.size() ? 0 : reduced_.report().bytes) +
       (parts_.spikes[0].words.size() + parts_.spikes[1].words.size() + parts_.A.of_class.values.size() + ends_[0].words.size() + ends_[1].words.size() + near_.size() + z_.size() + y_.size()) * sizeof(Scalar);
     if (parts_.cut.tail > 0) all += solver_[1].report().bytes;
-    all += joined_.bytes();
+    all += joined_.bytes() + near_boundaries_.bytes();
     return all;
   }
   /// Of the pieces and of the reduced system.
@@ -144,7 +148,7 @@ public:
   std::string  pieces_by() const { return solver_[0].report().algorithm; }
   /// Pieces are solved with separators that are known, until it is asked for the correction of what they were solved to without.
   bool with_known_separators() const { return known_; }
-  void correct_pieces() { known_ = false, joined_ = {}; }
+  void correct_pieces() { known_ = false, joined_ = {}, near_boundaries_ = {}; }
 
   /// x = A^-1 b. Asynchronous on exec; in place where b == x and both layouts agree. Lines in groups of as many as were factored.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
@@ -155,6 +159,15 @@ public:
       const LineSet from = slice(in, first), to = slice(out, first);
       if (known_ && !joined_.empty()) {
         join(exec, b, from, x, to);
+        continue;
+      }
+      if (known_ && !near_boundaries_.empty()) {
+        const bool        in_place = !apart(b, from, x, to); // a launch for the separators first
+        const auto        near     = near_boundaries_.separators(z(0), in_place);
+        KnownRows<Scalar> rows;
+        rows.near = &near, rows.stored = cut.S();
+        solver_[0].solve(exec, b, lines_of(from, 0), x, lines_of(to, 0), rows);
+        for (int k = in_place ? 0 : 1; k < parts; ++k) solver_[k].solve(exec, b, lines_of(from, k), x, lines_of(to, k), known(k));
         continue;
       }
       if (known_) {
@@ -189,6 +202,20 @@ private:
     const bool affine = set.count1 == 1 || set.begin(first + s.count0 - 1) == s.offset + (s.count0 - 1) * set.stride0;
     if (!affine) throw std::invalid_argument("ribbon: algorithm partition: the right-hand sides of a group of lines do not lie at one stride");
     return s;
+  }
+
+  /// Whether right-hand sides and solution lie in different places.
+  static bool apart(const Scalar *b, const LineSet &in, const Scalar *x, const LineSet &out)
+  {
+    const auto ends = [](const Scalar *array, const LineSet &set) {
+      const Scalar *least = array + set.offset, *most = least + 1;
+      for (auto [count, stride] : {std::pair{set.rows, set.row_stride}, {set.count0, set.stride0}, {set.count1, set.stride1}, {std::int64_t(set.components), set.component_stride}})
+        (stride < 0 ? least : most) += (count - 1) * stride;
+      return std::pair{least, most};
+    };
+    const auto [from, from_end] = ends(b, in);
+    const auto [to, to_end]     = ends(x, out);
+    return !std::less<const Scalar *>()(from, to_end) || !std::less<const Scalar *>()(to, from_end);
   }
 
   /// The interiors of all pieces (part 0) or tails (part 1) of a batch as lines.
@@ -324,6 +351,7 @@ private:
   Kokkos::View<Scalar *, Memory>   y_, z_, near_; ///< near_: rows of the boundaries, where separators do not couple
   int                              splits_ = 1;   ///< runs of rows of a part in which its dot products are formed
   JoinedBoundaries<Scalar, Memory> joined_;
+  NearBoundaries<Scalar, Memory>   near_boundaries_;
   std::int64_t                     left_rows_ = 0, right_rows_ = 0, corrected_rows_ = 0, end_rows_ = 0;
   bool                             known_; ///< pieces are solved with separators that are known
 };
