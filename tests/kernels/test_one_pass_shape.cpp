@@ -35,6 +35,7 @@ int refused(const std::vector<double> &stencil, bool contiguous)
       Plan               plan(Exec(), {A}, shape, watch);
       EXPECT_TRUE(plan.place(h200));
       EXPECT_LE(plan.shape().block_threads(), 512);
+      EXPECT_LE(plan.shape().pitch, contiguous ? n + (plan.shape().piece_bits > 0 ? 20 : 4) : 0) << "room that is not used";
     }
   return refused;
 }
@@ -160,6 +161,73 @@ TEST(OnePassShape, BlocksOfATeamHaveWhatTheyRead)
           if (T % 7 == 1) expect_readers_to_be_those_that_read<2>(T, blocks, reach, ring);
           if (HasFatalFailure()) return;
         }
+}
+
+/// The product with the inverse that is left after `halvings` steps of cyclic reduction, as kernels make it, beside the product with the inverse of the whole system.
+template <int S>
+void expect_steps_to_keep_the_solution(int T, bool ring)
+{
+  using Wide = long double;
+  std::mt19937_64            g(static_cast<std::uint64_t>(T));
+  ribbon::HostMatrix<double> A;
+  A.rows = 8 * T, A.lower = A.upper = S, A.periodic = ring;
+  const auto random = random_bands<double>(g, 1, A.rows, S, ring, Kind::dominant);
+  for (std::size_t i = 0; i < random.values.extent(1); ++i)
+    for (std::size_t d = 0; d < random.values.extent(2); ++d) A.values.push_back(0.9 * random.values(0, i, d) + (d == S ? 0 : -0.2)); // not dominant, decays slowly
+  ribbon::PivotWatch                     watch;
+  std::vector<ribbon::ChunkTables<Wide>> chunks;
+  for (int c = 0; c < T; ++c) chunks.push_back(ribbon::eliminate_plain(A, 8 * c, 8, true, watch));
+  const auto                                       row_of = [](int k) { return k; };
+  const std::vector<ribbon::ReducedSystem<double>> original{{chunks, ring, row_of, [](int) { return 1.0L; }, watch}};
+  ribbon::OnePassShape                             shape;
+  shape.split = {T, 8, 8, 8}, shape.ring = ring;
+  std::vector<Wide> r, right, z;
+  for (int k = 0; k < T * S; ++k) right.push_back(random_scalar<double>(g));
+  const auto product = [&](const auto &system, int k, const std::vector<Wide> &v) {
+    Wide sum = 0;
+    for (int j = 0; j < T * S; ++j) sum += system.inverse(k, j) * v[static_cast<std::size_t>(j)];
+    return sum;
+  };
+  auto systems = original;
+  for (r = right; systems[0].can_halve();) {
+    systems[0].halve();
+    ++shape.halvings;
+    ribbon::set_window(shape, systems);
+    ASSERT_EQ(systems[0].stride, 1 << shape.halvings);
+    ASSERT_LE(shape.window, (T + systems[0].stride - 1) >> shape.halvings);
+    SCOPED_TRACE(std::to_string(T) + " chunks, S = " + std::to_string(S) + ", ring " + std::to_string(ring) + ", " + std::to_string(shape.halvings) + " steps, window " + std::to_string(shape.window));
+    const auto before = r;
+    for (int c = 0; c < T; ++c) {
+      const auto blocks = ribbon::blocks_of_step<S>(systems[0], shape.halvings - 1, c);
+      const int  stride = systems[0].stride / 2;
+      for (int a = 0; a < S; ++a)
+        for (int b = 0; b < S; ++b)
+          r[static_cast<std::size_t>(c * S + a)] +=
+            blocks.left[a * S + b] * before[static_cast<std::size_t>((c - stride + T) % T * S + b)] + blocks.right[a * S + b] * before[static_cast<std::size_t>((c + stride) % T * S + b)];
+    }
+    const double limit = 1e-15 * (10 + static_cast<double>(systems[0].growth(original[0])));
+    for (int c = 0; c < T; ++c)
+      for (int a = 0; a < S; ++a) {
+        Wide windowed = 0;
+        for (int w = 0, q = shape.halved_window_begin(c); w < shape.window; ++w, q = (q + systems[0].stride) % T) {
+          const auto block = ribbon::block_of_inverse<S>(systems[0], shape, c, w);
+          for (int b = 0; b < S; ++b) windowed += block.a[a * S + b] * r[static_cast<std::size_t>(q * S + b)];
+        }
+        Wide size = 0;
+        for (int j = 0; j < T * S; ++j) size += std::abs(original[0].inverse(c * S + a, j));
+        ASSERT_NEAR(static_cast<double>(windowed / size), static_cast<double>(product(original[0], c * S + a, right) / size), limit) << "chunk " << c;
+      }
+  }
+  EXPECT_GE(systems[0].stride, ring ? T & -T : T) << "a ring has steps while it has an even number of chunks";
+}
+
+TEST(OnePassShape, StepsOfCyclicReductionKeepTheSolution)
+{
+  for (int T : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 33, 40})
+    for (bool ring : {false, true}) {
+      expect_steps_to_keep_the_solution<1>(T, ring);
+      expect_steps_to_keep_the_solution<2>(T, ring);
+    }
 }
 
 } // namespace

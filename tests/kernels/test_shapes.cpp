@@ -333,34 +333,4 @@ TEST(SolveShapes, RowsArriveInPacksWhereAddressesAllowThat)
   expect_rows_that_arrive_in_packs<Kokkos::complex<double>>(2, 1), expect_rows_that_arrive_in_packs<Kokkos::complex<double>>(1, 2);
 }
 
-TEST(SolveShapes, LongInterleavedLines) // teams of several blocks where a device has them
-{
-  using Row     = std::vector<double>;
-  int corrected = 0;
-  for (const Row &row : {Row{-1, 2.001, -1}, Row{-1, 4, -1}, Row{1, -4, 6.001, -4, 1}, Row{1, -4, 11, -4, 1}})
-    for (std::int64_t n : {700, 1025, 2113, 4096})
-      for (bool periodic : {false, true})
-        for (double at_the_end : {0.0, 1.0, 1e-6}) { // a stencil; a general matrix; a ring of small eigenvalue, whose reduced system is corrected
-          SCOPED_TRACE(std::to_string(n) + " rows, half-bandwidth " + std::to_string(row.size() / 2) + ", ring " + std::to_string(periodic) + ", end " + std::to_string(at_the_end));
-          std::mt19937_64 g(5);
-          auto            bands = toeplitz(n, row, periodic);
-          bands.values(0, static_cast<std::size_t>(n - 1), row.size() / 2) += at_the_end;
-          if (at_the_end == 1e-6)
-            for (std::int64_t i = 0; i < n; ++i) bands.values(0, static_cast<std::size_t>(i), row.size() / 2) = row.size() == 3 ? 2 + 1e-10 : 6 + 1e-10;
-          if (at_the_end == 1e-6 && !periodic) continue;
-          if (at_the_end == 1.0) // a general matrix
-            for (std::int64_t i = 0; i < n; ++i) bands.values(0, static_cast<std::size_t>(i), row.size() / 2) += 0.25 * random_scalar<double>(g) + 0.25;
-          const auto                             set = ribbon::LineSet::interleaved(n, 66);
-          const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"one_pass"});
-          ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
-          std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
-          for (auto &v : b) v = random_scalar<double>(g);
-          const auto x = solve(solver, b);
-          EXPECT_LE(backward_error(bands, set, x, b), 1e-13) << solver.report().algorithm;
-          EXPECT_TRUE(solve(solver, b, true) == x);
-          corrected += solver.report().algorithm == "one_pass with correction";
-        }
-  EXPECT_GT(corrected, 0);
-}
-
 } // namespace

@@ -31,7 +31,6 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   static constexpr int group       = 8;                                                              ///< unknowns per group of asynchronous copies
   static constexpr int max_threads = slots > 32 || S > 2 || B > 1 || sizeof(Scalar) > 8 ? 512 : 768; ///< bounds the registers: 128 or 80
   static constexpr int side        = 32;                                                             ///< virtual threads whose slots lie side by side in scratch (interleaved)
-  static constexpr int exchanged   = 2 * S;                                                          ///< numbers per virtual thread: r_own, and r_left or z
   using Block                      = ChunkBlock<Scheme, slots>;
   using Square                     = typename Reduced::Square;
   using ForwardRow                 = typename Scheme::Forward;
@@ -65,6 +64,9 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     return Staged ? static_cast<std::size_t>(s.pitch) * static_cast<std::size_t>(s.lanes()) : static_cast<std::size_t>(MS * ((s.block_threads() + side - 1) / side * side));
   }
 
+  /// Bytes of r_own, and of r_left or z.
+  KOKKOS_FUNCTION static std::size_t exchanged(const OnePassShape &s, int threads) { return device::align16(2 * sizeof(Scalar) * static_cast<std::size_t>(Reduced::places(s, threads))); }
+
   /// Lanes of a chunk in one warp, as a power of two.
   KOKKOS_FUNCTION static int warp_bits(const OnePassShape &s) { return most_bits > 5 && s.lane_bits > 5 ? 5 : s.lane_bits; }
 
@@ -74,7 +76,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     const std::size_t threads = static_cast<std::size_t>(s.threads()), tile = tile_words(s);
     const int         fetching = source == CoefficientSource::classes ? 0 : std::min(s.split.chunks - regular_chunks, s.block_chunks) << (s.lane_bits - warp_bits(s));
     const std::size_t extra    = is_virtual ? threads * sizeof(State) : static_cast<std::size_t>(fetching) * fetched_bytes;
-    return device::align16(tile * sizeof(Scalar)) + device::align16(exchanged * threads * sizeof(Scalar)) + (Staged ? device::Arrival::bytes : 0) + extra;
+    return device::align16(tile * sizeof(Scalar)) + exchanged(s, s.threads()) + (Staged ? device::Arrival::bytes : 0) + extra;
   }
 
   /// The piece of a tile one virtual thread owns.
@@ -98,7 +100,8 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   {
     Piece p;
     p.lane                  = v & (shape.lanes() - 1);
-    p.chunk                 = v >> shape.lane_bits;
+    const int rank          = v >> shape.lane_bits;
+    p.chunk                 = Reduced::pieces ? shape.chunk_of(rank) : rank;
     const std::int64_t line = (number < 0 ? team.league_rank() : number) * shape.lanes() + p.lane - shift;
     p.active                = line >= 0 && line < lines;
     p.line                  = p.active ? line : line < 0 ? 0 : lines - 1;
@@ -106,7 +109,8 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     p.cls                   = 0;
     if constexpr (source == CoefficientSource::classes) p.cls = class_of_line[p.line % classified];
     const int local = v - team.first();
-    p.tile          = tile + (Staged ? p.lane * shape.pitch + shape.split.begin(p.chunk) * B + (p.chunk + 1 == shape.split.chunks ? shape.gap : 0) - p.pad : local / side * (side * MS) + local % side);
+    p.tile          = tile + (Staged ? p.lane * shape.pitch + shape.split.begin(p.chunk) * B + (p.chunk + 1 == shape.split.chunks ? shape.gap : 0) + (Reduced::pieces ? shape.piece_of(rank) * shape.piece_gap : 0) - p.pad
+                                     : local / side * (side * MS) + local % side);
     return p;
   }
 
@@ -245,7 +249,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     const auto readers = shape.readers(p.chunk);
     team.await_blocks();
     for (int a = 0; a < S; ++a) {
-      const int at = ((p.chunk * S + a) << shape.lane_bits) + p.lane;
+      const int at = this->at(p.chunk, a, p.lane);
       team.write(&r_own[at], own[a], readers);
       if constexpr (Scheme::couples_left) team.write(&r_left[at], coupled ? left[a] : Scalar(0), readers);
     }
@@ -303,13 +307,12 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
-    const int                    size              = team.size();
-    const std::size_t            words             = tile_words(shape);
-    Scalar                      *tile              = reinterpret_cast<Scalar *>(team.scratch());
-    Scalar                      *r_own             = reinterpret_cast<Scalar *>(team.scratch() + device::align16(words * sizeof(Scalar)));
-    constexpr bool               z_replaces_r_left = Scheme::couples_left;
-    Scalar                      *z = r_own + S * size, *r_left = z;
-    char                        *fetched = reinterpret_cast<char *>(r_own) + device::align16(exchanged * sizeof(Scalar) * static_cast<std::size_t>(size)); // or virtual states
+    const int                    size    = team.size();
+    const std::size_t            words   = tile_words(shape);
+    Scalar                      *tile    = reinterpret_cast<Scalar *>(team.scratch());
+    Scalar                      *r_own   = reinterpret_cast<Scalar *>(team.scratch() + device::align16(words * sizeof(Scalar)));
+    Scalar                      *r_left  = r_own + Reduced::places(shape, size);
+    char                        *fetched = reinterpret_cast<char *>(r_own) + exchanged(shape, size); // or virtual states
     device::Threads<State, Team> threads(team, fetched + (Staged ? device::Arrival::bytes : 0));
 
     [[maybe_unused]] const StagedTile<Scalar, B>                 staged{shape, tile, {reinterpret_cast<std::uint64_t *>(fetched)}};
@@ -344,47 +347,12 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
       });
     });
     team.barrier();
-    const bool share = correct || shape.window > Reduced::most_formed_twice;
-    for_pieces([&](int v, State &s) {
-      const Piece p     = piece(team, v, tile);
-      const int   left  = shape.left_of(p.chunk);
-      const int   begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
-      for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
-      // Every chunk forms its left neighbour's separators once more, both at once where the registers suffice: mostly cheaper than a second
-      // barrier, which pays where many short chunks have long windows.
-      bool both = false;
-      if constexpr (S == 1) both = left >= 0 && begin == left_begin && !share;
-      if (both) this->template apply_inverse<false, S == 1 ? 2 : 1>(p, p.chunk, begin, r_own, r_left, s.z);
-      else {
-        this->template apply_inverse<false, 1>(p, p.chunk, begin, r_own, r_left, s.z);
-        if (share && !z_replaces_r_left) this->publish(team, p, s.z[0], z);
-        if (!share && left >= 0) this->template apply_inverse<false, 1>(p, left, left_begin, r_own, r_left, s.z + 1);
-      }
-    });
-    if (share) team.barrier();
-    if (correct && Scheme::couples_left) {
-      for_pieces([&](int v, State &) { this->subtract_left(piece(team, v, tile), r_own, r_left); });
-      team.barrier();
-    }
-    if (share && z_replaces_r_left) {
-      for_pieces([&](int v, State &s) { this->publish(team, piece(team, v, tile), s.z[0], z); });
-      team.barrier();
-    }
-    if (correct) {
-      for_pieces([&](int v, State &) { this->reduced_residual(team, piece(team, v, tile), z, r_own); });
-      team.barrier();
-      for_pieces([&](int v, State &s) {
-        const Piece p = piece(team, v, tile);
-        this->template apply_inverse<true, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, nullptr, s.z);
-        this->publish(team, p, s.z[0], z);
-      });
-      team.barrier();
-    }
+    const auto    each = [&](const auto &phase) { for_pieces([&](int v, State &s) { phase(piece(team, v, tile), s); }); };
+    const Scalar *z    = this->solve_reduced(team, each, r_own, r_left, correct);
     for_pieces([&](int v, State &s) {
       const Piece p    = piece(team, v, tile);
       const int   left = shape.left_of(p.chunk);
-      if (share && left >= 0)
-        for (int a = 0; a < S; ++a) s.z[1][a] = z[((left * S + a) << shape.lane_bits) + p.lane];
+      for (int a = 0; z && a < S; ++a) s.z[1][a] = left >= 0 ? z[this->at(left, a, p.lane)] : Scalar(0);
       this->pass_known(p, s.z[1]);
       with_block(team, p, fetched, [&](const auto &block) { backward(p, s, block); });
       if constexpr (Staged) staged.template release<Team>(out, x);

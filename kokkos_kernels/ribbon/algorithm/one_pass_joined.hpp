@@ -127,8 +127,8 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
     const std::int64_t                       tiles = (lines + lanes - 1) / lanes;
     Scalar                                  *tile  = reinterpret_cast<Scalar *>(team.scratch());
     Scalar                                  *r_own = reinterpret_cast<Scalar *>(team.scratch() + device::align16(Base::tile_words(shape) * sizeof(Scalar)));
-    Scalar                                  *z = r_own + S * team.size(), *r_left = z;
-    char                                    *arrival = reinterpret_cast<char *>(r_own) + device::align16(Base::exchanged * sizeof(Scalar) * static_cast<std::size_t>(team.size()));
+    Scalar                                  *z = r_own + Base::places(shape, team.size()), *r_left = z;
+    char                                    *arrival = reinterpret_cast<char *>(r_own) + Base::exchanged(shape, team.size());
     Scalar                                  *f_sep = reinterpret_cast<Scalar *>(arrival + device::Arrival::bytes), *beside = f_sep + most * lanes; ///< (unknown, lane); (side, unknown, lane)
     std::int64_t                            *next = reinterpret_cast<std::int64_t *>(f_sep + 3 * most * lanes);
     device::Threads<State, Team>             threads(team, reinterpret_cast<char *>(f_sep) + beside_bytes(lanes));
@@ -138,6 +138,7 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
     int                                      round  = 0;
     for (std::int64_t number = team.league_rank(); number < tiles; ++round) {
       const typename StagedTile<Scalar, 1>::Lines own{number * lanes, static_cast<int>(lines - number * lanes < lanes ? lines - number * lanes : lanes)};
+      const auto                                  each    = [&](const auto &step) { threads.for_each([&](int v, State &s) { step(this->piece(team, v, tile, number), s); }); };
       const auto                                  line_of = [&](int lane) { return own.first + lane < lines ? own.first + lane : lines - 1; };
       threads.for_each([&](int v, State &) {
         staged.bring(team, v, own, in, b, round);
@@ -154,10 +155,16 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
         });
       });
       team.barrier();
-      threads.for_each([&](int v, State &s) {
-        const Piece p = this->piece(team, v, tile, number);
+      Scalar *r = r_own, *other = r_left;
+      if (shape.halvings > 0) {
+        each([&](const Piece &p, State &) { this->subtract_left(p, r_own, r_left); });
+        team.barrier();
+        this->halve(team, each, r, other);
+      }
+      each([&](const Piece &p, State &s) {
         for (int a = 0; a < S; ++a) s.z[0][a] = Scalar(0);
-        this->template apply_inverse<false, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, r_left, s.z);
+        if (shape.halvings > 0) this->template apply_inverse<true, 1>(p, p.chunk, shape.halved_window_begin(p.chunk), r, nullptr, s.z);
+        else this->template apply_inverse<false, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, r_left, s.z);
         if (p.active && phase != Phase::solve) tell(buffer, p, s, f_sep);
       });
       if (phase == Phase::announce) return;
@@ -186,7 +193,7 @@ struct JoinedOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource::
       team.barrier();
       threads.for_each([&](int v, State &s) {
         const Piece p = this->piece(team, v, tile, number);
-        for (int a = 0; a < S; ++a) s.z[1][a] = p.chunk == 0 ? found(0, a, p.lane) : z[(((p.chunk - 1) * S + a) << shape.lane_bits) + p.lane];
+        for (int a = 0; a < S; ++a) s.z[1][a] = p.chunk == 0 ? found(0, a, p.lane) : z[this->at(p.chunk - 1, a, p.lane)];
         this->backward(p, s, block);
         staged.template release<Team>(out, x);
       });

@@ -3,28 +3,11 @@
 #pragma once
 
 #include <ribbon/algorithm/one_pass_joined.hpp>
-#include <ribbon/reduced.hpp>
+#include <ribbon/algorithm/one_pass_reduced_plan.hpp>
 
 #include <vector>
 
 namespace ribbon {
-
-template <class Scalar, int S, class Entry>
-SquareBlock<Scalar, S> square_block(const Entry &entry)
-{
-  SquareBlock<Scalar, S> s;
-  for (int a = 0; a < S; ++a)
-    for (int b = 0; b < S; ++b) s.a[a * S + b] = narrow<Scalar>(entry(a, b));
-  return s;
-}
-
-/// The numbers of blocks, on the device.
-template <class Exec, class Scalar, int S>
-auto upload_squares(const Exec &exec, const char *label, const std::vector<SquareBlock<Scalar, S>> &squares)
-{
-  const auto *words = reinterpret_cast<const Scalar *>(squares.data());
-  return upload(exec, label, std::vector<Scalar>(words, words + squares.size() * (sizeof(SquareBlock<Scalar, S>) / sizeof(Scalar))));
-}
 
 /// Couplings of the first chunk's separators to those left of the line, once its interior is eliminated, and of the last ones to those right of it.
 template <class Scheme>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ribbon/algorithm/one_pass_joined_plan.hpp>
+#include <ribbon/algorithm/one_pass_reduced_plan.hpp>
 #include <ribbon/choice.hpp>
 #include <ribbon/orthogonal.hpp>
 
@@ -89,21 +90,19 @@ public:
       systems.emplace_back(
         chunks, shape.ring, row_of, [&](int k) { return Scheme::always_ring ? 1 : A.row_max(row_of(k), k % B); }, watch); // orthogonal: of equilibrated rows
       if constexpr (joinable)
-        if (A.continued && classes == 1) spikes_ = upload_squares(exec, "ribbon::one_pass::spikes", joined_spikes<Scheme>(T, chunks.front(), systems.back(), A));
-      shape_.reach = std::max(shape_.reach, systems.back().reach(static_cast<long double>(unit_roundoff<Scalar>()) / 32));
+        if (A.continued && classes == 1) spikes_ = upload_blocks(exec, "ribbon::one_pass::spikes", joined_spikes<Scheme>(T, chunks.front(), systems.back(), A));
     }
-    shape_.window = std::min(T, 2 * shape_.reach + 1);
-    if (shape_.window == T) shape_.reach = T;
+    set_window(shape_, systems);
     if constexpr (one_matrix == CoefficientSource::regular)
       if (classes == 1) find_regular(blocks.data(), matrices[0].continued);
     Kokkos::deep_copy(exec, blocks_, blocks);
     store_reduced(exec, systems);
     if (outer.size() == 2) outer_of_one_ = outer;
-    outer_ = upload_squares(exec, "ribbon::one_pass::outer", outer);
+    outer_ = upload_blocks(exec, "ribbon::one_pass::outer", outer);
   }
 
   const OnePassShape &shape() const { return shape_; }
-  std::size_t         bytes() const { return (blocks_.size() + inverse_.size() + reduced_.size() + outer_.size() + spikes_.size()) * sizeof(Scalar); }
+  std::size_t         bytes() const { return (blocks_.size() + inverse_.size() + reduced_.size() + steps_.size() + outer_.size() + spikes_.size()) * sizeof(Scalar); }
   /// Whether there is a kernel for pieces that find what lies beside them. Measured on an H200: the reduced systems of long pentadiagonal pieces take too long for it.
   bool joins() const
   {
@@ -156,8 +155,12 @@ private:
       s.lane_bits      = 5;
       while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > room.scratch / static_cast<std::size_t>(teams()))) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
-      s.gap   = (s.slots - s.split.last * B) % packed;
-      s.pitch = ((unknowns + s.gap + packed - 1) / packed | 1) * packed; // an odd number of packs
+      s.gap        = (s.slots - s.split.last * B) % packed;
+      s.piece_bits = 0; // measured on an H200: tiles of four lines lose by pieces
+      for (const bool whole = !Scheme::always_ring && s.split.first * B == s.slots && s.split.last * B == s.slots; whole && s.lane_bits < 2 && s.lane_bits + s.piece_bits < 3 && s.split.chunks % (2 << s.piece_bits) == 0;)
+        ++s.piece_bits;
+      s.piece_gap = packed << s.lane_bits;
+      s.pitch     = ((unknowns + s.gap + ((1 << s.piece_bits) - 1) * s.piece_gap + packed - 1) / packed | 1) * packed; // an odd number of packs
     } else {
       s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes, in complex double of 512
       choose_blocks(s, regular + 2 >= s.split.chunks);
@@ -299,27 +302,26 @@ private:
     regular_.assign(block(regular_begin_), block(regular_begin_) + block_words_);
   }
 
-  static constexpr std::size_t square_words = sizeof(Square) / sizeof(Scalar);
-
   void store_reduced(const Exec &exec, const std::vector<ReducedSystem<Scalar>> &systems)
   {
-    const int  T = shape_.split.chunks, W = shape_.window, classes = static_cast<int>(systems.size());
-    const auto count   = static_cast<std::size_t>(classes) * static_cast<std::size_t>(T);
-    inverse_           = allocate<Words>(exec, "ribbon::one_pass::inverse", count * static_cast<std::size_t>(W) * square_words);
-    reduced_           = allocate<Words>(exec, "ribbon::one_pass::reduced", count * 3 * square_words);
-    const auto inverse = Kokkos::create_mirror_view(inverse_);
-    const auto reduced = Kokkos::create_mirror_view(reduced_);
-    Square    *g = reinterpret_cast<Square *>(inverse.data()), *r = reinterpret_cast<Square *>(reduced.data());
-    for (const auto &system : systems) {
-      for (int c = 0; c < T; ++c) {
-        for (int w = 0; w < W; ++w) g[shape_.staged ? w * T + c : c * W + w] = square_block<Scalar, S>([&](int a, int b) { return system.inverse(c * S + a, (shape_.window_begin(c) + w) % T * S + b); });
-        for (const auto *block : {&system.lower, &system.diag, &system.upper}) *r++ = square_block<Scalar, S>([&](int a, int b) { return (*block)(c * S + a, b); });
-      }
-      g += T * W;
+    const auto halved = shape_.staged ? halve_what_pays(systems, shape_) : systems;
+    const int  T      = shape_.split.chunks;
+
+    std::vector<Square>                inverse, reduced;
+    std::vector<StepBlocks<Scalar, S>> steps;
+    for (const auto &system : halved) {
+      for (int k = 0; k < T * shape_.window; ++k) inverse.push_back(shape_.staged ? block_of_inverse<S>(system, shape_, k % T, k / T) : block_of_inverse<S>(system, shape_, k / shape_.window, k % shape_.window));
+      for (int k = 0; k < shape_.halvings * T; ++k) steps.push_back(blocks_of_step<S>(system, k / T, k % T));
     }
-    Kokkos::deep_copy(exec, inverse_, inverse);
-    Kokkos::deep_copy(exec, reduced_, reduced);
-    exec.fence();
+    shape_.same_begin = regular_begin_, shape_.same_end = regular_end_;
+    for (int k = 0; k < static_cast<int>(steps.size()); ++k)
+      if (std::memcmp(&steps[static_cast<std::size_t>(k)], &steps[static_cast<std::size_t>(k / T * T + shape_.alike(k % T, 1 << k / T % shape_.halvings))], sizeof steps[0]) != 0) shape_.same_end = 0;
+    for (const auto &system : systems)
+      for (int c = 0; c < T; ++c)
+        for (const auto *block : {&system.lower, &system.diag, &system.upper}) reduced.push_back(square_block<Scalar, S>([&](int a, int b) { return (*block)(c * S + a, b); }));
+    inverse_ = upload_blocks(exec, "ribbon::one_pass::inverse", inverse);
+    reduced_ = upload_blocks(exec, "ribbon::one_pass::reduced", reduced);
+    steps_   = upload_blocks(exec, "ribbon::one_pass::steps", steps);
   }
 
   template <CoefficientSource source>
@@ -361,6 +363,7 @@ private:
     k.blocks        = reinterpret_cast<const typename Kernel::Block *>(blocks_.data());
     k.inverse       = reinterpret_cast<const Square *>(inverse_.data());
     k.reduced       = reinterpret_cast<const Square *>(reduced_.data());
+    k.steps         = reinterpret_cast<const typename Kernel::Steps *>(steps_.data());
     k.class_of_line = a.class_of_line;
     k.classified    = a.classified;
     k.regular_begin = regular_begin_, k.regular_end = regular_end_;
@@ -387,7 +390,7 @@ private:
   std::size_t                    classes_     = 1;
   std::size_t                    block_words_ = 0;
   Kokkos::View<Scalar *, Memory> blocks_;
-  Words                          inverse_, reduced_, outer_, spikes_;
+  Words                          inverse_, reduced_, steps_, outer_, spikes_;
   std::vector<Square>            outer_of_one_;
   std::vector<Scalar>            regular_;
   int                            regular_begin_ = 0, regular_end_ = 0;

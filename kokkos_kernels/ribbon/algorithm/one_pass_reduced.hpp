@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file one_pass_reduced.hpp  The reduced system between the two sweeps of the one-pass kernel: product with its inverse, one step of refinement.
+/// @file one_pass_reduced.hpp  The reduced system between the two sweeps of the one-pass kernel: steps of cyclic reduction, product with the inverse of what is left, one step of refinement.
 #pragma once
 
 #include <ribbon/algorithm/one_pass_shape.hpp>
@@ -15,14 +15,17 @@ constexpr bool takes_continued(int slots)
   return Scheme::couples_left && Scheme::block == 1 && Scheme::separators <= 2 && slots <= 32;
 }
 
-/// Reduced systems of the lines of a tile. Arrays in scratch are indexed (chunk, separator, lane).
+/// Reduced systems of the lines of a tile. Arrays in scratch are indexed (chunk, separator, lane) by at().
 /// @tparam Continued  lines may be pieces of longer ones
 template <class Scheme, bool Staged, bool Continued>
 struct OnePassReduced {
-  using Scalar                = typename Scheme::Scalar;
-  static constexpr int  S     = Scheme::separators;
-  static constexpr bool joins = false; ///< as a JoinedOnePassKernel does
-  using Square                = SquareBlock<Scalar, S>;
+  using Scalar                 = typename Scheme::Scalar;
+  static constexpr int  S      = Scheme::separators;
+  static constexpr bool joins  = false;                          ///< as a JoinedOnePassKernel does
+  static constexpr bool halves = Staged;                         ///< takes shapes with halvings
+  static constexpr bool pieces = Staged && !Scheme::always_ring; ///< takes lines in pieces: orthogonal elimination writes rows of the next chunk
+  using Square                 = SquareBlock<Scalar, S>;
+  using Steps                  = StepBlocks<Scalar, S>;
 
   /// Windows of more blocks: a chunk gets its left separators from its neighbour, a barrier more, and does not form them once more. Measured on an H200.
   static constexpr int most_formed_twice = !Scheme::couples_left && S > 2 ? 2 : Staged ? 8 : S == 2 && Scheme::block == 1 && sizeof(Scalar) > 8 ? 6 : 1 << 30;
@@ -37,12 +40,23 @@ struct OnePassReduced {
   OnePassShape      shape;
   const Square     *inverse;         ///< blocks of the reduced inverse: (class, chunk, window), staged (class, window, chunk), since warps read several chunks then
   const Square     *reduced;         ///< (class, chunk, 3): lower, diag, upper
+  const Steps      *steps = nullptr; ///< (class, step, chunk)
   const Square     *outer = nullptr; ///< of continued lines, else null: (class, 2), couplings of the first chunk's separators and of the last ones to what is known
   Square            outer_of_one[2]; ///< the same of a single class
   KnownRows<Scalar> known;
 
+  /// Where number e of chunk q lies in an array of the tile. Neighbouring chunks of lines in pieces fall on different banks.
+  KOKKOS_FUNCTION int at(int q, int e, int lane) const
+  {
+    if constexpr (!pieces) return ((q * S + e) << shape.lane_bits) + lane;
+    const int k = ((e * shape.split.chunks + q) << shape.lane_bits) + lane;
+    return shape.piece_bits > 0 ? k + (k >> 6 << 2) : k;
+  }
+  /// Places of an array for so many virtual threads.
+  KOKKOS_FUNCTION static int places(const OnePassShape &s, int threads) { return pieces && s.piece_bits > 0 ? S * threads + (S * threads >> 4) : S * threads; }
+
   /// z[i] += block row c - i of the reduced inverse (indices modulo the chunks) times r = r_own - r_left of the right neighbour, or r = r_own
-  /// for a residual. The windows of all these block rows begin at block q.
+  /// for a residual and after steps of cyclic reduction. The windows of all these block rows begin at block q.
   template <bool residual, int block_rows>
   KOKKOS_FUNCTION void apply_inverse(const Place &p, int c, int q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[S]) const
   {
@@ -57,7 +71,7 @@ struct OnePassReduced {
   template <bool residual, int block_rows, int batch>
   KOKKOS_FUNCTION void apply_some(const Place &p, int c, int w, int &q, const Scalar *r_own, const Scalar *r_left, Scalar (*z)[S]) const
   {
-    const int     T = shape.split.chunks, W = shape.window;
+    const int     T = shape.split.chunks, W = shape.window, stride = halves && residual ? 1 << shape.halvings : 1;
     const int     along = Staged ? T : 1, across = Staged ? 1 : W, previous = c > 0 ? -across : (T - 1) * across;
     const Square *G = inverse + (static_cast<std::int64_t>(p.cls) * T * W + c * across + w * along);
     Square        block[batch][block_rows];
@@ -71,10 +85,10 @@ struct OnePassReduced {
     if (S > 1) ask();
     RIBBON_UNROLL
     for (int k = 0; k < batch; ++k) {
-      const int next = q + 1 == T ? 0 : q + 1;
+      const int next = q + stride >= T ? q + stride - T : q + stride;
       for (int e = 0; e < S; ++e) {
-        r[k][e] = r_own[((q * S + e) << shape.lane_bits) + p.lane];
-        if constexpr (!residual && Scheme::couples_left) r[k][e] -= r_left[((next * S + e) << shape.lane_bits) + p.lane];
+        r[k][e] = r_own[at(q, e, p.lane)];
+        if constexpr (!residual && Scheme::couples_left) r[k][e] -= r_left[at(next, e, p.lane)];
       }
       q = next;
     }
@@ -90,7 +104,7 @@ struct OnePassReduced {
   KOKKOS_FUNCTION void subtract_left(const Place &p, Scalar *r_own, const Scalar *r_left) const
   {
     const int right = p.chunk + 1 == shape.split.chunks ? 0 : p.chunk + 1;
-    for (int a = 0; a < S; ++a) r_own[((p.chunk * S + a) << shape.lane_bits) + p.lane] -= r_left[((right * S + a) << shape.lane_bits) + p.lane];
+    for (int a = 0; a < S; ++a) r_own[at(p.chunk, a, p.lane)] -= r_left[at(right, a, p.lane)];
   }
 
   /// Replaces r_own, the right-hand side of the reduced system, by its residual.
@@ -101,14 +115,118 @@ struct OnePassReduced {
     const auto R     = reduced + static_cast<std::int64_t>(p.cls * T + c) * 3;
     const auto lower = read_only(&R[0]), diag = read_only(&R[1]), upper = read_only(&R[2]);
     for (int a = 0; a < S; ++a) {
-      Scalar r = r_own[((c * S + a) << shape.lane_bits) + p.lane];
+      Scalar r = r_own[at(c, a, p.lane)];
       for (int e = 0; e < S; ++e) { // blocks beyond the ends of a line that is not periodic are zero
-        subtract_product(r, lower.a[a * S + e], z[((left * S + e) << shape.lane_bits) + p.lane]);
-        subtract_product(r, diag.a[a * S + e], z[((c * S + e) << shape.lane_bits) + p.lane]);
-        subtract_product(r, upper.a[a * S + e], z[((right * S + e) << shape.lane_bits) + p.lane]);
+        subtract_product(r, lower.a[a * S + e], z[at(left, e, p.lane)]);
+        subtract_product(r, diag.a[a * S + e], z[at(c, e, p.lane)]);
+        subtract_product(r, upper.a[a * S + e], z[at(right, e, p.lane)]);
       }
-      team.write(&r_own[((c * S + a) << shape.lane_bits) + p.lane], r, shape.readers(c));
+      team.write(&r_own[at(c, a, p.lane)], r, shape.readers(c));
     }
+  }
+
+  /// Step k of cyclic reduction. Blocks beyond the ends of a line that is not periodic are zero.
+  template <class Team>
+  KOKKOS_FUNCTION void halve(const Team &team, const Place &p, int k, const Scalar *from, Scalar *to) const
+  {
+    const int  T = shape.split.chunks, c = p.chunk, stride = 1 << k, left = c < stride ? c - stride + T : c - stride, right = c + stride < T ? c + stride : c + stride - T;
+    const auto both = read_only(&steps[(p.cls * shape.halvings + k) * T + shape.alike(c, stride)]);
+    Scalar     r[S];
+    for (int a = 0; a < S; ++a) r[a] = from[at(c, a, p.lane)];
+    for (int e = 0; e < S; ++e) {
+      const Scalar before = from[at(left, e, p.lane)], behind = from[at(right, e, p.lane)];
+      for (int a = 0; a < S; ++a) add_product(r[a], both.left[a * S + e], before), add_product(r[a], both.right[a * S + e], behind);
+    }
+    for (int a = 0; a < S; ++a) team.write(&to[at(c, a, p.lane)], r[a], shape.readers(c));
+  }
+
+  /// All steps, each with a barrier after it. `other` becomes the array that nobody reads any more.
+  template <class Team, class Each>
+  KOKKOS_FUNCTION void halve(const Team &team, const Each &each, Scalar *&r, Scalar *&other) const
+  {
+    for (int k = 0; k < shape.halvings; ++k) {
+      each([&](const Place &p, auto &) { halve(team, p, k, r, other); });
+      team.barrier();
+      Scalar *const next = other;
+      other = r, r = next;
+    }
+  }
+
+  /// The reduced systems by steps of cyclic reduction and the inverse of what they leave, as solve_reduced().
+  template <class Team, class Each>
+  KOKKOS_FUNCTION Scalar *solve_halved(const Team &team, const Each &each, Scalar *r, Scalar *r_left, bool correct) const
+  {
+    Scalar *other = r_left;
+    each([&](const Place &p, auto &s) {
+      if (Scheme::couples_left) subtract_left(p, r, r_left);
+      for (int a = 0; a < S; ++a) {
+        Scalar *const own = &r[at(p.chunk, a, p.lane)];
+        s.z[0][a] = Scalar(0), s.z[1][a] = *own;
+        if (Team::spans_blocks && Scheme::couples_left) team.write(own, s.z[1][a], shape.readers(p.chunk));
+      }
+    });
+    if (Scheme::couples_left) team.barrier();
+    for (bool again = correct;; again = false) {
+      halve(team, each, r, other);
+      each([&](const Place &p, auto &s) {
+        apply_inverse<true, 1>(p, p.chunk, shape.halved_window_begin(p.chunk), r, nullptr, s.z);
+        publish(team, p, s.z[0], other);
+      });
+      team.barrier();
+      if (!again) return other;
+      each([&](const Place &p, auto &s) {
+        for (int a = 0; a < S; ++a) r[at(p.chunk, a, p.lane)] = s.z[1][a];
+        reduced_residual(team, p, other, r);
+      });
+      team.barrier();
+    }
+  }
+
+  /// The reduced systems of a tile, a barrier after the forward sweep: state.z, own separators and those to the left, or else the array of all separators, a barrier before. each(phase) calls
+  /// phase(place, state) for all virtual threads with a chunk.
+  template <class Team, class Each>
+  KOKKOS_FUNCTION const Scalar *solve_reduced(const Team &team, const Each &each, Scalar *r_own, Scalar *r_left, bool correct) const
+  {
+    if constexpr (halves)
+      if (shape.halvings > 0) return solve_halved(team, each, r_own, r_left, correct);
+    constexpr bool z_replaces_r_left = Scheme::couples_left;
+    Scalar *const  z                 = r_left;
+    const bool     share             = correct || shape.window > most_formed_twice;
+    each([&](const Place &p, auto &s) {
+      const int left  = shape.left_of(p.chunk);
+      const int begin = shape.window_begin(p.chunk), left_begin = left < 0 ? begin : shape.window_begin(left);
+      for (int a = 0; a < S; ++a) s.z[0][a] = s.z[1][a] = Scalar(0);
+      // Every chunk forms its left neighbour's separators once more, both at once where the registers suffice: mostly cheaper than a second
+      // barrier, which pays where many short chunks have long windows.
+      bool both = false;
+      if constexpr (S == 1) both = left >= 0 && begin == left_begin && !share;
+      if (both) apply_inverse<false, S == 1 ? 2 : 1>(p, p.chunk, begin, r_own, r_left, s.z);
+      else {
+        apply_inverse<false, 1>(p, p.chunk, begin, r_own, r_left, s.z);
+        if (share && !z_replaces_r_left) publish(team, p, s.z[0], z);
+        if (!share && left >= 0) apply_inverse<false, 1>(p, left, left_begin, r_own, r_left, s.z + 1);
+      }
+    });
+    if (!share) return nullptr;
+    team.barrier();
+    if (correct && Scheme::couples_left) {
+      each([&](const Place &p, auto &) { subtract_left(p, r_own, r_left); });
+      team.barrier();
+    }
+    if (z_replaces_r_left) {
+      each([&](const Place &p, auto &s) { publish(team, p, s.z[0], z); });
+      team.barrier();
+    }
+    if (correct) {
+      each([&](const Place &p, auto &) { reduced_residual(team, p, z, r_own); });
+      team.barrier();
+      each([&](const Place &p, auto &s) {
+        apply_inverse<true, 1>(p, p.chunk, shape.window_begin(p.chunk), r_own, nullptr, s.z);
+        publish(team, p, s.z[0], z);
+      });
+      team.barrier();
+    }
+    return z;
   }
 
   /// Lines are pieces of longer ones, and what lies beside them is known.
@@ -118,8 +236,8 @@ struct OnePassReduced {
   KOKKOS_FUNCTION void bring_known(const Place &p, Scalar *r_own, Scalar *r_left) const
   {
     if (!continued()) return;
-    for (int a = 0; p.chunk == 0 && a < S; ++a) device::async_copy(&r_left[(a << shape.lane_bits) + p.lane], known.place(p.line, a - S));
-    for (int a = 0; p.chunk + 1 == shape.split.chunks && a < S; ++a) device::async_copy(&r_own[((p.chunk * S + a) << shape.lane_bits) + p.lane], known.place(p.line, a));
+    for (int a = 0; p.chunk == 0 && a < S; ++a) device::async_copy(&r_left[at(0, a, p.lane)], known.place(p.line, a - S));
+    for (int a = 0; p.chunk + 1 == shape.split.chunks && a < S; ++a) device::async_copy(&r_own[at(p.chunk, a, p.lane)], known.place(p.line, a));
     device::async_commit();
   }
   /// Takes it from the right-hand sides of these chunks.
@@ -131,9 +249,9 @@ struct OnePassReduced {
     for (int side = 0; side < 2; ++side) {
       if (p.chunk != (side == 0 ? 0 : shape.split.chunks - 1)) continue;
       const Square  block = classes ? read_only(&outer[2 * p.cls + side]) : outer_of_one[side];
-      const Scalar *from  = side == 0 ? r_left : r_own + ((p.chunk * S) << shape.lane_bits);
+      const Scalar *from  = side == 0 ? r_left : r_own;
       for (int e = 0; e < S; ++e) {
-        const Scalar value = from[(e << shape.lane_bits) + p.lane];
+        const Scalar value = from[at(p.chunk, e, p.lane)];
         for (int a = 0; a < S; ++a) subtract_product(own[a], block.a[a * S + e], value);
       }
     }
@@ -153,7 +271,7 @@ struct OnePassReduced {
   template <class Team>
   KOKKOS_FUNCTION void publish(const Team &team, const Place &p, const Scalar (&own)[S], Scalar *z) const
   {
-    for (int a = 0; a < S; ++a) team.write(&z[((p.chunk * S + a) << shape.lane_bits) + p.lane], own[a], shape.readers(p.chunk));
+    for (int a = 0; a < S; ++a) team.write(&z[at(p.chunk, a, p.lane)], own[a], shape.readers(p.chunk));
   }
 };
 

@@ -98,10 +98,9 @@ struct StagedTile {
       for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
       device::async_commit();
     } else if (v < 32) {
-      const int bytes = static_cast<int>(set.rows) * B * static_cast<int>(sizeof(Scalar));
-      if (v == 0) arrival.expect(bytes * lines.count, round);
+      if (v == 0) arrival.expect(bytes(set) * lines.count << shape.piece_bits, round);
       device::lane_barrier(team.size());
-      if (v < lines.count) arrival.copy(tile + v * shape.pitch, b + set.begin(lines.first + v), bytes);
+      for_pieces(v, lines, set, [&](std::int64_t at, Scalar *place) { arrival.copy(place, b + at, bytes(set)); });
     }
   }
   /// A barrier of the team.
@@ -119,7 +118,7 @@ struct StagedTile {
   KOKKOS_FUNCTION void store(const Team &team, int v, const Lines &lines, const LineSet &set, Scalar *x) const
   {
     if (!in_bulk<Team>(set, x)) for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { x[at] = tile[t]; });
-    else if (v < lines.count) device::bulk_store(x + set.begin(lines.first + v), tile + v * shape.pitch, static_cast<int>(set.rows) * B * static_cast<int>(sizeof(Scalar)));
+    else for_pieces(v, lines, set, [&](std::int64_t at, const Scalar *place) { device::bulk_store(x + at, place, bytes(set)); });
   }
   template <class Team>
   KOKKOS_FUNCTION void release(const LineSet &set, const Scalar *x) const
@@ -130,6 +129,17 @@ struct StagedTile {
 private:
   KOKKOS_FUNCTION static bool dense(const LineSet &set) { return set.row_stride == B && (B == 1 || set.component_stride == 1); }
 
+  /// Of a piece of a line.
+  KOKKOS_FUNCTION int bytes(const LineSet &set) const { return (static_cast<int>(set.rows) >> shape.piece_bits) * B * static_cast<int>(sizeof(Scalar)); }
+
+  /// move(unknown, place in scratch) of the piece that virtual thread v moves, if it does.
+  template <class Move>
+  KOKKOS_FUNCTION void for_pieces(int v, const Lines &lines, const LineSet &set, const Move &move) const
+  {
+    const int line = v >> shape.piece_bits, piece = v - (line << shape.piece_bits), first = piece * (static_cast<int>(set.rows) >> shape.piece_bits) * B;
+    if (line < lines.count) move(set.begin(lines.first + line) + first, tile + line * shape.pitch + first + piece * shape.piece_gap);
+  }
+
   /// Every unknown and its place in scratch: a group of 32 virtual threads per line, neighbours at neighbouring unknowns.
   template <class Team, class Move>
   KOKKOS_FUNCTION void for_unknowns(const Team &team, int v, const Lines &lines, const LineSet &set, const Move &move) const
@@ -137,7 +147,8 @@ private:
     const int n = static_cast<int>(set.rows) * B, last = shape.split.begin(shape.split.chunks - 1) * B;
     const int width = team.size() < 32 ? team.size() : 32, groups = team.size() / width, group = v / width, lane = v - group * width;
     if (group >= groups) return;
-    const auto   place = [&](int k) { return k < last ? k : k + shape.gap; };
+    const int    piece = n >> shape.piece_bits;
+    const auto   place = [&](int k) { return k + (k < last ? 0 : shape.gap) + (shape.piece_bits == 0 ? 0 : k / piece * shape.piece_gap); };
     std::int64_t at    = set.begin(lines.first + group);
     for (int line = group; line < lines.count; line += groups) {
       const int t = line * shape.pitch;

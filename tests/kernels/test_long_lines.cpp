@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lines of many chunks, whose reduced systems take more than a product: teams of several blocks, corrections, steps of cyclic reduction.
+#include "batch.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace test;
+
+namespace {
+
+TEST(SolveShapes, LongInterleavedLines) // teams of several blocks where a device has them
+{
+  using Row     = std::vector<double>;
+  int corrected = 0;
+  for (const Row &row : {Row{-1, 2.001, -1}, Row{-1, 4, -1}, Row{1, -4, 6.001, -4, 1}, Row{1, -4, 11, -4, 1}})
+    for (std::int64_t n : {700, 1025, 2113, 4096})
+      for (bool periodic : {false, true})
+        for (double at_the_end : {0.0, 1.0, 1e-6}) { // a stencil; a general matrix; a ring of small eigenvalue, whose reduced system is corrected
+          SCOPED_TRACE(std::to_string(n) + " rows, half-bandwidth " + std::to_string(row.size() / 2) + ", ring " + std::to_string(periodic) + ", end " + std::to_string(at_the_end));
+          std::mt19937_64 g(5);
+          auto            bands = toeplitz(n, row, periodic);
+          bands.values(0, static_cast<std::size_t>(n - 1), row.size() / 2) += at_the_end;
+          if (at_the_end == 1e-6)
+            for (std::int64_t i = 0; i < n; ++i) bands.values(0, static_cast<std::size_t>(i), row.size() / 2) = row.size() == 3 ? 2 + 1e-10 : 6 + 1e-10;
+          if (at_the_end == 1e-6 && !periodic) continue;
+          if (at_the_end == 1.0) // a general matrix
+            for (std::int64_t i = 0; i < n; ++i) bands.values(0, static_cast<std::size_t>(i), row.size() / 2) += 0.25 * random_scalar<double>(g) + 0.25;
+          const auto                             set = ribbon::LineSet::interleaved(n, 66);
+          const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"one_pass"});
+          ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
+          std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+          for (auto &v : b) v = random_scalar<double>(g);
+          const auto x = solve(solver, b);
+          EXPECT_LE(backward_error(bands, set, x, b), 1e-13) << solver.report().algorithm;
+          EXPECT_TRUE(solve(solver, b, true) == x);
+          corrected += solver.report().algorithm == "one_pass with correction";
+        }
+  EXPECT_GT(corrected, 0);
+}
+
+/// Contiguous lines whose reduced inverse does not decay: steps of cyclic reduction where that keeps digits.
+template <class Scalar>
+void expect_long_contiguous_lines(const std::vector<std::int64_t> &lengths)
+{
+  using Row    = std::vector<double>;
+  int accurate = 0, cases = 0;
+  for (const Row &row : {Row{-1, 2.0002, -1}, Row{-1, 2.0002, -1.0001}, Row{1, -4, 6.0002, -4, 1}, Row{1, -4, 6.00000001, -4, 1}, Row{-0.2, -1, 2.4002, -1, -0.2}})
+    for (std::int64_t n : lengths)
+      for (bool periodic : {false, true})
+        for (const char *kind : {"stencil", "general", "classes", "corrected"}) {
+          SCOPED_TRACE(std::to_string(n) + " rows, diagonal " + std::to_string(row[row.size() / 2]) + ", half-bandwidth " + std::to_string(row.size() / 2) + ", ring " + std::to_string(periodic) + ", " + kind);
+          if (sizeof(Scalar) < 8 && row[row.size() / 2] == 6.00000001) continue; // singular in float
+          const bool                               classes = kind[1] == 'l';
+          std::mt19937_64                          g(5);
+          const auto                               stencil = toeplitz(n, row, periodic);
+          ribbon::Bands<Scalar, Kokkos::HostSpace> bands;
+          bands.periodic = periodic;
+          bands.values   = decltype(bands.values)("test::bands", classes ? 3 : 1, static_cast<std::size_t>(n), row.size());
+          for (std::size_t m = 0; m < bands.values.extent(0); ++m)
+            for (std::size_t i = 0; i < bands.values.extent(1); ++i)
+              for (std::size_t d = 0; d < row.size(); ++d) {
+                bands.values(m, i, d) = static_cast<Scalar>(stencil.values(0, i, d));
+                if (kind[0] != 's' && d == row.size() / 2) bands.values(m, i, d) += static_cast<Scalar>(1e-5 * static_cast<double>((i * 7919 + 13 * m) % 101));
+                if (kind[1] == 'o' && d == row.size() / 2 && i + 1 == bands.values.extent(1)) bands.values(m, i, d) += static_cast<Scalar>(1);
+              }
+          if (classes) assign(g, bands, ribbon::Lhs::classes, 11);
+          const auto                             set = ribbon::LineSet::contiguous(n, 11);
+          const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {"one_pass"});
+          ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
+          std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
+          for (auto &v : b) v = random_scalar<Scalar>(g);
+          const auto   x     = solve(solver, b);
+          const double error = backward_error(classes ? expanded(bands) : bands, set, x, b), roundoff = static_cast<double>(ribbon::unit_roundoff<Scalar>());
+          EXPECT_LE(error, 900 * roundoff) << solver.report().algorithm;
+          accurate += error <= 20 * roundoff, ++cases;
+          EXPECT_TRUE(solve(solver, b, true) == x);
+          EXPECT_TRUE(solve(solver, b) == x);
+        }
+  EXPECT_GE(10 * accurate, 9 * cases);
+}
+
+TEST(SolveShapes, LongContiguousLines)
+{
+  expect_long_contiguous_lines<double>({288, 310, 333, 352, 511, 640, 700, 1000, 1025, 1056, 2113, 4096});
+  expect_long_contiguous_lines<Kokkos::complex<double>>({288, 640, 1000});
+  expect_long_contiguous_lines<float>({333, 1056});
+}
+
+/// Tiles of one and two contiguous lines keep these in pieces, in other places of scratch and with other threads for chunks: nothing else may change.
+template <class Scalar>
+void expect_pieces_to_change_nothing(int h)
+{
+  for (std::int64_t n : {64, 96, 128, 256, 320, 500, 512, 1024})
+    for (std::int64_t gap : {0, 1, 4})
+      for (bool general : {false, true})
+        for (const char *algorithm : {"one_pass", "pivoted"}) {
+          SCOPED_TRACE(std::string(algorithm) + ", half-bandwidth " + std::to_string(h) + ", " + std::to_string(n) + " rows, gap " + std::to_string(gap) + ", general " + std::to_string(general));
+          std::mt19937_64     g(5);
+          const auto          bands = random_bands<Scalar>(g, 1, n, h, n % 3 == 1, general ? Kind::dominant : Kind::poisson);
+          const auto          set   = ribbon::LineSet::contiguous(n, 9, n + gap);
+          std::vector<Scalar> b(static_cast<std::size_t>((n + gap) * 9)), wide;
+          for (auto &v : b) v = random_scalar<Scalar>(g);
+          for (int lanes : {8, 2, 1}) {
+            const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {algorithm, 0, 0, lanes});
+            const auto                             x = solve(solver, b);
+            if (wide.empty()) {
+              wide = x;
+              EXPECT_LE(backward_error(bands, set, x, b), 45 * static_cast<double>(ribbon::unit_roundoff<Scalar>()));
+            }
+            for (std::int64_t l = 0; l < 9; ++l)
+              for (std::int64_t k = 0; k < n; ++k) ASSERT_EQ(x[static_cast<std::size_t>(set.begin(l) + k)], wide[static_cast<std::size_t>(set.begin(l) + k)]) << lanes << " lines, line " << l << ", row " << k;
+          }
+        }
+}
+
+TEST(SolveShapes, ContiguousLinesInPieces)
+{
+  for (int h : {1, 2, 4}) expect_pieces_to_change_nothing<double>(h);
+  expect_pieces_to_change_nothing<float>(1), expect_pieces_to_change_nothing<Kokkos::complex<double>>(2);
+}
+
+} // namespace
