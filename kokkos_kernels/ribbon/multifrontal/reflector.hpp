@@ -44,9 +44,8 @@ KOKKOS_INLINE_FUNCTION Real reciprocal_root(Real a)
 #endif
 }
 
-/// The reflection of real numbers: tau = 1 + |alpha| / size, factor = +-1 / (size tau).
 #ifdef __CUDA_ARCH__
-/// Nothing waits for what can be found at the same time: the reciprocal of tau begins with that of its approximation. Returns false, and leaves h as it is, where size^2 is zero or out of the ordinary.
+/// tau = 1 + |alpha| / size, factor = +-1 / (size tau). Nothing waits for what can be found at the same time: the reciprocal of tau begins with that of its approximation. Returns false, and leaves h as it is, where size^2 is zero or out of the ordinary.
 KOKKOS_INLINE_FUNCTION bool make_reflector_quickly(double alpha, double rest, Reflector<double> &h)
 {
   const double size2 = fma(alpha, alpha, rest);
