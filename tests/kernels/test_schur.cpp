@@ -103,6 +103,19 @@ TEST(SchurReport, PivotsOfZeroAndDeterminants)
   }
 }
 
+TEST(SchurReport, DeterminantsOfPivotsFarFromTheOthers)
+{
+  for (std::int64_t leaf : {0, 16, 64})
+    for (double size : {1e90, 1e-90}) { // with 1e250 and 1e-250 by turns: products of two are beyond doubles, or zero
+      const double        other = size > 1 ? 1e250 : 1e-250;
+      ChainSystem<double> s{{64, 1, 1, 1}};
+      s.fill([&](std::int64_t i, int d) { return d != 0 ? 0.0 : i % 2 == 0 ? size : other; });
+      ribbon::SchurSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0});
+      solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+      EXPECT_NEAR(solver.report().log_abs_det, 32 * (std::log(size) + std::log(other)), 1e-8) << leaf;
+    }
+}
+
 // So many tiles that a device works off several side by side, and entries arrive late.
 TEST(SchurReport, LongChains)
 {

@@ -42,7 +42,7 @@ KOKKOS_INLINE_FUNCTION void stage_runs(const Scalar *first_value, const LeafRun 
   RIBBON_NO_UNROLL
   for (int first = v / warp * Together; first < leaves; first += Threads / warp * Together) {
     LeafRun run[Together];
-    Scalar *to  = &value[first][e];
+    Scalar *to  = value[first] + e;
     int     all = 0;
     RIBBON_UNROLL
     for (int k = 0; k < Together; ++k) run[k] = runs[first + k], all |= run[k].count;
@@ -73,7 +73,7 @@ KOKKOS_INLINE_FUNCTION void stage_equal_runs(const Scalar *first_value, const Le
   for (int k = 0; k < share; ++k) place[k] = runs[leaves % Warps == 0 || first + k < leaves ? first + k : leaves - 1].first;
   if (e < Entries) {
     const Scalar *from = one_address(first_value + e);
-    Scalar       *to   = &value[first][e];
+    Scalar       *to   = value[first] + e;
     RIBBON_UNROLL
     for (int k = 0; k < share; ++k)
       if (leaves % Warps == 0 || first + k < leaves) device::async_copy(to + k * Places, from + place[k]);

@@ -45,7 +45,8 @@ KOKKOS_INLINE_FUNCTION Real reciprocal_root(Real a)
 }
 
 #ifdef __CUDA_ARCH__
-/// tau = 1 + |alpha| / size, factor = +-1 / (size tau). Nothing waits for what can be found at the same time: the reciprocal of tau begins with that of its approximation. Returns false, and leaves h as it is, where size^2 is zero or out of the ordinary.
+/// tau = 1 + |alpha| / size, factor = +-1 / (size tau). Nothing waits for what can be found at the same time: the reciprocal of tau begins with that of its approximation. Returns false, and leaves h as it is, where
+/// size^2 is zero or out of the ordinary.
 KOKKOS_INLINE_FUNCTION bool make_reflector_quickly(double alpha, double rest, Reflector<double> &h)
 {
   const double size2 = fma(alpha, alpha, rest);
@@ -154,14 +155,13 @@ struct PivotStatistics {
   /// A product and comparisons, at times a quotient, unless something is out of the ordinary.
   KOKKOS_INLINE_FUNCTION void take(Real pivot, Real scale, std::int64_t j)
   {
-    const Real size = pivot < 0 ? -pivot : pivot;
-#ifndef __CUDA_ARCH__
-    if (!(size > Real(1e-30) && size < Real(1e30))) settle(); // the product of both may be 0 or infinite
-#endif
-    product *= static_cast<double>(size);
-    if (!is_tame() || !is_finite(scale)) look(size, scale, j);
+    const Real   size   = pivot < 0 ? -pivot : pivot;
+    const double before = product;
+    product             = before * static_cast<double>(size);
+    if (!is_tame() || !is_finite(scale)) product = before, look(size, scale, j);
     else if (!(size >= smallest * scale)) smallest = size / scale, column = j;
   }
+  /// A pivot that is not in the product yet.
   KOKKOS_INLINE_FUNCTION void look(Real size, Real scale, std::int64_t j)
   {
     if (!is_finite(size) || !is_finite(scale)) {
@@ -170,7 +170,7 @@ struct PivotStatistics {
       product    = 1;
       return;
     }
-    settle();
+    settle(), product = static_cast<double>(size), settle(); // one by one: the product of both may be 0 or infinite
     if (!not_finite && !(size >= smallest * scale)) smallest = size / scale, column = j;
     if (!not_finite && size == Real(0) && smallest != Real(0)) smallest = 0, column = j; // the first stays
   }
@@ -210,7 +210,7 @@ struct LeafPivots {
     const Real size    = beta < 0 ? -beta : beta;
     statistics.product = now.product * static_cast<double>(size);
     if (!statistics.is_tame() || !largest_is_finite) {
-      statistics.smallest /= scale, scale = 1;
+      statistics.smallest /= scale, scale = 1, statistics.product = now.product;
       statistics.look(size, largest, step);
     } else if (!(size * now.scale >= now.smallest * largest)) statistics.smallest = size, scale = largest, statistics.column = step;
   }
