@@ -39,7 +39,7 @@ struct RandomChain {
     if (values == Values::symmetric && d < 0) place = (place + d + rows()) % rows(), d = -d;
     const PetscScalar a = static_cast<PetscReal>(Draw::noise(seed, place, d)) + (turned - PetscScalar(1)) * static_cast<PetscReal>(Draw::noise(seed + 1, place, d));
     if (values == Values::hermitian && d == 0) return PetscRealPart(a) + static_cast<PetscReal>(kl + ku + 1);
-    return values != Values::random && d == 0 ? a + PetscScalar(kl + ku + 1) : a;
+    return values != Values::random && d == 0 ? a + static_cast<PetscReal>(kl + ku + 1) : a;
   }
   /// Sets the entries of the rows of this rank.
   void fill(Mat A) const
