@@ -91,8 +91,8 @@ TEST(SolveShapes, LongContiguousLines)
 template <class Scalar>
 void expect_pieces_to_change_nothing(int h)
 {
-  for (std::int64_t n : {64, 96, 256, 500, 512, 1024})
-    for (std::int64_t gap : {0, 1})
+  for (std::int64_t n : {64, 96, 128, 256, 320, 500, 512, 1024})
+    for (std::int64_t gap : {0, 1, 4})
       for (bool general : {false, true})
         for (const char *algorithm : {"one_pass", "pivoted"}) {
           SCOPED_TRACE(std::string(algorithm) + ", half-bandwidth " + std::to_string(h) + ", " + std::to_string(n) + " rows, gap " + std::to_string(gap) + ", general " + std::to_string(general));

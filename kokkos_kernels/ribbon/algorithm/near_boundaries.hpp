@@ -32,10 +32,10 @@ public:
     for (std::int64_t p = 1; p < last; ++p)
       if (!std::equal(rows.data(), rows.data() + count, rows.data() + p * count)) return;
     std::vector<Scalar> weights(static_cast<std::size_t>(2 * S * window), Scalar(0));
-    Scalar             *to = weights.data();
+    Scalar             *to         = weights.data();
+    const auto          left_words = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), ends[0].words);
     for (std::int64_t p : {std::int64_t(0), last}) {
       const Ends &right       = ends[p == last && cut.tail > 0 ? 1 : 0];
-      const auto  left_words  = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), ends[0].words);
       const auto  right_words = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), right.words);
       const int   after       = p < last ? reach : behind_;
       for (int a = 0; a < S; ++a, to += window) {

@@ -9,6 +9,7 @@
 
 namespace ribbon::device {
 
+/// Calls f(integral_constant role), each of the roles 0 to Roles - 1 with code of its own.
 template <int Roles, int First = 0, class F>
 KOKKOS_INLINE_FUNCTION void with_role(int role, const F &f)
 {

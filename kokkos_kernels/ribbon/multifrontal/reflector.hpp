@@ -203,7 +203,8 @@ struct LeafPivots {
     Real   smallest, scale;
   };
   KOKKOS_INLINE_FUNCTION Seen seen() const { return {statistics.product, statistics.smallest, scale}; }
-  /// @param now  seen()
+  KOKKOS_INLINE_FUNCTION void take(Real beta, Real largest, int step) { take(seen(), beta, largest, is_finite(largest), step); }
+  /// @param now  seen(), which may be read long before it is needed
   /// @param largest  entry of the column
   KOKKOS_INLINE_FUNCTION void take(const Seen &now, Real beta, Real largest, bool largest_is_finite, int step)
   {

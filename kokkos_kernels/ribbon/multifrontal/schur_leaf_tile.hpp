@@ -298,8 +298,7 @@ struct SchurLeafTile {
       RIBBON_UNROLL
       for (int k = 0; k < w; ++k)
         if (magnitude(in[w + k][lane]) > most) most = magnitude(in[w + k][lane]);
-      const Real largest = most * magnitude(in[width][lane]);
-      mine.pivots.take(mine.pivots.seen(), in[width][lane], largest, is_finite(largest), first + t);
+      mine.pivots.take(in[width][lane], most * magnitude(in[width][lane]), first + t);
     }
   }
   /// What a leaf leaves over, by rows, those of the cut before first.
