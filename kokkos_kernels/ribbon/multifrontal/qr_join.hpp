@@ -82,7 +82,7 @@ struct QrJoinKernel {
     for (int i = k + 1; i < W; ++i) top[i] *= h.factor;
     for (int i = 0; i < W; ++i) bottom[i] *= h.factor;
     top[k] = Scalar(h.one_over_beta);
-    f.statistics->take(h.beta, magnitude(f.join.tau[k]), column_number);
+    f.statistics->take(pivot_of(h.beta), magnitude(f.join.tau[k]), column_number);
     f.join.tau[k] = h.tau_conjugate;
   }
 

@@ -78,7 +78,7 @@ struct QrLeafKernel {
     r[0]                      = h.tau_conjugate;
     for (int k = 0; k < W; ++k) r[1 + k] = h.factor * column[k];
     r[1 + W] = Scalar(h.one_over_beta);
-    w.statistics->take(h.beta, size > w.scale[slot] ? size : w.scale[slot], leaf.chain * tree.chain.rows + leaf.first + tree.chain.ku + s);
+    w.statistics->take(pivot_of(h.beta), size > w.scale[slot] ? size : w.scale[slot], leaf.chain * tree.chain.rows + leaf.first + tree.chain.ku + s);
   }
 
   /// One lane's part of step s: the reflection of its columns, the row of R, what comes next.

@@ -88,6 +88,14 @@ KOKKOS_INLINE_FUNCTION Reflector<Scalar> make_reflector(const Scalar &alpha, rea
   return {tau_conjugate, factor, beta, one_over_beta, tau_conjugate * factor};
 }
 
+/// The pivot that a reflection leaves: beta, or zero where its column has no entry whose square keeps all of its digits, so that beta has none to rely on.
+template <class Real>
+KOKKOS_INLINE_FUNCTION Real pivot_of(Real beta)
+{
+  constexpr Real least = std::is_same_v<Real, float> ? 0x1p-51 : 0x1p-485; // its square is the least normal number over the unit of roundoff
+  return beta < least && beta > -least ? Real(0) : beta;
+}
+
 /// The upper 32 bits of |a|, which order numbers by size to 20 bits: what is compared often is compared as integers.
 KOKKOS_INLINE_FUNCTION int size_word(double a)
 {
