@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ribbon/chain_solver.hpp>
+#include <ribbon/multifrontal/qr_leaf_host.hpp>
 #include <ribbon/multifrontal/qr_tile_down.hpp>
 
 #include "chain_plan.hpp"
@@ -18,6 +19,13 @@ namespace multifrontal {
 
 /// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
 constexpr std::int64_t most_columns = 128;
+/// Leaves of a chain on a host: one a thread, unless the chain can be one for band LU, which takes 5 (W = 2) to 10 (W = 10) times fewer instructions.
+template <class Exec>
+std::int64_t leaves_of_threads(const Exec &exec, const Chain &chain)
+{
+  const std::int64_t threads = exec.concurrency() / std::max<std::int64_t>(chain.chains, 1);
+  return chain.is_open_left() || chain.is_open_right() || threads > 4 + chain.width() ? std::max<std::int64_t>(threads, 1) : 1;
+}
 
 template <class Scalar, class Index, class Exec>
 struct BandLuKernel {
@@ -75,7 +83,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, std::max(W, 1));
   if (options.leaf_size == 0) {
     if (is_device_space<Exec>) leaf = std::max(leaf, usual_leaf<Scalar>(exec, chain));
-    else leaf = std::max<std::int64_t>({leaf, 64, 4 * W, chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
+    else leaf = std::max<std::int64_t>({leaf, 64, 4 * W, chain.rows / leaves_of_threads(exec, chain)});
   }
   tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
   in_tiles_ =
@@ -108,6 +116,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     factors_         = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), as_records<Statistics>(leaf_statistics_), as_records<Statistics>(join_statistics_), row_scale_.data(), in_tiles_ ? tile : 1};
     if (in_tiles_) arrivals_ = Kokkos::View<int *, Memory>("ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, most_columns)));
     plan_ = plan_of(tree_);
+    if (!is_device_space<Exec> && options.leaf_size == 0) windows_ = numbers("ribbon::windows", static_cast<std::int64_t>(HostLeavesKernel<Scalar, Exec>::window_size(W)) * exec.concurrency());
     if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }
   report_.bytes = (reflection_.span() + upper_.span() + fill_.span() + windows_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + row_scale_.span() * sizeof(real_t<Scalar>) +
@@ -261,6 +270,10 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
   const auto bytes     = [&](int threads) { return device::align16(static_cast<std::size_t>(threads * QrSolve<Scalar>::work(W)) * sizeof(Scalar)); };
   const auto at_leaves = [&] {
     if (!has_leaves_) return;
+    if constexpr (!is_device_space<Exec>) {
+      using Kernel = HostLeafSolveKernel<Scalar>;
+      if (windows_.extent(0) > 0 && Kernel::has(W, direction)) return Kokkos::parallel_for("ribbon::chain_solve_leaves", indices(exec, leaves * ((columns + Kernel::together - 1) / Kernel::together)), Kernel{solve, up});
+    }
     const int threads = threads_for(leaves * columns, 64);
     device::launch(exec, "ribbon::chain_solve_leaves", {(leaves * columns + threads - 1) / threads, threads, bytes(threads)}, QrLeafSolveKernel<Scalar>{solve, direction});
   };

@@ -85,8 +85,7 @@ struct ChainEntries : ChainRows<AnyCsrMatrix<Scalar>> {
     if (this->local.row_begin.wide) f(as<std::int64_t>());
     else f(as<std::int32_t>());
   }
-
-private:
+  /// The rows, whose indices have this width.
   template <class Index>
   KOKKOS_INLINE_FUNCTION ChainRows<CsrMatrix<Scalar, Index>> as() const
   {

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file qr_leaf_host.hpp  Leaves of a tree on hosts, one thread each: the window lies by rows, whose columns the compiler's vectors take. Steps and factors are those of qr_leaf.hpp and qr_solve.hpp.
+#pragma once
+
+#include <ribbon/host/vectors.hpp>
+#include <ribbon/multifrontal/qr_solve.hpp>
+
+#include <algorithm>
+
+namespace ribbon::multifrontal {
+
+/// Columns that are removed before the window moves on.
+constexpr int host_step = 32;
+/// Numbers of a row: those of the cut before the leaf, then the columns ahead.
+constexpr int host_row_size(int W)
+{
+  return 2 * W + 1 + host_step;
+}
+
+/// Orthogonal elimination of a leaf. Loops over the window are unrolled where W = kl + ku = K is a template argument; K = 0 stands for any.
+template <class Scalar, int K, class Matrix>
+class HostLeaf {
+  using Real = real_t<Scalar>;
+  const Tree            &tree_;
+  const Factors<Scalar> &factors_;
+  const Matrix          &A_;
+  const Leaf             leaf_;
+  const int              W_, size_;
+  Scalar *const window_, *const entering_;
+  Real *const           largest_;       ///< entries of the columns
+  int                   base_  = 0;     ///< the column at the first place ahead
+  bool                  wraps_ = false; ///< a row of the window has entered, so that there are entries of the cut before
+  PivotStatistics<Real> statistics_;
+  Scalar               *reflection_, *upper_; ///< of the next step
+
+  /// Row i of the leaf, scaled.
+  void load(int i, Scalar *to)
+  {
+    const Chain       &chain = tree_.chain;
+    const std::int64_t place = leaf_.first + i, row = A_.row(chain, leaf_.chain, place);
+    const int          entries = A_.entries(row);
+    Real               in_row  = 0;
+    int                distance;
+    for (int e = 0; e < entries; ++e) {
+      const Scalar value  = A_.entry(chain, leaf_.chain, place, row, e, distance);
+      const int    column = i + distance, at = column < chain.ku ? column + chain.kl : W_ + column - chain.ku - base_;
+      in_row = std::max(in_row, magnitude(value));
+      to[at] = value;
+    }
+    const int  exponent = exponent_of<Real>(size_word(static_cast<double>(in_row))), first = i < W_ ? 0 : i - base_, end = W_ + i + 1 - base_;
+    const Real scale = static_cast<Real>(power_of_two(-exponent));
+    statistics_.take_row(exponent, in_row == Real(0), leaf_.chain * chain.rows + place);
+    factors_.scale(tree_, leaf_.chain, leaf_.node, place) = scale;
+    for (int at = first; at < end; ++at) {
+      to[at] *= scale;
+      const Real size = magnitude(to[at]);
+      largest_[at]    = size <= largest_[at] ? largest_[at] : size; // NaN, too
+    }
+  }
+  /// W columns from place `at` on.
+  void reflect(const Reflector<Scalar> &h, int at, Scalar *kept) const
+  {
+    if constexpr (K > 0) reflect(h, at, kept, std::integral_constant<int, K>());
+    else {
+      int c = 0;
+      for (; c + 4 <= W_; c += 4) reflect(h, at + c, kept + c, std::integral_constant<int, 4>());
+      for (; c < W_; ++c) reflect(h, at + c, kept + c, std::integral_constant<int, 1>());
+    }
+  }
+  template <class Columns>
+  void reflect(const Reflector<Scalar> &h, int at, Scalar *kept, Columns) const
+  {
+    constexpr int columns = Columns();
+    Scalar        sum[columns];
+    for (int c = 0; c < columns; ++c) sum[c] = entering_[at + c];
+    for (int k = 0; k < W_; ++k) {
+      const Scalar v = conjugate(reflection_[1 + k]);
+      for (int c = 0; c < columns; ++c) sum[c] += v * window_[k * size_ + at + c];
+    }
+    for (int c = 0; c < columns; ++c) sum[c] *= h.tau_conjugate;
+    for (int k = 0; k < W_; ++k) {
+      const Scalar v = reflection_[1 + k];
+      for (int c = 0; c < columns; ++c) window_[k * size_ + at + c] -= v * sum[c];
+    }
+    for (int c = 0; c < columns; ++c) kept[c] = entering_[at + c] - sum[c];
+  }
+
+public:
+  HostLeaf(const Tree &tree, const Factors<Scalar> &factors, const Matrix &A, std::int64_t chain, std::int64_t node, Scalar *window)
+      : tree_(tree), factors_(factors), A_(A), leaf_(tree, chain, node), W_(K ? K : tree.chain.width()), size_(host_row_size(W_)), window_(window), entering_(window + W_ * size_),
+        largest_(reinterpret_cast<Real *>(entering_ + size_)), reflection_(factors.step(factors.reflection, tree, chain, node, 0, W_ + 1).at), upper_(factors.step(factors.upper, tree, chain, node, 0, 2 * W_ + 1).at)
+  {
+    std::fill(window, window + (W_ + 2) * size_, Scalar(0));
+    for (int i = 0; i < W_; ++i)
+      if (has_row(tree.chain, leaf_.first + i)) load(i, window + i * size_);
+  }
+  /// Removes the columns of the leaf, and passes on what is left.
+  void eliminate()
+  {
+    for (int s = 0; s < leaf_.own; ++s) step(s);
+    finish();
+  }
+
+private:
+  void step(int s)
+  {
+    if (s - base_ == host_step) {
+      const auto move_on = [&](auto *row) { std::fill(std::copy(row + W_ + host_step, row + size_, row + W_), row + size_, 0); };
+      for (int k = 0; k < W_; ++k) move_on(window_ + k * size_);
+      move_on(largest_);
+      base_ = s;
+    }
+    const int          p     = W_ + s - base_; // place of the pivot's column
+    const std::int64_t place = leaf_.first + W_ + s;
+    std::fill(entering_ + p, entering_ + p + W_ + 1, Scalar(0));
+    if (wraps_) std::fill(entering_, entering_ + W_, Scalar(0));
+    if (has_row(tree_.chain, place)) load(W_ + s, entering_);
+    else {
+      Scalar *row = window_ + row_instead(tree_.chain, place) * size_;
+      std::swap_ranges(entering_, entering_ + W_, row), std::swap_ranges(entering_ + p, entering_ + p + W_ + 1, row + p);
+      wraps_ = true;
+    }
+    Real rest = 0;
+    for (int k = 0; k < W_; ++k) rest += squared(window_[k * size_ + p]);
+    const Reflector<Scalar> h = make_reflector(entering_[p], rest);
+    reflection_[0] = h.tau_conjugate, upper_[0] = Scalar(h.one_over_beta);
+    for (int k = 0; k < W_; ++k) reflection_[1 + k] = h.factor * window_[k * size_ + p];
+    reflect(h, p + 1, upper_ + 1), reflect(h, 0, upper_ + 1 + W_);
+    statistics_.take(pivot_of(h.beta), std::max(magnitude(entering_[p]), largest_[p]), leaf_.chain * tree_.chain.rows + leaf_.first + tree_.chain.ku + s);
+    reflection_ += W_ + 1, upper_ += 2 * W_ + 1;
+  }
+  void finish() const
+  {
+    const auto passed = factors_.passed(tree_, leaf_.chain, 0, leaf_.node);
+    for (int c = 0; c < 2 * W_; ++c) {
+      const int at = c < W_ ? c : c + leaf_.own - base_;
+      for (int k = 0; k < W_; ++k) passed.entry(k, c) = window_[k * size_ + at];
+      passed.scale(c) = Scalar(largest_[at]);
+    }
+    factors_.leaf_statistics[leaf_.chain * tree_.leaves + leaf_.node] = statistics_;
+  }
+};
+
+/// Leaves of all chains. A thread takes a window of `windows`, one for each that runs.
+template <class Scalar, class Exec>
+struct HostLeavesKernel {
+  Tree                                    tree;
+  Factors<Scalar>                         factors;
+  ChainEntries<Scalar>                    A;
+  Scalar                                 *windows;
+  Kokkos::Experimental::UniqueToken<Exec> thread;
+
+  /// Numbers of a window: its W rows, the one that enters, the largest entries of the columns.
+  static std::size_t window_size(int W) { return static_cast<std::size_t>(W + 2) * static_cast<std::size_t>(host_row_size(W)); }
+
+  void operator()(const std::int64_t leaf) const
+  {
+    const auto    mine   = thread.acquire();
+    Scalar *const window = windows + static_cast<std::size_t>(mine) * window_size(tree.chain.width());
+    with_half_bandwidth<2, 4, 6, 8, 10>(tree.chain.width(), [&](auto K) {
+      if (A.local.row_begin.wide) factor<K()>(A.template as<std::int64_t>(), leaf, window);
+      else factor<K()>(A.template as<std::int32_t>(), leaf, window);
+    });
+    thread.release(mine);
+  }
+
+private:
+  template <int K, class Matrix>
+  void factor(const Matrix &matrix, std::int64_t leaf, Scalar *window) const
+  {
+    host::with_widest_vectors([&] { HostLeaf<Scalar, K, Matrix>(tree, factors, matrix, leaf / tree.leaves, leaf % tree.leaves, window).eliminate(); });
+  }
+};
+
+/// QrSolve::leaf_up() and leaf_down() of a leaf for Q columns at once, W = K.
+template <class Scalar, int K, int Q>
+struct HostLeafSolve {
+  const QrSolve<Scalar> &solve;
+
+  void up(std::int64_t chain, std::int64_t node, std::int64_t column) const
+  {
+    const Tree   &tree = solve.tree;
+    const Leaf    leaf(tree, chain, node);
+    const Scalar *reflection = solve.factors.step(solve.factors.reflection, tree, chain, node, 0, K + 1).at;
+    Scalar        y[K][Q], entering[Q], sum[Q];
+    for (int k = 0; k < K; ++k)
+      for (int q = 0; q < Q; ++q) y[k][q] = has_row(tree.chain, leaf.first + k) ? solve.scaled_b(leaf, leaf.first + k, column + q) : Scalar(0);
+    for (int s = 0; s < leaf.own; ++s, reflection += K + 1) {
+      const std::int64_t place = leaf.first + K + s;
+      for (int q = 0; q < Q; ++q) {
+        entering[q] = has_row(tree.chain, place) ? solve.scaled_b(leaf, place, column + q) : taken(y[row_instead(tree.chain, place)][q]);
+        Scalar other(0);
+        sum[q] = entering[q];
+        for (int k = 0; k < K; k += 2) sum[q] += conjugate(reflection[1 + k]) * y[k][q], other += conjugate(reflection[2 + k]) * y[k + 1][q];
+        sum[q] = (sum[q] + other) * reflection[0];
+        for (int k = 0; k < K; ++k) y[k][q] -= reflection[1 + k] * sum[q];
+        solve.x(chain, leaf.first + tree.chain.ku + s, column + q) = entering[q] - sum[q];
+      }
+    }
+    for (int k = 0; k < K; ++k)
+      for (int q = 0; q < Q; ++q) solve.passed(chain, 0, node, k, column + q) = y[k][q];
+  }
+
+  void down(std::int64_t chain, std::int64_t node, std::int64_t column) const
+  {
+    const Tree   &tree = solve.tree;
+    const Leaf    leaf(tree, chain, node);
+    const Scalar *upper = solve.factors.step(solve.factors.upper, tree, chain, node, leaf.own, 2 * K + 1).at;
+    Scalar        left[K][Q], near[K][Q];
+    for (int k = 0; k < K; ++k)
+      for (int q = 0; q < Q; ++q) left[k][q] = solve.at_cut(chain, tree.start(node), k, column + q), near[k][q] = solve.at_cut(chain, tree.start(node + 1), k, column + q);
+    for (int s = leaf.own - 1; s >= 0; --s) {
+      upper -= 2 * K + 1;
+      for (int q = 0; q < Q; ++q) {
+        Scalar &at  = solve.x(chain, leaf.first + tree.chain.ku + s, column + q);
+        Scalar  sum = at, other(0);
+        for (int k = 0; k < K; k += 2) sum -= upper[1 + K + k] * left[k][q], other += upper[2 + K + k] * left[k + 1][q];
+        sum -= other;
+        for (int k = K; k >= 1; --k) sum -= upper[k] * near[k - 1][q]; // the one that was found last comes last
+        for (int k = K - 1; k >= 1; --k) near[k][q] = near[k - 1][q];
+        at = near[0][q] = sum * upper[0];
+      }
+    }
+  }
+};
+
+/// Leaves of all chains, `together` columns at a time.
+template <class Scalar>
+struct HostLeafSolveKernel {
+  static constexpr int together = 4;
+  QrSolve<Scalar>      solve;
+  bool                 up;
+
+  /// Whether there is code for this width and direction.
+  static bool has(int W, Sweep direction) { return W % 2 == 0 && W >= 2 && W <= 10 && (direction == Sweep::up || direction == Sweep::down); }
+  void        operator()(const std::int64_t item) const
+  {
+    const std::int64_t in_chain = solve.tree.leaves, leaves = solve.tree.chain.chains * in_chain, chain = item % leaves / in_chain, node = item % leaves % in_chain, first = item / leaves * together,
+                       end = std::min<std::int64_t>(first + together, solve.v.columns);
+    with_half_bandwidth<2, 4, 6, 8, 10>(solve.tree.chain.width(), [&](auto K) {
+      if constexpr (K() > 0) {
+        const auto sweep = [&](std::int64_t column, auto Q) {
+          const HostLeafSolve<Scalar, K(), Q()> leaf{solve};
+          if (up) leaf.up(chain, node, column);
+          else leaf.down(chain, node, column);
+        };
+        if (end - first == together) return sweep(first, std::integral_constant<int, together>());
+        for (std::int64_t column = first; column < end; ++column) sweep(column, std::integral_constant<int, 1>());
+      }
+    });
+  }
+};
+
+} // namespace ribbon::multifrontal
