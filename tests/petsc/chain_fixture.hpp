@@ -108,6 +108,39 @@ inline PetscInt local_rows(Mat A)
   return rows;
 }
 
+/// Every column of X against its column of B; A multiplies vectors of its own type alone where it is on a device.
+inline void expect_solved(Mat A, Mat B, Mat X, PetscInt columns, bool transposed)
+{
+  Vec b, x;
+  OK(MatCreateVecs(A, &x, &b));
+  for (PetscInt c = 0; c < columns; ++c) {
+    OK(MatGetColumnVector(B, b, c));
+    OK(MatGetColumnVector(X, x, c));
+    EXPECT_LE(backward_error(A, x, b, transposed), rounding) << "column " << c << " of " << columns;
+  }
+  OK(VecDestroy(&b));
+  OK(VecDestroy(&x));
+}
+
+/// A dense matrix of random numbers: on the device beside cuda vectors, else in host memory (Kokkos types: PETSc's dense ones read columns that are not there), `gap` rows between its columns there.
+inline Mat dense(Mat A, PetscInt columns, PetscInt gap)
+{
+  const PetscInt rows = local_rows(A);
+  VecType        type;
+  Mat            B;
+  MatGetVecType(A, &type);
+  const bool on_device = contains(type, "cuda");
+  MatCreate(PETSC_COMM_WORLD, &B);
+  MatSetSizes(B, rows, PETSC_DECIDE, PETSC_DETERMINE, columns);
+  MatSetType(B, on_device ? "densecuda" : MATDENSE);
+  if (!on_device) MatDenseSetLDA(B, rows + gap);
+  MatSetUp(B);
+  MatSetRandom(B, nullptr);
+  MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY);
+  MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY);
+  return B;
+}
+
 /// An option as long as it lives.
 struct Option {
   std::string name;
