@@ -31,7 +31,8 @@ struct MultifrontalFactor {
   Vec                          residual = nullptr, correction = nullptr;                ///< where solutions are refined
   Vec                          probe_b = nullptr, probe_x = nullptr, probe_r = nullptr; ///< where nothing is pivoted
   NativeVectors                native;                                                  ///< where solutions of other types are refined
-  bool                         is_factored = false;
+  bool                         is_factored    = false;
+  PetscReal                    backward_error = -1, rcond = -1; ///< what the last factorization was probed for, or -1
 };
 
 inline MultifrontalFactor *Data(Mat F)

@@ -183,7 +183,7 @@ PetscErrorCode Analyse(Mat F, Mat A)
 PetscErrorCode CheckFactors(Mat F)
 {
   MultifrontalFactor *f     = Data(F);
-  PetscReal           error = 0;
+  PetscReal          &error = f->backward_error;
   PetscFunctionBegin;
   PetscCall(QuickProbe(F, &error));
   if (error <= 1e4 * PETSC_MACHINE_EPSILON) PetscFunctionReturn(PETSC_SUCCESS); // not so NaN
@@ -199,18 +199,14 @@ PetscErrorCode CheckFactors(Mat F)
 /// Writes what -mat_multifrontal_view asks for.
 PetscErrorCode ViewFactorization(Mat F)
 {
-  const MultifrontalFactor *f = Data(F);
-  PetscBool                 ascii;
-  PetscReal                 error = 0, rcond = 0;
+  MultifrontalFactor *f = Data(F);
+  PetscBool           ascii;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)f->viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (f->is_factored) PetscCall(Probe(F, &f->backward_error, &f->rcond));
   PetscCall(PetscViewerPushFormat(f->viewer, f->format));
   PetscUseTypeMethod(F, view, f->viewer);
-  if (f->is_factored) {
-    PetscCall(Probe(F, &error, &rcond));
-    PetscCall(PetscViewerASCIIPrintf(f->viewer, "  backward error of a random right-hand side %.2g, reciprocal condition estimate (1-norm) %.2g\n", static_cast<double>(error), static_cast<double>(rcond)));
-  }
   PetscCall(PetscViewerPopFormat(f->viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -224,7 +220,8 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   PetscObjectId       matrix;
   PetscObjectState    nonzeros;
   PetscFunctionBegin;
-  f->is_factored = false;
+  f->is_factored    = false;
+  f->backward_error = f->rcond = -1;
   PetscCall(PetscObjectGetId((PetscObject)A, &matrix));
   PetscCall(MatGetNonzeroState(A, &nonzeros));
   if (matrix != f->matrix || nonzeros != f->nonzeros) PetscCall(Analyse(F, A));

@@ -23,12 +23,16 @@ struct RandomChain {
 
   PetscInt rows() const { return n * chains; }
 
-  RandomChain &shuffle()
+  /// @param block  rows that stay together
+  RandomChain &shuffle(PetscInt block = 1)
   {
-    Draw draw(seed);
-    row_of.resize(static_cast<std::size_t>(rows()));
-    std::iota(row_of.begin(), row_of.end(), 0);
-    for (std::size_t k = row_of.size(); k > 1; --k) std::swap(row_of[k - 1], row_of[static_cast<std::size_t>(draw.below(static_cast<PetscInt>(k)))]);
+    Draw                  draw(seed);
+    std::vector<PetscInt> order(static_cast<std::size_t>(rows() / block));
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[static_cast<std::size_t>(draw.below(static_cast<PetscInt>(k)))]);
+    row_of.clear();
+    for (PetscInt first : order)
+      for (PetscInt k = 0; k < block; ++k) row_of.push_back(first * block + k);
     return *this;
   }
   /// Entry d places behind the diagonal of a place.
@@ -74,6 +78,12 @@ struct RandomChain {
     return A;
   }
 };
+
+inline std::string name(const RandomChain &c)
+{
+  return std::to_string(c.chains) + (c.ring ? " rings of " : " chains of ") + std::to_string(c.n) + " rows, kl " + std::to_string(c.kl) + " ku " + std::to_string(c.ku) + ", values " +
+         std::to_string(static_cast<int>(c.values)) + (c.row_of.empty() ? "" : ", shuffled");
+}
 
 /// ||b - A x|| / (||A|| ||x|| + ||b||) in maximum norms, of A or of its transpose.
 inline PetscReal backward_error(Mat A, Vec x, Vec b, bool transposed = false)

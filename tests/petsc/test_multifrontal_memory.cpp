@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the solver type multifrontal keeps: factoring and solving again allocates nothing, and on a device no numbers cross the bus.
+// What the solver type multifrontal keeps from matrix to matrix, and what not: factoring and solving again allocates nothing, and on a device no numbers cross the bus.
 #include "allocations.hpp"
 #include "chain_fixture.hpp"
 
@@ -73,15 +73,15 @@ struct Work {
 TEST_F(MultifrontalMemory, FactoringAndSolvingAgainAllocatesNothing)
 {
   const std::pair<RandomChain, const char *> kinds[] = {{{300, 2, 1}, MATAIJ},         {{300, 8, 8}, MATAIJ}, {{300, 2, 3, true}, MATAIJ}, {RandomChain{200, 1, 2}.shuffle(), MATAIJ},
-                                                        {{30, 1, 1, true, 8}, MATAIJ}, {{300, 2, 2}, MATBAIJ}};
+                                                        {{36, 1, 1, true, 4}, MATAIJ}, {{300, 2, 2}, MATBAIJ}};
   for (const char *pivot : {"qr", "none"})
     for (PetscInt leaf : {0, 64})
       for (const auto &[chain, type] : kinds) {
-        SCOPED_TRACE(std::string(pivot) + ", leaf size " + std::to_string(leaf) + ", " + type + ", " + std::to_string(chain.chains) + " of " + std::to_string(chain.n) + " rows, kl " + std::to_string(chain.kl));
+        SCOPED_TRACE(name(chain) + ", " + type + ", " + pivot + ", leaf size " + std::to_string(leaf));
         const Option elimination("-mat_multifrontal_pivot", pivot);
-        Work         work(chain.matrix(PETSC_DECIDE, type, std::string(type) == MATBAIJ ? 2 : 1), leaf, leaf == 64 && chain.kl == 2 ? 1 : 0, 70);
+        Work         work(chain.matrix(PETSC_DECIDE, type, std::string(type) == MATBAIJ ? 2 : 1), leaf, leaf == 64 && chain.kl == 2 ? 1 : 0, 5);
         OK(work.f.symbolic(work.A));
-        for (int round = 0; round < 3; ++round) {
+        for (int round = 0; round < 2; ++round) {
           OK(MatScale(work.A, 2));
           work.steps([&](const char *name, const std::function<void()> &step) {
             large = 0, counts = round > 0;
@@ -95,6 +95,91 @@ TEST_F(MultifrontalMemory, FactoringAndSolvingAgainAllocatesNothing)
       }
 }
 
+TEST_F(MultifrontalMemory, FollowsValuesAndPatterns)
+{
+  const Option leaf("-chain_mat_multifrontal_leaf_size", "6");
+  for (bool shuffled : {false, true}) {
+    RandomChain chain{80, 2, 1};
+    if (shuffled) chain.shuffle();
+    Mat A = chain.matrix(), other = RandomChain{80, 1, 3, true}.matrix();
+    {
+      ByOptions  by(A);
+      const auto factor = [&] {
+        PC pc;
+        OK(KSPGetPC(by.ksp, &pc));
+        OK(PCSetUp(pc));
+      };
+      EXPECT_LE(by.error(A), rounding);
+      for (int k = 0; k < 3; ++k) { // the pattern stays, and so do the factors' memory and tree
+        chain.seed += 7;
+        chain.fill(A);
+        EXPECT_TRUE(allocations_of(factor) == 0 || allocations() == "PetscStrallocpy ") << allocations(); // the prefix, which PCLU sets again
+        EXPECT_LE(by.error(A), rounding);
+      }
+      chain.kl = 3; // an entry more in every row
+      OK(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+      OK(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+      chain.fill(A);
+      EXPECT_GT(allocations_of(factor), 1);
+      EXPECT_LE(by.error(A), rounding);
+      OK(KSPReset(by.ksp));
+      OK(KSPSetOperators(by.ksp, other, other));
+      EXPECT_LE(by.error(other), rounding);
+      OK(KSPSetOperators(by.ksp, A, A));
+      EXPECT_LE(by.error(A), rounding);
+    }
+    OK(MatDestroy(&A));
+    OK(MatDestroy(&other));
+  }
+}
+
+// One factor for matrices that come and go, of one pattern or of others: what was analysed is never taken for another matrix.
+TEST_F(MultifrontalMemory, NumericFactorizationsOfAnotherMatrix)
+{
+  const RandomChain kinds[] = {{70, 1, 1}, {70, 1, 1, false, 1, Values::dominant, 9}, {70, 3, 2}, RandomChain{70, 2, 2}.shuffle(), {70, 2, 1, true}, {70, 1, 1}};
+  Mat               A       = kinds[0].matrix();
+  {
+    Factored f(A);
+    OK(f.symbolic(A));
+    for (const RandomChain &kind : kinds) {
+      SCOPED_TRACE(name(kind));
+      Mat other = kind.matrix();
+      Vec b     = random_vector(other), x;
+      OK(VecDuplicate(b, &x));
+      OK(f.numeric(other));
+      OK(MatSolve(f.F, b, x));
+      EXPECT_LE(backward_error(other, x, b), rounding);
+      OK(VecDestroy(&b));
+      OK(VecDestroy(&x));
+      OK(MatDestroy(&other));
+    }
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(MultifrontalMemory, SeveralFactorsAtOnce)
+{
+  const RandomChain                      kinds[] = {{70, 1, 1}, {75, 2, 2, true}, RandomChain{40, 2, 1}.shuffle(), {36, 1, 1, true, 3}};
+  std::vector<Mat>                       matrices;
+  std::vector<std::unique_ptr<Factored>> factors;
+  for (const RandomChain &kind : kinds) {
+    matrices.push_back(kind.matrix());
+    factors.push_back(std::make_unique<Factored>(matrices.back()));
+    OK(factors.back()->symbolic(matrices.back()));
+    OK(factors.back()->numeric(matrices.back()));
+  }
+  for (std::size_t k = 0; k < matrices.size(); ++k) {
+    Vec b = random_vector(matrices[k]), x;
+    OK(VecDuplicate(b, &x));
+    OK(MatSolve(factors[k]->F, b, x));
+    EXPECT_LE(backward_error(matrices[k], x, b), rounding);
+    OK(VecDestroy(&b));
+    OK(VecDestroy(&x));
+    factors[k].reset();
+    OK(MatDestroy(&matrices[k]));
+  }
+}
+
 #if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
 /// Bytes that Kokkos copies from one memory to another.
 std::uint64_t moved = 0;
@@ -103,7 +188,7 @@ TEST_F(MultifrontalMemory, ADeviceFactorizationAndItsSolvesCrossTheBusZeroTimes)
 {
   for (const char *pivot : {"qr", "none"})
     for (const RandomChain &chain : {RandomChain{3000, 2, 1}, RandomChain{3000, 2, 2}, RandomChain{3000, 6, 6, true}}) {
-      SCOPED_TRACE(std::string(pivot) + ", kl " + std::to_string(chain.kl) + ", ku " + std::to_string(chain.ku));
+      SCOPED_TRACE(name(chain) + ", " + pivot);
       const Option elimination("-mat_multifrontal_pivot", pivot);
       Work         work(chain.matrix(), 0, 0, 70);
       const bool   is_cuda = is_of_type(work.b, "cuda");
