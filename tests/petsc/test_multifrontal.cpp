@@ -62,6 +62,11 @@ TEST_F(Multifrontal, FactorsAnswerEveryKindOfSolve)
     Vec     b = random_vector(A), y = random_vector(A), x, from;
     MatInfo info;
     OK(VecScale(y, 3));
+    Vec          holes = random_vector(A); // zeros in every third row
+    PetscScalar *hole;
+    OK(VecGetArray(holes, &hole));
+    for (PetscInt i = 0; i < local_rows(A); i += 3) hole[i] = 0;
+    OK(VecRestoreArray(holes, &hole));
     OK(VecDuplicate(b, &x));
     OK(VecDuplicate(b, &from));
     {
@@ -92,6 +97,10 @@ TEST_F(Multifrontal, FactorsAnswerEveryKindOfSolve)
         OK(MatMatSolveTranspose(f.F, B, X));
         expect_solved(A, B, X, columns, true);
         OK(MatTranspose(B, MAT_INITIAL_MATRIX, &rows));
+        OK(MatMatTransposeSolve(f.F, rows, X));
+        expect_solved(A, B, X, columns, false);
+        OK(MatDiagonalScale(B, holes, nullptr));
+        OK(MatDiagonalScale(rows, nullptr, holes));
         OK(MatConvert(rows, MATAIJ, MAT_INITIAL_MATRIX, &sparse));
         OK(MatZeroEntries(X));
         OK(MatMatTransposeSolve(f.F, sparse, X));
@@ -112,7 +121,7 @@ TEST_F(Multifrontal, FactorsAnswerEveryKindOfSolve)
       OK(MatGetInfo(f.F, MAT_GLOBAL_MAX, &info));
       EXPECT_GE(info.memory * ranks, all);
     }
-    for (Vec *v : {&b, &y, &x, &from}) OK(VecDestroy(v));
+    for (Vec *v : {&b, &y, &x, &from, &holes}) OK(VecDestroy(v));
     OK(MatDestroy(&A));
   }
 }
