@@ -148,7 +148,7 @@ PetscErrorCode GatherOnFirstRank(Mat aij, Mat *gathered)
 PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
 {
   const MPI_Comm  comm = PetscObjectComm((PetscObject)aij);
-  PetscMPIInt     size, rank, count;
+  PetscMPIInt     size, count;
   PetscInt        rows, first;
   Mat             local, outside;
   const PetscInt *columns;
@@ -156,7 +156,6 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
   PetscScalar    *all = nullptr;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(MatGetLocalSize(aij, &rows, nullptr));
   PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
   PetscCall(MatMPIAIJGetSeqAIJ(aij, &local, &outside, &columns));
