@@ -157,8 +157,11 @@ void ChainSolver<Scalar, Exec>::factor_passed(const Exec &exec, const Scalar *pa
 {
   const Kokkos::View<const Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> given(passed, leaf_passed_.extent(0));
   Kokkos::deep_copy(exec, leaf_passed_, given);
-  const std::vector<Statistics> unseen(leaf_statistics_.extent(0) / multifrontal::words<Statistics>);
-  Kokkos::deep_copy(exec, leaf_statistics_, Kokkos::View<const double *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(reinterpret_cast<const double *>(unseen.data()), leaf_statistics_.extent(0)));
+  if (has_leaves_) { // the first time, or leaves of its own were there
+    const std::vector<Statistics> unseen(leaf_statistics_.extent(0) / multifrontal::words<Statistics>);
+    Kokkos::deep_copy(exec, leaf_statistics_, Kokkos::View<const double *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(reinterpret_cast<const double *>(unseen.data()), leaf_statistics_.extent(0)));
+    exec.fence(); // before the numbers go
+  }
   has_leaves_ = false;
   factor_joins(exec);
   finish_report(exec);

@@ -29,6 +29,14 @@ struct EdgeRows {
   }
 };
 
+/// to(i, j) = b(j, i), item = i + j rows.
+struct TurnDense {
+  const Scalar        *b;
+  Scalar              *to;
+  std::int64_t         ldb, rows;
+  KOKKOS_FUNCTION void operator()(const std::int64_t item) const { to[item] = b[item / rows + item % rows * ldb]; }
+};
+
 template <class Exec>
 class ChainFactorOn final : public ChainFactor {
   using Memory    = typename Exec::memory_space;
@@ -74,7 +82,7 @@ public:
   {
     const Exec exec = current_space<Exec>();
     PetscFunctionBegin;
-    if (is_cut() && outside_column_.extent(0) == 0) { // the pattern stays that of the symbolic factorization
+    if (is_cut() && !knows_outside_) { // the pattern stays that of the symbolic factorization
       PetscInt n;
       PetscCall(MatGetSize(outside, nullptr, &n));
       std::vector<std::int64_t> distance;
@@ -84,6 +92,7 @@ public:
         distance.push_back(d);
       }
       PetscCallCXX(outside_column_ = upload(exec, "ribbon::outside_column", distance));
+      knows_outside_ = true;
     }
     PetscCall(PetscLogGpuTimeBegin());
     PetscCall(WithCsr<Exec>(local, [&](const auto &csr) {
@@ -107,11 +116,11 @@ public:
       if (error != PETSC_SUCCESS) throw std::runtime_error("the columns of other ranks cannot be read");
     }));
     if (is_cut()) {
-      const std::size_t   n = solver_.passed_size();
-      std::vector<Scalar> mine(n), all(n * static_cast<std::size_t>(size_));
-      PetscCallCXX(Kokkos::deep_copy(HostView(mine.data(), n), Kokkos::View<const Scalar *, Memory, Unmanaged>(solver_.passed(), n)));
-      PetscCallMPI(MPI_Allgather(mine.data(), static_cast<PetscMPIInt>(n), MPIU_SCALAR, all.data(), static_cast<PetscMPIInt>(n), MPIU_SCALAR, comm_));
-      PetscCallCXX(root_.factor_passed(HostExec(), all.data()));
+      const std::size_t n = solver_.passed_size();
+      mine_.resize(n), all_.resize(n * static_cast<std::size_t>(size_));
+      PetscCallCXX(Kokkos::deep_copy(HostView(mine_.data(), n), Kokkos::View<const Scalar *, Memory, Unmanaged>(solver_.passed(), n)));
+      PetscCallMPI(MPI_Allgather(mine_.data(), static_cast<PetscMPIInt>(n), MPIU_SCALAR, all_.data(), static_cast<PetscMPIInt>(n), MPIU_SCALAR, comm_));
+      PetscCallCXX(root_.factor_passed(HostExec(), all_.data()));
     }
     PetscCall(PetscLogGpuTimeEnd());
     Combine(report);
@@ -143,6 +152,15 @@ public:
       if (host_x) PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(numbers * sizeof(Scalar))));
       if (host_x) PetscCallCXX(exec.fence());
     }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode transpose(const PetscScalar *b, PetscMemType where, PetscInt ldb, PetscInt rows, PetscInt columns, PetscScalar *to) override
+  {
+    const TurnDense turn{reinterpret_cast<const Scalar *>(b), reinterpret_cast<Scalar *>(to), ldb, rows};
+    PetscFunctionBegin;
+    if (PetscMemTypeHost(where)) PetscCallCXX(Kokkos::parallel_for("ribbon::transpose", indices(HostExec(), std::int64_t(rows) * columns), turn));
+    else PetscCallCXX(Kokkos::parallel_for("ribbon::transpose", indices(current_space<Exec>(), std::int64_t(rows) * columns), turn));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -260,6 +278,7 @@ private:
   ChainSolver<Scalar, Exec>     solver_;
   SchurSolver<Scalar, Exec>     schur_; ///< where nothing is pivoted
   ChainSolver<Scalar, HostExec> root_;
+  bool                          knows_outside_ = false;
   Indices                       row_of_, place_of_, outside_column_;
   Buffer                        ends_, b_, x_, band_;
   std::vector<Scalar>           mine_, all_, passed_, cut_b_, cut_x_;

@@ -40,6 +40,8 @@ public:
   virtual PetscErrorCode numeric(Mat local, Mat outside, const PetscInt *columns, ChainReport *report) = 0;
   /// Arrays in host or device memory, by columns.
   virtual PetscErrorCode solve(const PetscScalar *b, PetscMemType where_b, PetscInt ldb, PetscScalar *x, PetscMemType where_x, PetscInt ldx, PetscInt columns, bool transposed) = 0;
+  /// to(rows, columns) = b(columns, rows)^T, both in host memory or both on the device; `to` has no gaps.
+  virtual PetscErrorCode transpose(const PetscScalar *b, PetscMemType where, PetscInt ldb, PetscInt rows, PetscInt columns, PetscScalar *to) = 0;
   /// Signs of the eigenvalues of what was factored last, the same on all ranks. @param refusal  why they cannot be told
   virtual PetscErrorCode inertia(Inertia *inertia, std::string *refusal) = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "chain_pattern.hpp"
 
+#include "../csr.hpp"
 #include "../session.hpp"
 
 #include <algorithm>
@@ -126,27 +127,66 @@ PetscErrorCode FindSequentialChain(Mat aij, ChainPattern *p)
 
 } // namespace
 
-PetscErrorCode GatherOnFirstRank(Mat aij, MatReuse reuse, Mat *gathered)
+PetscErrorCode GatherOnFirstRank(Mat aij, Mat *gathered)
 {
   PetscMPIInt rank;
   PetscInt    n;
   IS          all;
-  Mat        *block = gathered;
+  Mat        *block;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)aij), &rank));
   PetscCall(MatGetSize(aij, &n, nullptr));
   PetscCall(ISCreateStride(PETSC_COMM_SELF, rank == 0 ? n : 0, 0, 1, &all));
-  PetscCall(MatCreateSubMatrices(aij, 1, &all, &all, reuse, &block));
-  if (reuse == MAT_INITIAL_MATRIX) {
-    *gathered = block[0];
-    PetscCall(PetscObjectReference((PetscObject)*gathered));
-    PetscCall(MatDestroySubMatrices(1, &block));
-  } else { // PETSc has put new values into its host array, and still takes those on a device for the same
-    PetscScalar *values;
-    PetscCall(MatSeqAIJGetArrayWrite(*gathered, &values));
-    PetscCall(MatSeqAIJRestoreArrayWrite(*gathered, &values));
-  }
+  PetscCall(MatCreateSubMatrices(aij, 1, &all, &all, MAT_INITIAL_MATRIX, &block));
+  *gathered = block[0];
+  PetscCall(PetscObjectReference((PetscObject)*gathered));
+  PetscCall(MatDestroySubMatrices(1, &block));
   PetscCall(ISDestroy(&all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
+{
+  const MPI_Comm  comm = PetscObjectComm((PetscObject)aij);
+  PetscMPIInt     size, count;
+  PetscInt        rows, first;
+  Mat             local, outside;
+  const PetscInt *columns;
+  HostRows        near, far;
+  PetscScalar    *all = nullptr;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(MatGetLocalSize(aij, &rows, nullptr));
+  PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
+  PetscCall(MatMPIAIJGetSeqAIJ(aij, &local, &outside, &columns));
+  PetscCall(GetHostRows(local, true, &near));
+  PetscCall(GetHostRows(outside, true, &far));
+  const PetscInt entries = rows > 0 ? near.row_begin[rows] + far.row_begin[rows] : 0;
+  PetscCall(PetscMPIIntCast(entries, &count));
+  room->mine.resize(static_cast<std::size_t>(entries));
+  Scalar *to = room->mine.data();
+  for (PetscInt r = 0; r < rows; ++r) { // columns ascend
+    PetscInt e = far.row_begin[r];
+    for (; e < far.row_begin[r + 1] && columns[far.column[e]] < first; ++e) *to++ = far.value[e];
+    to = std::copy(near.value + near.row_begin[r], near.value + near.row_begin[r + 1], to);
+    to = std::copy(far.value + e, far.value + far.row_begin[r + 1], to);
+  }
+  PetscCall(RestoreHostRows(outside, &far));
+  PetscCall(RestoreHostRows(local, &near));
+  if (room->counts.empty()) {
+    PetscInt total = 0;
+    room->counts.resize(static_cast<std::size_t>(size));
+    PetscCallMPI(MPI_Allgather(&count, 1, MPI_INT, room->counts.data(), 1, MPI_INT, comm));
+    for (PetscMPIInt each : room->counts) {
+      PetscMPIInt start;
+      PetscCall(PetscMPIIntCast(total, &start));
+      room->starts.push_back(start);
+      total += each;
+    }
+  }
+  PetscCall(MatSeqAIJGetArrayWrite(gathered, &all)); // on a device the numbers there are old from now on
+  PetscCallMPI(MPI_Gatherv(room->mine.data(), count, MPIU_SCALAR, all, room->counts.data(), room->starts.data(), MPIU_SCALAR, 0, comm));
+  PetscCall(MatSeqAIJRestoreArrayWrite(gathered, &all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,7 +226,7 @@ PetscErrorCode FindChain(Mat aij, ChainPattern *p)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   p->gathered = true;
-  PetscCall(GatherOnFirstRank(aij, MAT_INITIAL_MATRIX, &gathered));
+  PetscCall(GatherOnFirstRank(aij, &gathered));
   if (rank == 0) PetscCall(FindSequentialChain(gathered, p));
   PetscCall(MatDestroy(&gathered));
   PetscCall(AgreeOnSentence(comm, &p->refusal, &number));

@@ -25,6 +25,14 @@ struct ChainPattern {
 PetscErrorCode FindChain(Mat aij, ChainPattern *pattern);
 
 /// The rows of all ranks in one sequential AIJ matrix on rank 0, none elsewhere. Collective.
-PetscErrorCode GatherOnFirstRank(Mat aij, MatReuse reuse, Mat *gathered);
+PetscErrorCode GatherOnFirstRank(Mat aij, Mat *gathered);
+
+/// What GatherNumbers() keeps from call to call.
+struct GatherRoom {
+  std::vector<Scalar>      mine;
+  std::vector<PetscMPIInt> counts, starts; ///< entries of the ranks
+};
+/// Puts the numbers of the MPIAIJ matrix that `gathered` was made of there, if its pattern is still the same. Allocates in the first call alone, where MatCreateSubMatrices() does in each. Collective.
+PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room);
 
 } // namespace ribbon::petsc

@@ -43,6 +43,9 @@ PetscErrorCode MatView_Multifrontal(Mat F, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPopSynchronized(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %.4g MB, smallest pivot %.2g of the largest entry in column %" PetscInt_FMT ", log|det| %.10g\n", info.memory / 1e6, static_cast<double>(r.smallest_pivot), r.column,
                                    static_cast<double>(r.log_abs_det)));
+  if (f->rcond >= 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  backward error of a random right-hand side %.2g, reciprocal condition estimate (1-norm) %.2g\n", static_cast<double>(f->backward_error), static_cast<double>(f->rcond)));
+  else if (f->backward_error >= 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  backward error of a random right-hand side %.2g\n", static_cast<double>(f->backward_error)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

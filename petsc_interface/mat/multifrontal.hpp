@@ -24,12 +24,15 @@ struct MultifrontalFactor {
   MPI_Comm                     active   = MPI_COMM_NULL; ///< ranks that have rows, in their order
   Mat                          aij      = nullptr;       ///< the matrix as AIJ: itself, or a copy
   Mat                          gathered = nullptr;       ///< all rows, on rank 0
-  VecScatter                   to_first = nullptr;       ///< vectors to rank 0
+  GatherRoom                   gather_room;
+  Mat                          turned   = nullptr; ///< the last B^T of MatMatTransposeSolve()
+  VecScatter                   to_first = nullptr; ///< vectors to rank 0
   Vec                          all_b = nullptr, all_x = nullptr;
   Vec                          residual = nullptr, correction = nullptr;                ///< where solutions are refined
   Vec                          probe_b = nullptr, probe_x = nullptr, probe_r = nullptr; ///< where nothing is pivoted
   NativeVectors                native;                                                  ///< where solutions of other types are refined
-  bool                         is_factored = false;
+  bool                         is_factored    = false;
+  PetscReal                    backward_error = -1, rcond = -1; ///< what the last factorization was probed for, or -1
 };
 
 inline MultifrontalFactor *Data(Mat F)

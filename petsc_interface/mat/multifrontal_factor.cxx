@@ -9,11 +9,66 @@ using namespace ribbon::petsc;
 
 namespace {
 
-/// Keeps the matrix as AIJ: itself, or a copy made anew (MatConvert() of SBAIJ into a copy that is there spoils it in PETSc 3.18).
+/// Puts the blocks of a sequential BAIJ matrix into an AIJ matrix with the entries of all blocks; `is_done` says whether it is one.
+PetscErrorCode CopyBlocks(Mat blocks, Mat rows, bool *is_done)
+{
+  PetscInt        bs, n;
+  const PetscInt *first, *column;
+  PetscScalar    *from, *to;
+  PetscBool       done;
+  HostRows        csr;
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(blocks, &bs));
+  PetscCall(GetHostRows(rows, false, &csr));
+  PetscCall(MatGetRowIJ(blocks, 0, PETSC_FALSE, PETSC_TRUE, &n, &first, &column, &done));
+  *is_done = done && csr.rows == n * bs && (n == 0 || csr.row_begin[csr.rows] == first[n] * bs * bs);
+  if (*is_done) {
+    PetscCall(MatSeqBAIJGetArray(blocks, &from));
+    PetscCall(MatSeqAIJGetArrayWrite(rows, &to));
+    for (PetscInt r = 0; r < n * bs; ++r)
+      for (PetscInt k = first[r / bs]; k < first[r / bs + 1]; ++k)
+        for (PetscInt c = 0; c < bs; ++c) *to++ = from[(k * bs + c) * bs + r % bs];
+    to = nullptr;
+    PetscCall(MatSeqAIJRestoreArrayWrite(rows, &to));
+    PetscCall(MatSeqBAIJRestoreArray(blocks, &from));
+  }
+  PetscCall(MatRestoreRowIJ(blocks, 0, PETSC_FALSE, PETSC_TRUE, &n, &first, &column, &done));
+  PetscCall(RestoreHostRows(rows, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Puts the numbers of a BAIJ matrix into the AIJ matrix that was made of it; `is_done` says whether A is one. MatConvert() into a copy that is there allocates, and spoils it (PETSc 3.18: MPIBAIJ, SBAIJ).
+PetscErrorCode Refill(Mat A, Mat aij, bool *is_done)
+{
+  PetscBool seq, mpi;
+  Mat       near, far, near_rows, far_rows;
+  int       done = 0;
+  PetscFunctionBegin;
+  *is_done = false;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQBAIJ, &seq));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIBAIJ, &mpi));
+  if (seq) PetscCall(CopyBlocks(A, aij, is_done));
+  if (mpi) {
+    PetscCall(MatMPIBAIJGetSeqBAIJ(A, &near, &far, nullptr));
+    PetscCall(MatMPIAIJGetSeqAIJ(aij, &near_rows, &far_rows, nullptr));
+    PetscCall(CopyBlocks(near, near_rows, is_done));
+    if (*is_done) PetscCall(CopyBlocks(far, far_rows, is_done));
+    done = *is_done;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)A)));
+    *is_done = done != 0;
+  }
+  if (*is_done) PetscCall(PetscObjectStateIncrease((PetscObject)aij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Keeps the matrix as AIJ: itself, or a copy, which takes new numbers of the same pattern if it can, else is made anew.
 PetscErrorCode KeepAIJ(MultifrontalFactor *f, Mat A)
 {
   PetscBool seq, mpi;
+  bool      is_done = false;
   PetscFunctionBegin;
+  if (f->aij && f->aij != A) PetscCall(Refill(A, f->aij, &is_done));
+  if (is_done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (seq || mpi) PetscCall(PetscObjectReference((PetscObject)A));
@@ -53,7 +108,7 @@ PetscErrorCode MakeTree(Mat F)
   PetscCall(FindChain(aij, &f->pattern));
   PetscCall(CollectiveError(comm, PETSC_ERR_SUP, f->pattern.refusal));
   if (size > 1 && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) f->pattern.gathered = true;
-  if (f->pattern.gathered) PetscCall(GatherOnFirstRank(aij, MAT_INITIAL_MATRIX, &f->gathered));
+  if (f->pattern.gathered) PetscCall(GatherOnFirstRank(aij, &f->gathered));
   if (f->pattern.gathered) local = f->gathered;
   else PetscCall(LocalBlocks(aij, &local, &outside, &columns));
   PetscCall(MatGetLocalSize(local, &rows, nullptr));
@@ -128,7 +183,7 @@ PetscErrorCode Analyse(Mat F, Mat A)
 PetscErrorCode CheckFactors(Mat F)
 {
   MultifrontalFactor *f     = Data(F);
-  PetscReal           error = 0;
+  PetscReal          &error = f->backward_error;
   PetscFunctionBegin;
   PetscCall(QuickProbe(F, &error));
   if (error <= 1e4 * PETSC_MACHINE_EPSILON) PetscFunctionReturn(PETSC_SUCCESS); // not so NaN
@@ -144,18 +199,14 @@ PetscErrorCode CheckFactors(Mat F)
 /// Writes what -mat_multifrontal_view asks for.
 PetscErrorCode ViewFactorization(Mat F)
 {
-  const MultifrontalFactor *f = Data(F);
-  PetscBool                 ascii;
-  PetscReal                 error = 0, rcond = 0;
+  MultifrontalFactor *f = Data(F);
+  PetscBool           ascii;
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)f->viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (f->is_factored) PetscCall(Probe(F, &f->backward_error, &f->rcond));
   PetscCall(PetscViewerPushFormat(f->viewer, f->format));
   PetscUseTypeMethod(F, view, f->viewer);
-  if (f->is_factored) {
-    PetscCall(Probe(F, &error, &rcond));
-    PetscCall(PetscViewerASCIIPrintf(f->viewer, "  backward error of a random right-hand side %.2g, reciprocal condition estimate (1-norm) %.2g\n", static_cast<double>(error), static_cast<double>(rcond)));
-  }
   PetscCall(PetscViewerPopFormat(f->viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -169,13 +220,14 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   PetscObjectId       matrix;
   PetscObjectState    nonzeros;
   PetscFunctionBegin;
-  f->is_factored = false;
+  f->is_factored    = false;
+  f->backward_error = f->rcond = -1;
   PetscCall(PetscObjectGetId((PetscObject)A, &matrix));
   PetscCall(MatGetNonzeroState(A, &nonzeros));
   if (matrix != f->matrix || nonzeros != f->nonzeros) PetscCall(Analyse(F, A));
   else PetscCall(KeepAIJ(f, A));
   if (f->pattern.gathered) {
-    PetscCall(GatherOnFirstRank(f->aij, MAT_REUSE_MATRIX, &f->gathered));
+    PetscCall(GatherNumbers(f->aij, f->gathered, &f->gather_room));
     local = f->gathered;
   } else PetscCall(LocalBlocks(f->aij, &local, &outside, &columns));
   f->report = {};
@@ -197,7 +249,9 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   if (f->refine > 0 && !f->residual) PetscCall(MatCreateVecs(f->aij, &f->correction, &f->residual));
   if (f->is_factored && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) PetscCall(CheckFactors(F));
   if (f->viewer) PetscCall(ViewFactorization(F));
-  if (f->refine == 0) PetscCall(MatDestroy(&f->aij));
+  PetscBool has_blocks;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &has_blocks, MATSEQBAIJ, MATMPIBAIJ, ""));
+  if (f->refine == 0 && !has_blocks) PetscCall(MatDestroy(&f->aij)); // a copy of blocks takes the next numbers
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -261,6 +315,8 @@ PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
   f->active = MPI_COMM_NULL;
   PetscCall(MatDestroy(&f->aij));
   PetscCall(MatDestroy(&f->gathered));
+  PetscCall(MatDestroy(&f->turned));
+  f->gather_room = {};
   PetscCall(VecScatterDestroy(&f->to_first));
   PetscCall(VecDestroy(&f->all_b));
   PetscCall(VecDestroy(&f->all_x));

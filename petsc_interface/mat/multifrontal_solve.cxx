@@ -2,6 +2,8 @@
 // Solves with the factors: vectors, the columns of dense matrices, transposes, refinement, and a probe of them.
 #include "multifrontal.hpp"
 
+#include "../csr.hpp"
+
 using namespace ribbon::petsc;
 
 namespace {
@@ -54,8 +56,8 @@ PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transposed)
 {
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
-  if (!f->is_factored) PetscCall(VecSet(x, PETSC_INFINITY));                     // never a number that could be taken for an answer
-  else if (!f->aij || f->refine == 0) PetscCall(SolveOnce(F, b, x, transposed)); // steps that were asked for since the factorization: not yet
+  if (!f->is_factored) PetscCall(VecSet(x, PETSC_INFINITY));                                     // never a number that could be taken for an answer
+  else if (!f->aij || !f->residual || f->refine == 0) PetscCall(SolveOnce(F, b, x, transposed)); // steps that were asked for since the factorization: not yet
   else PetscCall(f->native.with(f->residual, b, x, [&](Vec native_b, Vec native_x) { return SolveAndRefine(F, native_b, native_x, transposed); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -111,11 +113,72 @@ PetscErrorCode MatMatSolveTranspose_Multifrontal(Mat F, Mat B, Mat X)
 {
   return SolveColumns(F, B, X, true);
 }
-/// A X = B^T, B of any type.
+/// Makes room for B^T in f->turned, of a dense type, unless it is there.
+PetscErrorCode MakeRoomToTurn(MultifrontalFactor *f, Mat B, MatType type)
+{
+  PetscInt  columns, before = -1;
+  PetscBool alike = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(B, &columns, nullptr));
+  if (f->turned) PetscCall(MatGetSize(f->turned, nullptr, &before));
+  if (f->turned) PetscCall(PetscObjectTypeCompare((PetscObject)f->turned, type, &alike));
+  if (alike && before == columns) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&f->turned));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)B), &f->turned));
+  PetscCall(MatSetSizes(f->turned, B->cmap->n, columns, B->cmap->N, columns));
+  PetscCall(MatSetType(f->turned, type));
+  PetscCall(MatSetUp(f->turned));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// f->turned = B^T where one rank has all of B, dense where it is or AIJ on the host; `is_done` says whether B is one of these.
+PetscErrorCode Turn(Mat F, Mat B, bool *is_done)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscBool           dense, aij;
+  const PetscScalar  *pb;
+  PetscScalar        *pt;
+  PetscInt            ld;
+  const PetscInt      rows = B->cmap->n, columns = B->rmap->n;
+  PetscMemType        where = PETSC_MEMTYPE_HOST, turned_where = PETSC_MEMTYPE_HOST;
+  HostRows            csr;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense, MATSEQDENSE, "seqdensecuda", ""));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATSEQAIJ, &aij));
+  *is_done = dense || aij;
+  if (!*is_done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MakeRoomToTurn(f, B, dense ? ((PetscObject)B)->type_name : MATSEQDENSE));
+  if (dense) {
+    PetscCall(MatDenseGetLDA(B, &ld));
+    PetscCall(f->on_device ? RibbonDenseGetArrayReadAndMemType(B, &pb, &where) : MatDenseGetArrayRead(B, &pb));
+    PetscCall(f->on_device ? RibbonDenseGetArrayWriteAndMemType(f->turned, &pt, &turned_where) : MatDenseGetArrayWrite(f->turned, &pt));
+    PetscCheck(PetscMemTypeHost(where) == PetscMemTypeHost(turned_where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "multifrontal: dense matrices of type %s are not all on the device", ((PetscObject)B)->type_name);
+    if (f->factor) PetscCall(f->factor->transpose(pb, where, ld, rows, columns, pt));
+    PetscCall(f->on_device ? RibbonDenseRestoreArrayWriteAndMemType(f->turned, &pt) : MatDenseRestoreArrayWrite(f->turned, &pt));
+    PetscCall(f->on_device ? RibbonDenseRestoreArrayReadAndMemType(B, &pb) : MatDenseRestoreArrayRead(B, &pb));
+  } else {
+    PetscCall(MatDenseGetArrayWrite(f->turned, &pt));
+    PetscCall(PetscArrayzero(pt, static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns)));
+    PetscCall(GetHostRows(B, true, &csr));
+    for (PetscInt c = 0; c < columns; ++c)
+      for (PetscInt e = csr.row_begin[c]; e < csr.row_begin[c + 1]; ++e) pt[csr.column[e] + static_cast<std::ptrdiff_t>(c) * rows] = static_cast<PetscScalar>(csr.value[e]);
+    PetscCall(RestoreHostRows(B, &csr));
+    PetscCall(MatDenseRestoreArrayWrite(f->turned, &pt));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A X = B^T, B of any type. What is no dense or AIJ matrix on one rank PETSc transposes anew.
 PetscErrorCode MatMatTransposeSolve_Multifrontal(Mat F, Mat B, Mat X)
 {
-  Mat transposed, dense;
+  bool is_done;
+  Mat  transposed, dense;
   PetscFunctionBegin;
+  PetscCall(Turn(F, B, &is_done));
+  if (is_done) {
+    PetscCall(SolveColumns(F, Data(F)->turned, X, false));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatTranspose(B, MAT_INITIAL_MATRIX, &transposed));
   PetscCall(MatConvert(transposed, MATDENSE, MAT_INITIAL_MATRIX, &dense));
   PetscCall(SolveColumns(F, dense, X, false));

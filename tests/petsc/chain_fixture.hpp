@@ -23,12 +23,16 @@ struct RandomChain {
 
   PetscInt rows() const { return n * chains; }
 
-  RandomChain &shuffle()
+  /// @param block  rows that stay together
+  RandomChain &shuffle(PetscInt block = 1)
   {
-    Draw draw(seed);
-    row_of.resize(static_cast<std::size_t>(rows()));
-    std::iota(row_of.begin(), row_of.end(), 0);
-    for (std::size_t k = row_of.size(); k > 1; --k) std::swap(row_of[k - 1], row_of[static_cast<std::size_t>(draw.below(static_cast<PetscInt>(k)))]);
+    Draw                  draw(seed);
+    std::vector<PetscInt> order(static_cast<std::size_t>(rows() / block));
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[static_cast<std::size_t>(draw.below(static_cast<PetscInt>(k)))]);
+    row_of.clear();
+    for (PetscInt first : order)
+      for (PetscInt k = 0; k < block; ++k) row_of.push_back(first * block + k);
     return *this;
   }
   /// Entry d places behind the diagonal of a place.
@@ -75,6 +79,12 @@ struct RandomChain {
   }
 };
 
+inline std::string name(const RandomChain &c)
+{
+  return std::to_string(c.chains) + (c.ring ? " rings of " : " chains of ") + std::to_string(c.n) + " rows, kl " + std::to_string(c.kl) + " ku " + std::to_string(c.ku) + ", values " +
+         std::to_string(static_cast<int>(c.values)) + (c.row_of.empty() ? "" : ", shuffled");
+}
+
 /// ||b - A x|| / (||A|| ||x|| + ||b||) in maximum norms, of A or of its transpose.
 inline PetscReal backward_error(Mat A, Vec x, Vec b, bool transposed = false)
 {
@@ -106,6 +116,39 @@ inline PetscInt local_rows(Mat A)
   PetscInt rows;
   MatGetLocalSize(A, &rows, nullptr);
   return rows;
+}
+
+/// Every column of X against its column of B; A multiplies vectors of its own type alone where it is on a device.
+inline void expect_solved(Mat A, Mat B, Mat X, PetscInt columns, bool transposed)
+{
+  Vec b, x;
+  OK(MatCreateVecs(A, &x, &b));
+  for (PetscInt c = 0; c < columns; ++c) {
+    OK(MatGetColumnVector(B, b, c));
+    OK(MatGetColumnVector(X, x, c));
+    EXPECT_LE(backward_error(A, x, b, transposed), rounding) << "column " << c << " of " << columns;
+  }
+  OK(VecDestroy(&b));
+  OK(VecDestroy(&x));
+}
+
+/// A dense matrix of random numbers: on the device beside cuda vectors, else in host memory (Kokkos types: PETSc's dense ones read columns that are not there), `gap` rows between its columns there.
+inline Mat dense(Mat A, PetscInt columns, PetscInt gap)
+{
+  const PetscInt rows = local_rows(A);
+  VecType        type;
+  Mat            B;
+  MatGetVecType(A, &type);
+  const bool on_device = contains(type, "cuda");
+  MatCreate(PETSC_COMM_WORLD, &B);
+  MatSetSizes(B, rows, PETSC_DECIDE, PETSC_DETERMINE, columns);
+  MatSetType(B, on_device ? "densecuda" : MATDENSE);
+  if (!on_device) MatDenseSetLDA(B, rows + gap);
+  MatSetUp(B);
+  MatSetRandom(B, nullptr);
+  MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY);
+  MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY);
+  return B;
 }
 
 /// An option as long as it lives.

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the solver type multifrontal keeps from matrix to matrix, and what not: factoring and solving again allocates nothing, and on a device no numbers cross the bus.
+#include "allocations.hpp"
+#include "chain_fixture.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+constexpr std::size_t large_from = 512; // bytes: labels of kernels are shorter
+bool                  counts     = false;
+int                   large      = 0; // allocations of C++ while `counts`
+
+} // namespace
+
+// where they are inlined compilers take them for one another's wrong partners
+__attribute__((noinline)) void *operator new(std::size_t size)
+{
+  if (counts && size >= large_from) ++large;
+  if (void *memory = std::malloc(size > 0 ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+__attribute__((noinline)) void operator delete(void *memory) noexcept
+{
+  std::free(memory);
+}
+__attribute__((noinline)) void operator delete(void *memory, std::size_t) noexcept
+{
+  std::free(memory);
+}
+
+using namespace test;
+
+namespace {
+
+class MultifrontalMemory : public Petsc { };
+
+/// A factored matrix and everything that is asked of it.
+struct Work {
+  Mat      A, B, X, rows = nullptr, sparse = nullptr;
+  Vec      b, x;
+  Factored f;
+  Work(Mat matrix, PetscInt leaf, PetscInt refine, PetscInt columns) : A(matrix), B(dense(A, columns, 1)), X(dense(A, columns, 0)), b(random_vector(A)), x(random_vector(A)), f(A)
+  {
+    PetscMPIInt ranks;
+    MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
+    if (ranks == 1) MatTranspose(B, MAT_INITIAL_MATRIX, &rows); // on several PETSc turns right-hand sides
+    if (ranks == 1 && !is_of_type(b, "cuda")) MatConvert(rows, MATAIJ, MAT_INITIAL_MATRIX, &sparse);
+    MatMultifrontalSetLeafSize(f.F, leaf);
+    MatMultifrontalSetRefine(f.F, refine);
+  }
+  Work(const Work &)            = delete;
+  Work &operator=(const Work &) = delete;
+  ~Work()
+  {
+    for (Mat *M : {&A, &B, &X, &rows, &sparse}) MatDestroy(M);
+    for (Vec *v : {&b, &x}) VecDestroy(v);
+  }
+  /// Calls step(name, work) for each.
+  void steps(const std::function<void(const char *, const std::function<void()> &)> &step)
+  {
+    step("MatLUFactorNumeric", [&] { OK(f.numeric(A)); });
+    step("MatSolve", [&] { OK(MatSolve(f.F, b, x)); });
+    step("MatSolveTranspose", [&] { OK(MatSolveTranspose(f.F, b, x)); });
+    step("MatMatSolve", [&] { OK(MatMatSolve(f.F, B, X)); });
+    step("MatMatSolveTranspose", [&] { OK(MatMatSolveTranspose(f.F, B, X)); });
+    if (rows) step("MatMatTransposeSolve", [&] { OK(MatMatTransposeSolve(f.F, rows, X)); });
+    if (sparse) step("MatMatTransposeSolve of AIJ", [&] { OK(MatMatTransposeSolve(f.F, sparse, X)); });
+  }
+};
+
+// On one rank and in a chain that is cut, gathered matrices and those of blocks among them: allocations of PETSc and Kokkos, and of C++ from 512 bytes on.
+TEST_F(MultifrontalMemory, FactoringAndSolvingAgainAllocatesNothing)
+{
+  const std::pair<RandomChain, const char *> kinds[] = {{{300, 2, 1}, MATAIJ},         {{300, 8, 8}, MATAIJ}, {{300, 2, 3, true}, MATAIJ}, {RandomChain{200, 1, 2}.shuffle(), MATAIJ},
+                                                        {{36, 1, 1, true, 4}, MATAIJ}, {{300, 2, 2}, MATBAIJ}};
+  for (const char *pivot : {"qr", "none"})
+    for (PetscInt leaf : {0, 64})
+      for (const auto &[chain, type] : kinds) {
+        SCOPED_TRACE(name(chain) + ", " + type + ", " + pivot + ", leaf size " + std::to_string(leaf));
+        const Option elimination("-mat_multifrontal_pivot", pivot);
+        Work         work(chain.matrix(PETSC_DECIDE, type, std::string(type) == MATBAIJ ? 2 : 1), leaf, leaf == 64 && chain.kl == 2 ? 1 : 0, 5);
+        OK(work.f.symbolic(work.A));
+        for (int round = 0; round < 2; ++round) {
+          OK(MatScale(work.A, 2));
+          work.steps([&](const char *name, const std::function<void()> &step) {
+            large = 0, counts = round > 0;
+            const int found = allocations_of(step);
+            counts          = false;
+            if (round == 0) return;
+            EXPECT_EQ(found, 0) << name << ": " << allocations();
+            EXPECT_EQ(large, 0) << name;
+          });
+        }
+      }
+}
+
+TEST_F(MultifrontalMemory, FollowsValuesAndPatterns)
+{
+  const Option leaf("-chain_mat_multifrontal_leaf_size", "6");
+  for (bool shuffled : {false, true}) {
+    RandomChain chain{80, 2, 1};
+    if (shuffled) chain.shuffle();
+    Mat A = chain.matrix(), other = RandomChain{80, 1, 3, true}.matrix();
+    {
+      ByOptions  by(A);
+      const auto analyses = [&] { // the next factorization
+        PC pc;
+        KSPGetPC(by.ksp, &pc);
+        allocations_of([&] { OK(PCSetUp(pc)); });
+        return contains(allocations(), "ribbon::");
+      };
+      EXPECT_LE(by.error(A), rounding);
+      for (int k = 0; k < 3; ++k) { // the pattern stays, and so do the factors' memory and tree
+        chain.seed += 7;
+        chain.fill(A);
+        EXPECT_FALSE(analyses()) << allocations();
+        EXPECT_LE(by.error(A), rounding);
+      }
+      chain.kl = 3; // an entry more in every row
+      OK(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+      OK(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+      chain.fill(A);
+      EXPECT_TRUE(analyses() || rank > 0) << allocations(); // rank 0 has rows, gathered or not
+      EXPECT_LE(by.error(A), rounding);
+      OK(KSPReset(by.ksp));
+      OK(KSPSetOperators(by.ksp, other, other));
+      EXPECT_LE(by.error(other), rounding);
+      OK(KSPSetOperators(by.ksp, A, A));
+      EXPECT_LE(by.error(A), rounding);
+    }
+    OK(MatDestroy(&A));
+    OK(MatDestroy(&other));
+  }
+}
+
+// One factor for matrices that come and go, of one pattern or of others: what was analysed is never taken for another matrix.
+TEST_F(MultifrontalMemory, NumericFactorizationsOfAnotherMatrix)
+{
+  const RandomChain kinds[] = {{70, 1, 1}, {70, 1, 1, false, 1, Values::dominant, 9}, {70, 3, 2}, RandomChain{70, 2, 2}.shuffle(), {70, 2, 1, true}, {70, 1, 1}};
+  Mat               A       = kinds[0].matrix();
+  {
+    Factored f(A);
+    OK(f.symbolic(A));
+    for (const RandomChain &kind : kinds) {
+      SCOPED_TRACE(name(kind));
+      Mat other = kind.matrix();
+      Vec b     = random_vector(other), x;
+      OK(VecDuplicate(b, &x));
+      OK(f.numeric(other));
+      OK(MatSolve(f.F, b, x));
+      EXPECT_LE(backward_error(other, x, b), rounding);
+      OK(VecDestroy(&b));
+      OK(VecDestroy(&x));
+      OK(MatDestroy(&other));
+    }
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(MultifrontalMemory, SeveralFactorsAtOnce)
+{
+  const RandomChain                      kinds[] = {{70, 1, 1}, {75, 2, 2, true}, RandomChain{40, 2, 1}.shuffle(), {36, 1, 1, true, 3}};
+  std::vector<Mat>                       matrices;
+  std::vector<std::unique_ptr<Factored>> factors;
+  for (const RandomChain &kind : kinds) {
+    matrices.push_back(kind.matrix());
+    factors.push_back(std::make_unique<Factored>(matrices.back()));
+    OK(factors.back()->symbolic(matrices.back()));
+    OK(factors.back()->numeric(matrices.back()));
+  }
+  for (std::size_t k = 0; k < matrices.size(); ++k) {
+    Vec b = random_vector(matrices[k]), x;
+    OK(VecDuplicate(b, &x));
+    OK(MatSolve(factors[k]->F, b, x));
+    EXPECT_LE(backward_error(matrices[k], x, b), rounding);
+    OK(VecDestroy(&b));
+    OK(VecDestroy(&x));
+    factors[k].reset();
+    OK(MatDestroy(&matrices[k]));
+  }
+}
+
+#if defined(PETSC_USE_LOG) && defined(PETSC_HAVE_DEVICE)
+/// Bytes that Kokkos copies from one memory to another.
+std::uint64_t moved = 0;
+
+TEST_F(MultifrontalMemory, ADeviceFactorizationAndItsSolvesCrossTheBusZeroTimes) // one rank
+{
+  for (const char *pivot : {"qr", "none"})
+    for (const RandomChain &chain : {RandomChain{3000, 2, 1}, RandomChain{3000, 2, 2}, RandomChain{3000, 6, 6, true}}) {
+      SCOPED_TRACE(name(chain) + ", " + pivot);
+      const Option elimination("-mat_multifrontal_pivot", pivot);
+      Work         work(chain.matrix(), 0, 0, 70);
+      const bool   is_cuda = is_of_type(work.b, "cuda");
+      if (!is_cuda && !is_of_type(work.b, "kokkos")) GTEST_SKIP() << "host vectors";
+      OK(work.f.symbolic(work.A));
+      for (int round = 0; round < 2; ++round) {
+        OK(MatScale(work.A, 2));
+        work.steps([&](const char *name, const std::function<void()> &step) {
+          const bool is_dense = contains(name, "MatMat");
+          if (is_dense && (!is_cuda || PETSC_VERSION_LT(3, 19, 0))) return; // dense matrices of Kokkos types are on the host here, 3.18 hands out host arrays
+          const PetscLogDouble up = petsc_ctog_ct, down = petsc_gtoc_ct;
+          moved = 0;
+          Kokkos::Tools::Experimental::set_begin_deep_copy_callback(
+            [](const Kokkos::Tools::SpaceHandle to, const char *, const void *, const Kokkos::Tools::SpaceHandle from, const char *, const void *, std::uint64_t bytes) {
+              if (std::string(to.name) != from.name) moved += bytes;
+            });
+          step();
+          Kokkos::Tools::Experimental::set_begin_deep_copy_callback(nullptr);
+          if (round == 0) return;
+          EXPECT_EQ(petsc_ctog_ct, up) << name;
+          EXPECT_EQ(petsc_gtoc_ct, down) << name;
+          EXPECT_LE(moved, 1000u) << name << ": more than what was found of pivots";
+        });
+      }
+    }
+}
+#endif
+
+} // namespace
