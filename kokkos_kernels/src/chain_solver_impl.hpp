@@ -16,9 +16,6 @@ namespace ribbon {
 
 namespace multifrontal {
 
-/// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
-constexpr std::int64_t most_columns = 128;
-
 template <class Scalar, class Index, class Exec>
 struct BandLuKernel {
   BandLu<Scalar>                          lu;
