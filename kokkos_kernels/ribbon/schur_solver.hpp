@@ -23,6 +23,9 @@ public:
   template <class Index>
   void factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A);
 
+  /// Makes room for solves of so many columns, as ChainSolver::reserve() does.
+  void reserve(const Exec &exec, std::int64_t columns);
+
   const FactorReport       &report() const { return report_; }
   const multifrontal::Tree &tree() const { return tree_; }
   /// Kernels of a factorization, and of a solve one way, for one column; chains whose tiles run at the same time take one for both ways.
@@ -33,6 +36,7 @@ public:
 
 private:
   using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
+  std::size_t workspace_size(std::int64_t columns) const;
   void        finish_report(const Exec &exec);
   Statistics *tops() const;
   bool        solve_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const;

@@ -38,6 +38,9 @@ bool with_tiles(int W, const F &f)
   return false;
 }
 
+/// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
+constexpr std::int64_t most_columns = 128;
+
 inline int power_of_two_from(int n)
 {
   int p = 1;

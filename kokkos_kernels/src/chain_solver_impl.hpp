@@ -17,8 +17,6 @@ namespace ribbon {
 
 namespace multifrontal {
 
-/// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
-constexpr std::int64_t most_columns = 128;
 /// Leaves of a chain on a host: one a thread, unless the chain can be one for band LU, which takes 5 (W = 2) to 10 (W = 10) times fewer instructions.
 template <class Exec>
 std::int64_t leaves_of_threads(const Exec &exec, const Chain &chain)

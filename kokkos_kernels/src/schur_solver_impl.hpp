@@ -83,7 +83,23 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   factors_.leaf_statistics = as_records<Statistics>(leaf_statistics_), factors_.join_statistics = as_records<Statistics>(join_statistics_);
   if (in_tiles_) arrivals_ = Kokkos::View<int *, Memory>("ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, 1)));
   report_.bytes = (pivot_.span() + lower_.span() + upper_.span() + front_.span() + join_.span()) * sizeof(Scalar) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
+  reserve(exec, 1);
   exec.fence();
+}
+
+/// Numbers that nodes pass, and for one column those that wait at the cuts.
+template <class Scalar, class Exec>
+std::size_t SchurSolver<Scalar, Exec>::workspace_size(std::int64_t columns) const
+{
+  const std::int64_t w = multifrontal::cut_width(tree_.chain), joins = tree_.chain.chains * tree_.joins, nodes = tree_.chain.chains * tree_.leaves + joins;
+  return static_cast<std::size_t>(nodes * 2 * w * columns + (columns == 1 ? joins * w : 0));
+}
+
+template <class Scalar, class Exec>
+void SchurSolver<Scalar, Exec>::reserve(const Exec &exec, std::int64_t columns)
+{
+  const std::size_t need = workspace_size(std::min(columns, multifrontal::most_columns));
+  if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::schur_workspace", need);
 }
 
 template <class Scalar, class Exec>
@@ -187,13 +203,12 @@ void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
 {
   using namespace multifrontal;
   const int          w = cut_width(tree_.chain), passed = 2 * w;
-  const std::int64_t leaves = tree_.chain.chains * tree_.leaves, most = 128; // columns at once, so that what nodes pass stays smaller than a few right-hand sides
+  const std::int64_t leaves = tree_.chain.chains * tree_.leaves, most = most_columns;
   if (tree_.chain.rows == 0 || tree_.chain.chains == 0) return;
   for (std::int64_t first = 0; first < columns; first += most) {
-    const std::int64_t n     = std::min(most, columns - first);
-    const std::int64_t joins = tree_.chain.chains * tree_.joins, sent = (leaves + joins) * passed * n;
-    const auto         need = static_cast<std::size_t>(sent + (n == 1 ? joins * w : 0));
-    if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::schur_workspace", need);
+    const std::int64_t n    = std::min(most, columns - first);
+    const std::int64_t sent = (leaves + tree_.chain.chains * tree_.joins) * passed * n;
+    if (workspace_.extent(0) < workspace_size(n)) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::schur_workspace", workspace_size(n));
     const SchurSolve<Scalar> part{
       {tree_, {}, {b + first * ldb, x + first * ldx, ldb, ldx, n, row_of_, workspace_.data(), passed, nullptr, nullptr, workspace_.data() + sent}}, transposed ? factors_.transposed() : factors_, transposed};
     if (n == 1 && solve_in_tiles(exec, part)) continue;
