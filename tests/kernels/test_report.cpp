@@ -368,23 +368,26 @@ TEST(Report, SingularPiecesOfLinesOfZeroMean)
 
 TEST(Report, APerLineMatrixThatIsSingularIsReportedAndTheOthersAreSolved)
 {
-  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"}) {
-    std::mt19937_64 g(3);
-    const auto      set   = ribbon::LineSet::interleaved(70, 40);
-    auto            bands = random_bands<double>(g, 40, 70, 1, false, Kind::dominant);
-    bands.lhs             = ribbon::Lhs::per_line;
-    for (std::size_t d = 0; d < 3; ++d) bands.values(17, 33, d) = 0; // a row of zeros
-    const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
-    EXPECT_EQ(solver.report().status, FactorStatus::zero_pivot) << algorithm;
-    EXPECT_EQ(solver.report().line, 17) << algorithm;
-    std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
-    for (auto &v : b) v = random_scalar<double>(g);
-    const auto x = solve(solver, b);
-    for (std::int64_t l = 0; l < 40; ++l) {
-      if (l == 17) continue;
-      EXPECT_LE(line_error(bands, set, l, x, b), 1e-14) << algorithm << ", line " << l;
+  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted", "partition"})
+    for (std::size_t row : {33, 34, 60}) {
+      SCOPED_TRACE(std::string(algorithm) + ", row " + std::to_string(row));
+      std::mt19937_64 g(3);
+      const auto      set   = row == 60 ? ribbon::LineSet::contiguous(70, 40) : ribbon::LineSet::interleaved(70, 40);
+      auto            bands = random_bands<double>(g, 40, 70, 1, false, Kind::dominant);
+      bands.lhs             = ribbon::Lhs::per_line;
+      for (std::size_t d = 0; d < 3; ++d) bands.values(17, row, d) = 0; // a row of zeros
+      const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
+      EXPECT_EQ(solver.report().status, FactorStatus::zero_pivot);
+      EXPECT_EQ(solver.report().line, 17);
+      EXPECT_EQ(solver.report().row, static_cast<std::int64_t>(row));
+      std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+      for (auto &v : b) v = random_scalar<double>(g);
+      const auto x = solve(solver, b);
+      for (std::int64_t l = 0; l < 40; ++l) {
+        if (l == 17) continue;
+        EXPECT_LE(line_error(bands, set, l, x, b), 1e-14) << "line " << l;
+      }
     }
-  }
 }
 
 } // namespace
