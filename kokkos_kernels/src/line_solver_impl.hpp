@@ -299,10 +299,11 @@ private:
       attempt(thomas, most_unsound, "asked for");
       return;
     }
-    if (asked_for("pivoted")) {
-      if (!attempt(pivoted_one_pass, most_unsound, "asked for") && !algorithm_) attempt(pivoted, most_unsound, "asked for; " + failure_);
-      return;
-    }
+    // what the inverse of a reduced system loses, whole lines keep
+    const auto orthogonal = [&](const std::string &reason) {
+      if (!attempt(pivoted_one_pass, sound, reason) && (!algorithm_ || this->report.status == FactorStatus::unsound)) attempt(pivoted, most_unsound, reason + "; " + failure_);
+    };
+    if (asked_for("pivoted")) return orthogonal("asked for");
     if (ring_too_short) {
       attempt(pivoted, most_unsound, "a ring of " + std::to_string(lines_.rows) + " rows");
       return;
@@ -323,11 +324,9 @@ private:
     if (!algorithm_ && attempt(thomas, sound, reason)) return; // where a tile fits, pivoted elimination in one pass is faster
     reason = failure_;
     if (this->report.status == FactorStatus::not_finite && this->report.growth < 1e10) return; // entries that are not finite
-    if (chunks) {
-      algorithm_.reset();
-      if (attempt(pivoted_one_pass, most_unsound, reason) || algorithm_) return;
-    }
-    attempt(pivoted, most_unsound, reason);
+    algorithm_.reset();
+    if (chunks) orthogonal(reason);
+    else attempt(pivoted, most_unsound, reason);
   }
 
   void factor_per_line()
