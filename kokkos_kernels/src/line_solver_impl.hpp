@@ -72,7 +72,7 @@ private:
   /// What the elimination of a candidate met.
   struct Pivots {
     double               smallest   = 1e300;
-    bool                 not_finite = false;
+    bool                 not_finite = false, singular = false;
     std::int64_t         line = -1, row = -1;
     double               growth = 1, log_abs_det = std::nan("");
     std::complex<double> det_sign = std::nan("");
@@ -109,7 +109,7 @@ private:
     r.smallest_pivot = pivots.not_finite ? 0 : pivots.smallest;
     r.line = pivots.line, r.row = pivots.row;
     const double tolerance = options_.zero_pivot > 0 ? options_.zero_pivot : 100.0 * static_cast<double>(eps);
-    r.status               = pivots.not_finite ? FactorStatus::not_finite : pivots.smallest <= tolerance ? FactorStatus::zero_pivot : FactorStatus::ok;
+    r.status               = pivots.not_finite ? FactorStatus::not_finite : pivots.singular || pivots.smallest <= tolerance ? FactorStatus::zero_pivot : FactorStatus::ok;
     if (!r.ok()) {
       failure_ = algorithm_->name + (pivots.not_finite ? " met a pivot that is not finite" : " met a zero pivot") + " in row " + std::to_string(r.row);
       return false;
@@ -232,7 +232,8 @@ private:
     const Make make = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {
       Partition<Scalar, Exec> plan(exec_, lines_, bands_, cut, options_.rows_per_piece > 0 || pieces_are_many(lines_), why);
       if (!why.empty()) return nullptr;
-      p.smallest = plan.smallest_pivot();
+      const FactorReport &bad = plan.bad();
+      p.smallest = plan.smallest_pivot(), p.not_finite = bad.status == FactorStatus::not_finite, p.singular = bad.status == FactorStatus::zero_pivot, p.line = bad.line, p.row = bad.row;
       return std::make_unique<PartitionAlgorithm<Scalar, Exec>>(std::move(plan));
     };
     const bool taken = attempt(make, most_unsound, !automatic() || options_.rows_per_piece > 0 ? "asked for" : no_tile ? failure_ : few_long_lines(lines_, bands_) ? "few long lines" : measured);
@@ -298,10 +299,11 @@ private:
       attempt(thomas, most_unsound, "asked for");
       return;
     }
-    if (asked_for("pivoted")) {
-      if (!attempt(pivoted_one_pass, most_unsound, "asked for") && !algorithm_) attempt(pivoted, most_unsound, "asked for; " + failure_);
-      return;
-    }
+    // what the inverse of a reduced system loses, whole lines keep
+    const auto orthogonal = [&](const std::string &reason) {
+      if (!attempt(pivoted_one_pass, sound, reason) && (!algorithm_ || this->report.status == FactorStatus::unsound)) attempt(pivoted, most_unsound, reason + "; " + failure_);
+    };
+    if (asked_for("pivoted")) return orthogonal("asked for");
     if (ring_too_short) {
       attempt(pivoted, most_unsound, "a ring of " + std::to_string(lines_.rows) + " rows");
       return;
@@ -322,11 +324,9 @@ private:
     if (!algorithm_ && attempt(thomas, sound, reason)) return; // where a tile fits, pivoted elimination in one pass is faster
     reason = failure_;
     if (this->report.status == FactorStatus::not_finite && this->report.growth < 1e10) return; // entries that are not finite
-    if (chunks) {
-      algorithm_.reset();
-      if (attempt(pivoted_one_pass, most_unsound, reason) || algorithm_) return;
-    }
-    attempt(pivoted, most_unsound, reason);
+    algorithm_.reset();
+    if (chunks) orthogonal(reason);
+    else attempt(pivoted, most_unsound, reason);
   }
 
   void factor_per_line()

@@ -20,23 +20,6 @@ ribbon::FactorReport factor(const ribbon::Bands<double, Kokkos::HostSpace> &band
   return ribbon::LineSolver<double, Exec>(Exec(), ribbon::LineSet::interleaved(static_cast<std::int64_t>(bands.values.extent(1)), lines), device, {algorithm}).report();
 }
 
-/// Solved to 1e-13, or reported: never silently wrong.
-void expect_honest(const ribbon::Bands<double, Kokkos::HostSpace> &bands, const char *what)
-{
-  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"}) {
-    SCOPED_TRACE(std::string(what) + ", " + algorithm);
-    const auto                             set = ribbon::LineSet::interleaved(static_cast<std::int64_t>(bands.values.extent(1)), 3);
-    const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
-    const bool                             never_refuses = std::string(algorithm) == "auto" || std::string(algorithm) == "pivoted";
-    EXPECT_TRUE(!never_refuses || solver.report().ok() || solver.report().rcond < 1e-12 || solver.report().smallest_pivot < 1e-12) << solver.report().probe_error;
-    if (!solver.report().ok()) continue;
-    std::mt19937_64     g(11);
-    std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
-    for (auto &v : b) v = random_scalar<double>(g);
-    EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 1e-13);
-  }
-}
-
 TEST(Report, NamesTheZeroPivot)
 {
   auto bands            = toeplitz(50, {-1, 4, -1}, false);
@@ -108,32 +91,6 @@ TEST(Report, NamesTheLineThatIsNotFinite)
     EXPECT_EQ(report.status, FactorStatus::not_finite);
     EXPECT_EQ(report.line, 7);
     EXPECT_EQ(factor(toeplitz(30, {-1, bad, -1}, false), "auto").status, FactorStatus::not_finite);
-  }
-}
-
-TEST(Report, MatricesThatNeedPivotingAreNeverSilentlyWrong)
-{
-  expect_honest(toeplitz(256, {-1e4, 1, 1e4}, false), "tri(-1e4, 1, 1e4)");
-  expect_honest(toeplitz(256, {-1.5, 1, 0}, false), "tri(-1.5, 1, 0)");
-  expect_honest(toeplitz(256, {-1.5, 1, 0}, true), "periodic tri(-1.5, 1, 0)");
-  expect_honest(toeplitz(1024, {1, 0, 1}, false), "tri(1, 0, 1)");
-  expect_honest(toeplitz(300, {-1, 1, 1}, false), "tri(-1, 1, 1)");
-  for (double shift : {1e-10, 1e-14}) expect_honest(toeplitz(400, {-1, 2 + shift, -1}, true), "near-singular ring");
-  expect_honest(toeplitz(300, {1e10, -4e10, 1 + 6e10, -4e10, 1e10}, true), "stiff biharmonic ring");
-  auto scaled = toeplitz(200, {-1, 2.1, -1}, false);
-  for (std::size_t i = 0; i < 200; i += 7)
-    for (std::size_t d = 0; d < 3; ++d) scaled.values(0, i, d) *= i % 2 ? 1e8 : 1e-8;
-  expect_honest(scaled, "rows scaled by 1e+-8");
-  for (int n : {150, 200, 400}) expect_honest(toeplitz(n, {0.01, 1, -100}, false), "solutions that overflow");
-}
-
-TEST(Report, RandomMatricesAreNeverSilentlyWrong)
-{
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    std::mt19937_64 g(seed);
-    auto            bands = random_bands<double>(g, 1, 90, seed % 2 ? 1 : 2, seed % 4 < 2, Kind::dominant);
-    for (std::size_t i = 0; i < 90; ++i) bands.values(0, i, bands.half_bandwidth() ? static_cast<std::size_t>(bands.half_bandwidth()) : 0) *= 0.4; // not dominant any more
-    expect_honest(bands, ("seed " + std::to_string(seed)).c_str());
   }
 }
 
@@ -368,23 +325,26 @@ TEST(Report, SingularPiecesOfLinesOfZeroMean)
 
 TEST(Report, APerLineMatrixThatIsSingularIsReportedAndTheOthersAreSolved)
 {
-  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"}) {
-    std::mt19937_64 g(3);
-    const auto      set   = ribbon::LineSet::interleaved(70, 40);
-    auto            bands = random_bands<double>(g, 40, 70, 1, false, Kind::dominant);
-    bands.lhs             = ribbon::Lhs::per_line;
-    for (std::size_t d = 0; d < 3; ++d) bands.values(17, 33, d) = 0; // a row of zeros
-    const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
-    EXPECT_EQ(solver.report().status, FactorStatus::zero_pivot) << algorithm;
-    EXPECT_EQ(solver.report().line, 17) << algorithm;
-    std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
-    for (auto &v : b) v = random_scalar<double>(g);
-    const auto x = solve(solver, b);
-    for (std::int64_t l = 0; l < 40; ++l) {
-      if (l == 17) continue;
-      EXPECT_LE(line_error(bands, set, l, x, b), 1e-14) << algorithm << ", line " << l;
+  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted", "partition"})
+    for (std::size_t row : {33, 34, 60}) {
+      SCOPED_TRACE(std::string(algorithm) + ", row " + std::to_string(row));
+      std::mt19937_64 g(3);
+      const auto      set   = row == 60 ? ribbon::LineSet::contiguous(70, 40) : ribbon::LineSet::interleaved(70, 40);
+      auto            bands = random_bands<double>(g, 40, 70, 1, false, Kind::dominant);
+      bands.lhs             = ribbon::Lhs::per_line;
+      for (std::size_t d = 0; d < 3; ++d) bands.values(17, row, d) = 0; // a row of zeros
+      const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
+      EXPECT_EQ(solver.report().status, FactorStatus::zero_pivot);
+      EXPECT_EQ(solver.report().line, 17);
+      EXPECT_EQ(solver.report().row, static_cast<std::int64_t>(row));
+      std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+      for (auto &v : b) v = random_scalar<double>(g);
+      const auto x = solve(solver, b);
+      for (std::int64_t l = 0; l < 40; ++l) {
+        if (l == 17) continue;
+        EXPECT_LE(line_error(bands, set, l, x, b), 1e-14) << "line " << l;
+      }
     }
-  }
 }
 
 } // namespace

@@ -91,7 +91,7 @@ public:
       share<Scalar>(exec, part, 64);
       if (shared && cut.lines > 1) spread(exec, part, count);
       factor(exec, k, lines_of(lines, k), part);
-      if (!solver_[k].report().ok()) {
+      if (!note(solver_[k].report(), k, shared, part)) {
         failure = tails ? "a tail is singular" : "a piece is singular";
         return;
       }
@@ -119,7 +119,7 @@ public:
       LineSet line{separators, cut.lines, 1, static_cast<std::int64_t>(S) * cut.lines, 1, 0, 0};
       line.components = cut.S(), line.component_stride = cut.lines;
       reduced_ = LineSolver<Scalar, Exec>(exec, line, reduced);
-      if (!reduced_.report().ok()) failure = "the reduced system is singular";
+      if (!note(reduced_.report(), 2, shared, reduced)) failure = "the reduced system is singular";
     }
     if constexpr (std::is_same_v<Scalar, double>)
       if (joined && !dots_beside_separators() && (bands.half_bandwidth() <= 1 || cut.interior(0) <= long_joined))
@@ -141,7 +141,9 @@ public:
     return all;
   }
   /// Of the pieces and of the reduced system.
-  double              smallest_pivot() const { return near_.size() ? solver_[0].report().smallest_pivot : std::min(solver_[0].report().smallest_pivot, reduced_.report().smallest_pivot); }
+  double smallest_pivot() const { return near_.size() ? solver_[0].report().smallest_pivot : std::min(solver_[0].report().smallest_pivot, reduced_.report().smallest_pivot); }
+  /// Of the first of several lines that cannot be cut like this; ok() where there is none. The others are solved.
+  const FactorReport &bad() const { return bad_; }
   const PartitionCut &cut() const { return parts_.cut; }
   /// Rows of a piece that are corrected, of all its rows.
   std::int64_t corrected_rows() const { return corrected_rows_; }
@@ -334,19 +336,43 @@ private:
       lines.count0      = s.matrices;
       LineSolver<Scalar, Exec>(exec, lines, one).solve(exec, s.words.data(), all, s.words.data(), all);
     }
-    const auto most = [&](bool size, bool right, double tolerance) {
-      double found = 0;
-      Kokkos::parallel_reduce("ribbon::partition::reach", policy(exec, static_cast<std::int64_t>(s.words.size())), ReachKernel{s, cut.B, cut.S(), rows, size, right, tolerance}, Kokkos::Max<double>(found));
+    // of every matrix by itself: those of a bad line may be larger than all others
+    const Kokkos::View<double *, Memory> largest("ribbon::partition::largest", parts_.A.shared ? 1 : static_cast<std::size_t>(s.matrices));
+    const double                         tolerance = static_cast<double>(unit_roundoff<Scalar>()) / 32;
+    const auto                           reach     = [&](bool size, bool right) {
+      std::int64_t found = 0;
+      Kokkos::parallel_reduce("ribbon::partition::reach", policy(exec, static_cast<std::int64_t>(s.words.size())), ReachKernel{s, cut.B, cut.S(), rows, tolerance, largest, size, right}, Kokkos::Max<std::int64_t>(found));
       return found;
     };
-    const double tolerance = most(true, false, 0) * static_cast<double>(unit_roundoff<Scalar>()) / 32;
-    left_rows_             = std::max(left_rows_, static_cast<std::int64_t>(most(false, false, tolerance)));
-    right_rows_            = std::max(right_rows_, static_cast<std::int64_t>(most(false, true, tolerance)));
+    reach(true, false);
+    left_rows_  = std::max(left_rows_, reach(false, false));
+    right_rows_ = std::max(right_rows_, reach(false, true));
+  }
+
+  /// Notes which of several lines has a singular piece (part 0), tail (1) or reduced system (2). False: there is one matrix, and nothing is left to solve.
+  bool note(const FactorReport &found, int part, bool shared, const Input &of)
+  {
+    if (found.ok()) return true;
+    if (shared) return false;
+    if (!bad_.ok()) return true;
+    bad_ = found;
+    if (found.line < 0) return true;
+    const PartitionCut &cut = parts_.cut;
+    std::int64_t        s   = found.line;
+    if (of.lhs == Lhs::classes) { // the first line of that class
+      const auto classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), of.class_of_line);
+      s                  = std::find(classes.data(), classes.data() + classes.extent(0), static_cast<int>(found.line)) - classes.data();
+    }
+    const std::int64_t q = part == 1 ? cut.pieces : part == 2 ? found.row : cut.lines_fastest ? s / cut.lines : s % cut.pieces;
+    bad_.line            = part > 0 ? s : cut.lines_fastest ? s % cut.lines : s / cut.pieces;
+    if (found.row >= 0) bad_.row = cut.begin(q) + (part == 2 ? cut.interior(q) : found.row);
+    return true;
   }
 
   LineSet                          lines_;
   Parts                            parts_;
   LineSolver<Scalar, Exec>         solver_[2], reduced_;
+  FactorReport                     bad_;
   Ends                             ends_[2];
   Kokkos::View<Scalar *, Memory>   y_, z_, near_; ///< near_: rows of the boundaries, where separators do not couple
   int                              splits_ = 1;   ///< runs of rows of a part in which its dot products are formed

@@ -101,21 +101,24 @@ struct PartitionKernels {
     }
   };
 
-  /// The largest number of V and W, or the rows of V from its begin (of W from its end) that matter.
+  /// The largest numbers of V and W, or the rows of V from its begin (of W from its end) that matter beside them. A bad line has numbers that are not finite: they do not count.
   struct ReachKernel {
-    Spikes               spikes;
-    int                  B, S;
-    std::int64_t         rows;
-    bool                 size, right; ///< size: the largest number
-    double               tolerance;
-    KOKKOS_FUNCTION void operator()(const std::int64_t k, double &most) const
+    Spikes                         spikes;
+    int                            B, S;
+    std::int64_t                   rows;
+    double                         tolerance; ///< of the largest number
+    Kokkos::View<double *, Memory> largest;   ///< of every matrix, or one of all
+    bool                           size, right;
+    KOKKOS_FUNCTION void           operator()(const std::int64_t k, std::int64_t &most) const
     {
       const int          column = static_cast<int>(k / spikes.matrices % spikes.columns);
       const std::int64_t i = k / spikes.matrices / spikes.columns / B, distance = right ? rows - i : i + 1;
-      const double       a = static_cast<double>(magnitude(spikes.words(k)));
+      const double       a   = static_cast<double>(magnitude(spikes.words(k)));
+      double            &own = largest(largest.extent(0) == 1 ? 0 : k % spikes.matrices);
+      if (!is_finite(a)) return;
       if (size) {
-        if (!(a <= most)) most = a;
-      } else if ((column >= S) == right && static_cast<double>(distance) > most && !(a <= tolerance)) most = static_cast<double>(distance);
+        if (a > own) Kokkos::atomic_fetch_max(&own, a);
+      } else if ((column >= S) == right && distance > most && a > tolerance * own) most = distance;
     }
   };
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Every algorithm by name: shifts of any sign, several right-hand sides per matrix, batches without rows or lines and of one line.
+#include "batch.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace test;
+using ribbon::Lhs;
+
+namespace {
+
+const std::vector<std::string> algorithms = {"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products"};
+
+bool is_reduction(const std::string &algorithm)
+{
+  return algorithm.find("reduction") != std::string::npos || algorithm == "cr_pcr";
+}
+
+/// Rows of a line that the algorithm of that name likes.
+std::int64_t rows_for(const std::string &algorithm)
+{
+  return algorithm == "partition" ? 120 : 50;
+}
+
+/// alpha A + beta B with beta = -1.5, 0, 0.5, ... small beside alpha = -2, 0.3, 2, ..., or the other way round, so that the sum stays dominant; complex ones have phases of their own.
+template <class Scalar>
+void shift(ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, std::size_t lines)
+{
+  using Real         = ribbon::real_t<Scalar>;
+  const Real large[] = {-2, Real(0.3), 2, -7}, small[] = {-1, 0, Real(0.5), 0, -Real(0.1)};
+  bands.lhs   = Lhs::shifted;
+  bands.alpha = decltype(bands.alpha)("test::alpha", lines), bands.beta = decltype(bands.beta)("test::beta", lines);
+  for (std::size_t c = 0; c < 2; ++c)
+    for (std::size_t i = 0; i < bands.values.extent(1); ++i)
+      for (int a = 0; a < bands.block; ++a) bands.values(c, i, static_cast<std::size_t>((bands.kl() * bands.block + a) * bands.block + a)) *= Real(8);
+  for (std::size_t l = 0; l < lines; ++l) {
+    Scalar     p = large[l % 4], q = small[l % 5] * Real(0.1);
+    const auto phase = static_cast<double>(l);
+    if constexpr (!std::is_floating_point_v<Scalar>) p *= Scalar(std::cos(2 * phase), std::sin(2 * phase)), q *= Scalar(std::cos(5 * phase), std::sin(5 * phase));
+    bands.alpha(l) = l % 2 ? p : q, bands.beta(l) = l % 2 ? q : p;
+  }
+}
+
+template <class Scalar>
+void expect_shifts_of_any_sign()
+{
+  for (const std::string &algorithm : algorithms)
+    for (auto [kl, ku, block] : {std::tuple{1, 1, 1}, std::tuple{2, 2, 1}, std::tuple{3, 5, 1}, std::tuple{1, 1, 2}})
+      for (bool periodic : {false, true})
+        for (bool contiguous : {false, true})
+          for (bool stencils : {false, true}) {
+            if (algorithm == "toeplitz_cr" || algorithm == "tile_products" || (stencils && (ku > 2 || block > 1))) continue; // one matrix for all lines; no kernel that tells stencils
+            if ((algorithm == "one_pass" && (ku > 2 || block > 1)) || (is_reduction(algorithm) && ku > 1)) continue;
+            SCOPED_TRACE(testing::Message() << algorithm << ", kl " << kl << ", ku " << ku << ", block " << block << (periodic ? ", ring" : "") << (contiguous ? ", contiguous, " : ", interleaved, ") << sizeof(Scalar)
+                                            << " bytes, stencils " << stencils);
+            const std::int64_t n = rows_for(algorithm), lines = 41;
+            std::mt19937_64    g(5);
+            auto               bands = random_system<Scalar>(g, 2, n, kl, ku, block, periodic);
+            for (std::size_t i = 1; stencils && i < bands.values.extent(1); ++i)
+              for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(0, i, d) = bands.values(0, 0, d), bands.values(1, i, d) = bands.values(1, 0, d);
+            shift(bands, static_cast<std::size_t>(lines));
+            const auto                             set = (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
+            const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {algorithm});
+            ASSERT_TRUE(solver.report().ok()) << solver.report().algorithm << ", " << solver.report().reason;
+            std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
+            for (auto &v : b) v = random_scalar<Scalar>(g);
+            EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14) << solver.report().algorithm;
+          }
+}
+
+TEST(ByName, ShiftsOfAnySign)
+{
+  expect_shifts_of_any_sign<double>(), expect_shifts_of_any_sign<Kokkos::complex<double>>();
+}
+
+/// One and five right-hand sides per matrix, those of a line apart: line l has the matrix of line l % lines, whatever holds the matrices.
+TEST(ByName, SeveralRightHandSidesPerMatrix)
+{
+  for (const std::string &algorithm : algorithms)
+    for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
+      for (int h : {1, 2, 3})
+        for (bool periodic : {false, true})
+          for (bool contiguous : {false, true})
+            for (std::int64_t lines : {1, 6}) {
+              const bool own = lhs == Lhs::per_line || lhs == Lhs::shifted;
+              if ((algorithm == "toeplitz_cr" || algorithm == "tile_products") && lhs != Lhs::shared) continue;
+              if ((is_reduction(algorithm) && h > 1) || (algorithm == "one_pass" && own && h > 2) || (algorithm == "partition" && lhs == Lhs::classes) || (algorithm == "toeplitz_cr" && h > 1)) continue;
+              const std::int64_t n = rows_for(algorithm);
+              std::mt19937_64    g(static_cast<std::uint64_t>(n + lines));
+              auto               bands = random_system<double>(g, matrices_for(lhs, lines), n, h, h, 1, periodic);
+              for (std::size_t i = 1; algorithm == "toeplitz_cr" && i < bands.values.extent(1); ++i)
+                for (std::size_t d = 0; d < 3; ++d) bands.values(0, i, d) = bands.values(0, 0, d);
+              assign(g, bands, lhs, lines);
+              const auto                             set = contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines);
+              const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
+              ASSERT_TRUE(solver.report().ok()) << algorithm << ", " << solver.report().reason;
+              const auto own_bands = expanded(bands);
+              for (std::int64_t columns : {1, 5}) {
+                SCOPED_TRACE(testing::Message() << algorithm << ", " << to_string(lhs) << ", h " << h << (periodic ? ", ring" : "") << (contiguous ? ", contiguous, " : ", interleaved, ") << lines << " lines, " << columns
+                                                << " right-hand sides");
+                auto many   = set; // those of a line 10 apart from the others
+                many.count1 = columns, many.stride1 = n * lines + 10;
+                const auto                     size = static_cast<std::size_t>(columns * many.stride1);
+                std::vector<double>            b(size);
+                Kokkos::View<double *, Memory> from("test::b", size), x("test::x", size);
+                const auto                     host = Kokkos::create_mirror_view(from);
+                for (std::size_t k = 0; k < size; ++k) host(k) = b[k] = random_scalar<double>(g);
+                Kokkos::deep_copy(from, host);
+                solver.solve(Exec(), from.data(), many, x.data(), many);
+                Kokkos::fence();
+                const auto result = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
+                for (std::int64_t r = 0; r < columns; ++r) {
+                  auto one   = set;
+                  one.offset = r * many.stride1;
+                  EXPECT_LE(backward_error(own_bands, one, std::vector<double>(result.data(), result.data() + size), b), 1e-14) << "right-hand side " << r;
+                }
+              }
+            }
+}
+
+/// No rows, no lines, neither: nothing is done, and nothing is wrong. One line, and one row, are solved or, where a kernel wants more rows, refused.
+TEST(ByName, EmptyBatchesAndOneLine)
+{
+  for (const std::string &algorithm : algorithms)
+    for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
+      for (bool contiguous : {false, true})
+        for (auto [n, lines] : {std::pair<std::int64_t, std::int64_t>{0, 8}, {8, 0}, {0, 0}, {1, 1}, {2, 1}, {50, 1}, {120, 1}}) {
+          SCOPED_TRACE(algorithm + ", " + to_string(lhs) + (contiguous ? ", contiguous, " : ", interleaved, ") + std::to_string(lines) + " lines of " + std::to_string(n));
+          std::mt19937_64 g(3);
+          auto            bands = random_system<double>(g, lhs == Lhs::classes ? std::min<std::int64_t>(3, std::max<std::int64_t>(1, lines)) : matrices_for(lhs, lines), n, 1, 1, 1, false);
+          for (std::size_t i = 1; algorithm == "toeplitz_cr" && i < bands.values.extent(1); ++i)
+            for (std::size_t d = 0; d < 3; ++d) bands.values(0, i, d) = bands.values(0, 0, d);
+          assign(g, bands, lhs, lines);
+          const auto set = contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines);
+          try {
+            const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {algorithm});
+            EXPECT_TRUE(solver.report().ok()) << solver.report().reason;
+            std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+            for (auto &v : b) v = random_scalar<double>(g);
+            EXPECT_LE(backward_error(expanded(bands), set, solve(solver, b), b), 1e-14);
+          } catch (const std::invalid_argument &e) {
+            const bool one_matrix = algorithm == "toeplitz_cr" || algorithm == "tile_products";
+            EXPECT_TRUE((one_matrix && lhs != Lhs::shared) || (algorithm == "partition" && (lhs == Lhs::classes || n < 50)) || ((algorithm == "one_pass" || algorithm == "tile_products") && n < 2)) << e.what();
+          }
+        }
+}
+
+} // namespace

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Matrices that elimination without exchanges of rows cannot solve, or hardly anything can: solved to the limit of the algorithm or reported, never silently wrong, whatever the source of coefficients, the layout and
+// the width.
+#include "batch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+using namespace test;
+using ribbon::Lhs;
+using HostBands = ribbon::Bands<double, Kokkos::HostSpace>;
+
+namespace {
+
+constexpr std::int64_t lines        = 7;
+const char *const      algorithms[] = {"auto", "one_pass", "thomas", "pivoted", "partition", "tile_products"};
+
+/// Whether line l has the matrix in question; the others have one that is dominant.
+bool is_in_question(Lhs lhs, std::int64_t l)
+{
+  return lhs == Lhs::shared || (lhs == Lhs::classes ? l * 5 % 3 : l % 3) == 1;
+}
+
+HostBands empty_bands(const HostBands &like, std::size_t matrices)
+{
+  HostBands bands = like;
+  bands.values    = decltype(bands.values)("test::bands", matrices, like.values.extent(1), like.values.extent(2));
+  return bands;
+}
+
+/// Matrix 0 of `bands` as one matrix, one of three classes, that of every third line, or 1 times the first of two.
+HostBands as(const HostBands &bands, Lhs lhs)
+{
+  if (lhs == Lhs::shared) return bands;
+  std::mt19937_64   g(1);
+  const std::size_t matrices = static_cast<std::size_t>(matrices_for(lhs, lines));
+  HostBands         all      = empty_bands(bands, matrices);
+  const auto        benign   = random_system<double>(g, static_cast<std::int64_t>(matrices), bands.rows(), bands.kl(), bands.ku(), bands.block, bands.periodic);
+  assign(g, all, lhs, lines);
+  for (std::size_t c = 0; c < matrices; ++c)
+    for (std::size_t i = 0; i < bands.values.extent(1); ++i)
+      for (std::size_t d = 0; d < bands.values.extent(2); ++d) all.values(c, i, d) = (lhs == Lhs::shifted ? c == 0 : c % 3 == 1) ? bands.values(0, i, d) : benign.values(c, i, d);
+  for (std::size_t l = 0; l < all.alpha.extent(0); ++l) all.alpha(l) = is_in_question(lhs, static_cast<std::int64_t>(l)) ? 1 : 0, all.beta(l) = 1 - all.alpha(l);
+  return all;
+}
+
+/// The same matrix with zeros between its diagonals, s times as wide: s systems, row by row in turn.
+HostBands spread(const HostBands &bands, int s)
+{
+  const int h = bands.half_bandwidth();
+  HostBands wide;
+  wide.periodic = bands.periodic, wide.lower = wide.upper = s * h;
+  wide.values = decltype(wide.values)("test::spread", 1, bands.values.extent(1) * static_cast<std::size_t>(s), static_cast<std::size_t>(2 * s * h + 1));
+  for (std::size_t i = 0; i < wide.values.extent(1); ++i)
+    for (int d = 0; d <= 2 * h; ++d) wide.values(0, i, static_cast<std::size_t>(d * s)) = bands.values(0, i / static_cast<std::size_t>(s), static_cast<std::size_t>(d));
+  return wide;
+}
+
+/// Every entry of a tridiagonal matrix times a well-conditioned block that wants exchanges of rows, too.
+HostBands in_blocks(const HostBands &bands, int B)
+{
+  HostBands blocks;
+  blocks.periodic = bands.periodic, blocks.lower = blocks.upper = 1, blocks.block = B;
+  blocks.values = decltype(blocks.values)("test::blocks", 1, bands.values.extent(1), static_cast<std::size_t>(3 * B * B));
+  for (std::size_t i = 0; i < blocks.values.extent(1); ++i)
+    for (int d = 0; d < 3; ++d)
+      for (int a = 0; a < B; ++a)
+        for (int b = 0; b < B; ++b) blocks.values(0, i, static_cast<std::size_t>((d * B + a) * B + b)) = bands.values(0, i, static_cast<std::size_t>(d)) * (b == (a + 1) % B ? 1 : -0.1);
+  return blocks;
+}
+
+/// Largest backward error of the lines with or without the matrix in question; the others are left out as zeros.
+double error_of(const HostBands &own, Lhs lhs, const ribbon::LineSet &set, bool in_question, std::vector<double> x, std::vector<double> b)
+{
+  for (std::int64_t l = 0; l < lines; ++l)
+    for (std::int64_t i = 0; i < set.rows && is_in_question(lhs, l) != in_question; ++i)
+      for (int a = 0; a < set.components; ++a) x[static_cast<std::size_t>(set(l, i) + a)] = b[static_cast<std::size_t>(set(l, i) + a)] = 0;
+  return backward_error(own, set, x, b);
+}
+
+/// Solved to the limit of the algorithm, or reported. What auto and pivoted report is singular to working precision, or next to it. Dominant lines beside are solved in any case.
+/// @param regular  auto and pivoted are to solve it
+/// @param by_name  limit of algorithms that were asked for
+void expect_honest(const HostBands &matrix, const std::string &what, const std::vector<Lhs> &sources, bool regular = false, double by_name = 1e-13)
+{
+  const bool narrow = matrix.half_bandwidth() <= 2 && matrix.block == 1;
+  for (Lhs lhs : sources)
+    for (bool contiguous : {false, true}) {
+      if (!narrow && contiguous == ((static_cast<int>(lhs) + matrix.rows() + matrix.block) % 2 == 0)) continue; // both layouts in turn
+      const HostBands     bands = as(matrix, lhs), own = expanded(bands);
+      const auto          set = (contiguous ? ribbon::LineSet::contiguous(bands.rows(), lines) : ribbon::LineSet::interleaved(bands.rows(), lines)).with_components(bands.block);
+      std::mt19937_64     g(11);
+      std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+      for (auto &v : b) v = random_scalar<double>(g);
+      for (const std::string algorithm : algorithms) {
+        SCOPED_TRACE(what + ", " + to_string(lhs) + (contiguous ? ", contiguous, " : ", interleaved, ") + algorithm);
+        const bool                       any = algorithm == "auto" || algorithm == "pivoted";
+        ribbon::LineSolver<double, Exec> solver;
+        try {
+          solver = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {algorithm});
+        } catch (const std::invalid_argument &e) { // no such kernel
+          EXPECT_TRUE(!any && algorithm != "thomas") << e.what();
+          continue;
+        }
+        const auto &report = solver.report();
+        EXPECT_TRUE(!any || report.ok() || (!regular && (report.rcond < 1e-12 || report.smallest_pivot < 1e-12))) << report.algorithm << ", " << report.reason << ", probe " << report.probe_error;
+        if (!report.ok() && lhs == Lhs::shared) continue;
+        const auto   x     = solve(solver, b);
+        const double limit = report.algorithm.find("pivoted") == 0 ? 1e-14 : algorithm == "auto" ? 1e-13 : by_name;
+        EXPECT_LE(report.ok() ? error_of(own, lhs, set, true, x, b) : 0, limit) << report.algorithm << ", probe " << report.probe_error << ", rcond " << report.rcond;
+        EXPECT_LE(error_of(own, lhs, set, false, x, b), limit) << "dominant lines, " << report.algorithm << ", status " << static_cast<int>(report.status);
+      }
+    }
+}
+
+const std::vector<Lhs> every_source = {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted};
+
+/// Rows far from one, and rows that differ by 1e16.
+HostBands rows_scaled(std::int64_t n)
+{
+  auto scaled = toeplitz(n, {-1, 2.1, -1}, false);
+  for (std::size_t i = 0; i < scaled.values.extent(1); i += 7)
+    for (std::size_t d = 0; d < 3; ++d) scaled.values(0, i, d) *= i % 2 ? 1e8 : 1e-8;
+  return scaled;
+}
+
+TEST(Killers, AreNeverSilentlyWrong)
+{
+  struct Stencil {
+    std::int64_t        n;
+    std::vector<double> row;
+    bool                periodic;
+  };
+  const std::vector<Stencil> stencils = {{256, {-1e4, 1, 1e4}, false},  {256, {-1.5, 1, 0}, false},       {256, {-1.5, 1, 0}, true},        {1024, {1, 0, 1}, false},
+                                         {300, {-1, 1, 1}, false},      {400, {-1, 2 + 1e-10, -1}, true}, {400, {-1, 2 + 1e-14, -1}, true}, {300, {1e10, -4e10, 1 + 6e10, -4e10, 1e10}, true},
+                                         {150, {0.01, 1, -100}, false}, {200, {0.01, 1, -100}, false},    {400, {0.01, 1, -100}, false}};
+  for (const auto &s : stencils) {
+    const std::string what = "stencil " + std::to_string(&s - stencils.data());
+    expect_honest(toeplitz(s.n, s.row, s.periodic), what, every_source);
+    const auto short_one = toeplitz(std::min<std::int64_t>(s.n, 120), s.row, s.periodic);
+    if (s.row.size() == 5) {
+      expect_honest(spread(short_one, 2), what + ", K = 4", every_source);
+      continue;
+    }
+    const auto k = static_cast<int>(&s - stencils.data());
+    for (int K : {3, 4}) expect_honest(spread(short_one, K), what + ", K = " + std::to_string(K), every_source);
+    for (int B : {2, 3 + k % 2}) expect_honest(in_blocks(short_one, B), what + ", blocks of " + std::to_string(B), every_source);
+  }
+  expect_honest(rows_scaled(200), "rows scaled by 1e+-8", every_source, true);
+  expect_honest(in_blocks(rows_scaled(100), 2), "rows of blocks scaled by 1e+-8", every_source, true);
+}
+
+TEST(Killers, RandomMatricesAreNeverSilentlyWrong)
+{
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    std::mt19937_64 g(seed);
+    auto            bands = random_bands<double>(g, 1, 90, seed % 2 ? 1 : 2, seed % 4 < 2, Kind::dominant);
+    for (std::size_t i = 0; i < 90; ++i) bands.values(0, i, static_cast<std::size_t>(bands.half_bandwidth())) *= 0.4; // not dominant any more
+    expect_honest(bands, "seed " + std::to_string(seed), {Lhs::shared, every_source[seed % 3 + 1]});
+  }
+}
+
+/// No first pivot, a matrix that is regular all the same: auto solves it.
+TEST(Killers, AZeroLeadingPivot)
+{
+  for (const std::vector<double> &row : {std::vector<double>{-1, 4, -1}, std::vector<double>{1, -4, 11, -4, 1}})
+    for (bool periodic : {false, true})
+      for (std::int64_t n : {8, 67}) {
+        auto bands                         = toeplitz(n, row, periodic);
+        bands.values(0, 0, row.size() / 2) = 0;
+        const std::string what             = "zero leading pivot, half-bandwidth " + std::to_string(row.size() / 2) + (periodic ? ", ring of " : ", rows ") + std::to_string(n);
+        expect_honest(bands, what, every_source, true);
+        expect_honest(spread(bands, row.size() == 3 ? 3 : 2), what + ", spread", every_source, true);
+        if (row.size() == 3)
+          for (int B : {2, 3, 4}) expect_honest(in_blocks(bands, B), what + ", blocks of " + std::to_string(B), every_source, true);
+      }
+}
+
+/// -x_(i-1) + s x_i - x_(i+1) with s = 2 cos(k pi / (n + 1)) (open) or 2 cos(2 k pi / n) (rings) and numbers beside it: singular, next to singular, and indefinite. One matrix, and a Helmholtz family, every line
+/// with another k.
+TEST(Killers, ResonantIndefiniteToeplitz)
+{
+  const double pi = std::acos(-1.0);
+  for (bool periodic : {false, true})
+    for (std::int64_t n : {16, 31, 100, 255})
+      for (double beside : {0.0, 1e-15, 1e-12, 1e-8, 1e-3}) {
+        const auto        shift = [&](std::int64_t k) { return 2 * std::cos(periodic ? 2 * pi * static_cast<double>(k) / static_cast<double>(n) : pi * static_cast<double>(k) / static_cast<double>(n + 1)) + beside; };
+        const std::string what  = (periodic ? "ring of " : "rows ") + std::to_string(n) + ", " + std::to_string(beside) + " beside resonance";
+        for (std::int64_t k : {std::int64_t(1), n / 3, n / 2})
+          expect_honest(toeplitz(n, {-1, shift(k), -1}, periodic), what + ", k " + std::to_string(k), {k == 1 ? Lhs::per_line : Lhs::shared}, false, 1e-12); // as the probe allows
+        for (bool contiguous : {false, true})
+          for (const std::string algorithm : {"auto", "one_pass", "thomas", "pivoted", "cr_pcr"}) {
+            SCOPED_TRACE(what + ", a family, " + algorithm + (contiguous ? ", contiguous" : ", interleaved"));
+            const std::int64_t modes  = n / 2;
+            HostBands          bands  = toeplitz(n, {-1, 0, -1}, periodic);
+            HostBands          family = empty_bands(bands, 2);
+            family.lhs                = Lhs::shifted;
+            family.alpha = decltype(family.alpha)("test::alpha", static_cast<std::size_t>(modes)), family.beta = decltype(family.beta)("test::beta", static_cast<std::size_t>(modes));
+            for (std::size_t i = 0; i < bands.values.extent(1); ++i)
+              for (std::size_t d = 0; d < 3; ++d) family.values(0, i, d) = bands.values(0, i, d), family.values(1, i, d) = d == 1 ? 1 : 0;
+            for (std::int64_t l = 0; l < modes; ++l) family.alpha(static_cast<std::size_t>(l)) = 1, family.beta(static_cast<std::size_t>(l)) = shift(l + 1);
+            const auto                             set = contiguous ? ribbon::LineSet::contiguous(n, modes) : ribbon::LineSet::interleaved(n, modes);
+            const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(family), {algorithm});
+            const bool                             any = algorithm == "auto" || algorithm == "pivoted";
+            EXPECT_TRUE(!any || solver.report().ok() || beside < 1e-8) << solver.report().algorithm << ", " << solver.report().reason;
+            if (!solver.report().ok()) continue;
+            std::mt19937_64     g(3);
+            std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+            for (auto &v : b) v = random_scalar<double>(g);
+            EXPECT_LE(backward_error(expanded(family), set, solve(solver, b), b), solver.report().algorithm.find("pivoted") == 0 ? 1e-14 : algorithm == "auto" ? 1e-13 : 1e-12) << solver.report().algorithm;
+          }
+      }
+}
+
+/// Wright's boundary value problem ("A collection of problems for which Gaussian elimination with partial pivoting is unstable", 1993), exp(h S) with separated ends: elimination with exchanges of rows grows as 2^n. It
+/// is a ring of bands and of blocks.
+TEST(Killers, GrowthOfWrightsBoundaryValueProblem)
+{
+  const double h = 0.3, c = std::exp(-h / 6) * std::cosh(h), q = std::exp(-h / 6) * std::sinh(h);
+  for (std::int64_t n : {30, 200, 1000}) {
+    HostBands blocks, bands;
+    blocks.periodic = bands.periodic = true, blocks.lower = blocks.upper = 1, blocks.block = 2, bands.lower = 3, bands.upper = 0;
+    blocks.values = decltype(blocks.values)("test::blocks", 1, static_cast<std::size_t>(n), 12), bands.values = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(2 * n), 4);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+      for (std::size_t a = 0; a < 2; ++a) {
+        const double same = i == 0 ? -1 : c, other = i == 0 ? 0 : q; // of exp(h S)
+        blocks.values(0, i, 4 + 3 * a) = bands.values(0, 2 * i + a, 3) = 1;
+        blocks.values(0, i, 3 * a) = bands.values(0, 2 * i + a, 1) = -same;
+        blocks.values(0, i, a == 0 ? 1 : 2) = bands.values(0, 2 * i + a, a == 0 ? 2 : 0) = -other;
+      }
+    expect_honest(blocks, "blocks, " + std::to_string(n) + " rows", every_source, true);
+    expect_honest(bands, "bands, " + std::to_string(2 * n) + " rows", every_source, true);
+  }
+}
+
+} // namespace
