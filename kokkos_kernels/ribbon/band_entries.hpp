@@ -63,25 +63,74 @@ struct BandEntries {
 };
 
 /// Smallest pivot relative to its row and where it is (line * rows + row): the result of a reduction over lines. -1 stands for a pivot or an
-/// entry that is not finite.
+/// entry that is not finite. Where lines are bad it is that of the first of them.
 template <class Real>
 struct SmallestPivot {
-  using reducer    = Kokkos::MinLoc<Real, std::int64_t>;
-  using value_type = typename reducer::value_type;
+  struct value_type {
+    Real         val;
+    int          bad; ///< val is no larger than the tolerance
+    std::int64_t loc;
+  };
 
   /// What a line starts with. Every line has its own: its zero pivot explains what is infinite after it, that of another line does not.
-  KOKKOS_FUNCTION static value_type start(std::int64_t at)
-  {
-    value_type none;
-    none.val = Real(1e30f), none.loc = at;
-    return none;
-  }
-  KOKKOS_FUNCTION static void see(Real pivot, Real scale, std::int64_t at, value_type &smallest)
+  KOKKOS_FUNCTION static value_type start(std::int64_t at) { return {Real(1e30f), 0, at}; }
+  KOKKOS_FUNCTION static void       see(Real pivot, Real scale, std::int64_t at, value_type &smallest)
   {
     if (smallest.val == 0) return; // what follows a zero pivot is infinite because of it
     const Real relative = !is_finite(pivot) || !is_finite(scale) ? Real(-1) : scale > 0 ? pivot / scale : Real(0);
     if (relative < smallest.val) smallest.val = relative, smallest.loc = at;
   }
+  KOKKOS_FUNCTION static void join(value_type &to, const value_type &from)
+  {
+    const bool first = from.bad != to.bad ? from.bad > 0 : from.bad || from.val == to.val ? from.loc < to.loc : from.val < to.val;
+    if (first) to = from;
+  }
+  /// A line is done.
+  KOKKOS_FUNCTION static void finish(value_type line, Real tolerance, value_type &all)
+  {
+    line.bad = line.val <= tolerance;
+    join(all, line);
+  }
+};
+
+/// A place for a SmallestPivot where kernels run, so that a reduction need not wait for its result.
+template <class Real, class Memory>
+class PivotPlace {
+public:
+  using value_type = typename SmallestPivot<Real>::value_type;
+
+  struct reducer_type {
+    using reducer          = reducer_type;
+    using value_type       = typename SmallestPivot<Real>::value_type;
+    using result_view_type = Kokkos::View<value_type, Memory>;
+    value_type                      *place;
+    KOKKOS_FUNCTION void             join(value_type &to, const value_type &from) const { SmallestPivot<Real>::join(to, from); }
+    KOKKOS_FUNCTION void             init(value_type &value) const { value = SmallestPivot<Real>::start(-1); }
+    KOKKOS_FUNCTION value_type      &reference() const { return *place; }
+    KOKKOS_FUNCTION result_view_type view() const { return result_view_type(place); }
+    KOKKOS_FUNCTION bool             references_scalar() const { return false; }
+  };
+
+  PivotPlace() = default;
+  template <class Exec>
+  explicit PivotPlace(const Exec &exec) : words_(allocate<Words>(exec, "ribbon::pivot", sizeof(value_type) / sizeof(int)))
+  {
+  }
+  reducer_type reducer() const { return {reinterpret_cast<value_type *>(words_.data())}; }
+
+  /// What the last reduction found.
+  template <class Exec>
+  value_type found(const Exec &exec) const
+  {
+    value_type value;
+    Kokkos::deep_copy(exec, Kokkos::View<int *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(reinterpret_cast<int *>(&value), words_.size()), words_);
+    exec.fence();
+    return value;
+  }
+
+private:
+  using Words = Kokkos::View<int *, Memory>; ///< a view of records would bring device kernels of Kokkos
+  Words words_;
 };
 
 } // namespace ribbon

@@ -16,14 +16,22 @@ enum class FactorStatus {
   unsound     ///< the algorithm loses the digits of this matrix (found by the probe)
 };
 
+/// Every algorithm fills in status, algorithm, reason, probe_error, rcond and bytes, and what its elimination tells of pivots:
+///
+///     smallest_pivot, line, row   all. Where lines (or classes) are bad, those of the first bad one, the smallest pivot of it or its first entry that is not finite. By partition the row
+///                                 of the longer line that the piece or the reduced system has it in.
+///     log_abs_det, det_sign       where few matrices are eliminated on the host: shared bands and classes, but not by partition and the cyclic reductions, toeplitz_cr excepted. NaN elsewhere.
+///     growth                      of these without pivoting and toeplitz_cr. NaN elsewhere.
+///
+/// A factorization that the probe finds unsound names the line with the largest backward error, row -1.
 struct FactorReport {
   FactorStatus         status    = FactorStatus::ok;
   std::string          algorithm = "none";  ///< "one_pass", "one_pass with correction", "thomas", "pivoted one_pass" or "pivoted"
   std::string          reason;              ///< why this algorithm
-  double               smallest_pivot = 1;  ///< smallest |pivot| / max|entry of its row|
-  std::int64_t         line           = -1; ///< line (or class) and row of the smallest pivot, or of the first bad entry
+  double               smallest_pivot = 1;  ///< smallest |pivot| / max|entry of its row|; 0 where it is not finite
+  std::int64_t         line           = -1; ///< line (or class) and row of that pivot, or of the first bad entry
   std::int64_t         row            = -1;
-  double               growth         = 1; ///< largest entry met during elimination / max|entry of its row| (few matrices, no pivoting)
+  double               growth         = 1; ///< largest entry met during elimination / max|entry of its row|; NaN where nobody looks
   double               rcond          = 1; ///< reciprocal condition estimate in the maximum norm: smallest ||b|| / (||A|| ||x||) of the probe
   double               log_abs_det    = 0; ///< log |det| of the matrix, summed over classes; NaN where the host eliminated none (determinants.hpp has it for every matrix)
   std::complex<double> det_sign       = 1; ///< det / |det|, multiplied over classes; 0 where a pivot is zero, NaN as log_abs_det and for chains

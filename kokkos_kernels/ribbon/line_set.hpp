@@ -61,8 +61,14 @@ struct LineSet {
   {
     const std::int64_t stride[3] = {1, size[0], size[0] * size[1]};
     const int          d0 = d == 0 ? 1 : 0, d1 = d == 2 ? 1 : 2;
-    LineSet            s{size[d], size[d0], size[d1], stride[d], stride[d0], stride[d1], 0};
-    if (s.count1 != 1 && s.stride1 == s.stride0 * s.count0) { // one affine direction is enough
+    return LineSet{size[d], size[d0], size[d1], stride[d], stride[d0], stride[d1], 0}.merged();
+  }
+
+  /// The same lines at one stride (count1 == 1) where that is enough.
+  LineSet merged() const
+  {
+    LineSet s = *this;
+    if (s.count1 != 1 && s.stride1 == s.stride0 * s.count0) {
       s.count0 *= s.count1;
       s.count1 = 1;
     }

@@ -37,7 +37,14 @@ struct LineSolverOptions {
   /// Lines are pieces of longer ones: entries that leave them are couplings with rows beside them, which solve() is told. Algorithm one_pass,
   /// shared bands or classes, not periodic.
   bool continued = false;
+  /// thomas with one matrix per line: room for the factors of factor_and_solve(), as much as for those that are kept. With "auto" lines are not cut.
+  bool refactors = false;
+  /// With "auto" lines are not cut in pieces (partition): a solve is one launch and has no workspace.
+  bool whole_lines = false;
 };
+
+template <class Scalar, class Exec>
+class Partition;
 
 /// Solver for all lines of a LineSet, for band matrices with up to 8 diagonals on either side and block tridiagonal matrices with blocks up
 /// to 8, periodic or not.
@@ -47,7 +54,8 @@ struct LineSolverOptions {
 ///     solver.solve(exec, b.data(), x.data());
 ///
 /// Scalars: float, double, Kokkos::complex<double>. Spaces: Kokkos' default execution space and default host execution space.
-/// Copies share the factors. Matrices that lose their digits in one_pass or thomas are found when they are factored and, with
+/// Copies share the factors, and the workspace of a solve where that has one: partition, and factor_and_solve() with thomas. Solves with such a solver and its copies
+/// follow each other, on one stream; independent() makes one for another stream. All others may run at the same time. Matrices that lose their digits in one_pass or thomas are found when they are factored and, with
 /// algorithm auto, eliminated by orthogonal transformations (pivoted); otherwise they are reported (FactorStatus::unsound), never solved.
 template <class Scalar, class Exec = Kokkos::DefaultExecutionSpace>
 class LineSolver {
@@ -68,13 +76,17 @@ public:
   const FactorReport &report() const { return implementation_->report; }
   const LineSet      &lines() const { return lines_; }
 
-  /// x = A^-1 b for all lines. Asynchronous on exec, allocates nothing, one kernel (partition: one to five per level; zero_mean: one more). b == x is allowed.
+  /// The same solver for another stream: shares the factors and has workspace of its own. Where a solve has none it is a copy.
+  LineSolver independent(const Exec &exec) const;
+
+  /// x = A^-1 b for all lines. Asynchronous on exec, allocates nothing, one kernel (partition: partition.hpp states how many; zero_mean: one more). b == x is allowed.
   /// Where the factorization of a shared matrix failed this does nothing. Where some of several matrices are bad, the lines of the others are
   /// solved and theirs hold whatever comes out, NaN mostly.
   void solve(const Exec &exec, const Scalar *b, Scalar *x) const { solve(exec, b, lines_, x, lines_); }
 
-  /// The same for lines that lie elsewhere: as many rows, and a multiple of the lines that were factored (several right-hand sides per
+  /// The same for lines that lie elsewhere, b and x at strides of their own: as many rows, and a multiple of the lines that were factored (several right-hand sides per
   /// matrix: line l has the matrix of line l % lines().lines()).
+  /// @throws std::invalid_argument where rows or numbers of lines do not fit, and, by partition, where b or x has two strides and a right-hand side after the first begins within a run of lines at one stride
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const;
 
   /// The same for lines that are pieces of longer ones (LineSolverOptions::continued), with the unknowns beside them.
@@ -83,23 +95,28 @@ public:
   /// Whether such lines may find by themselves what lies beside them (KnownRows::joined).
   bool joins() const { return implementation_->joins(); }
 
-  /// Factors and solves in one call, in flight: as solve(exec, b, x), with matrices that have the values of `bands` instead of those that were
-  /// factored. One kernel, asynchronous on exec, allocates nothing. Nothing is probed and no report is made: lines whose pivots vanish hold
-  /// Inf or NaN.
+  /// Factors and solves in one call: as solve(exec, b, x), with matrices that have the values of `bands` instead of those that were factored, which are kept.
+  /// Asynchronous on exec, allocates nothing. One kernel in flight by "one_pass" or a cyclic reduction; by "thomas", for every width, block and length, two, where
+  /// LineSolverOptions::refactors made room for the factors. Nothing is probed and no report is made: lines whose pivots vanish hold Inf or NaN.
   /// @param bands  per_line or shifted, of the rows and block of the bands that were factored, periodic or not as those, and no wider than the kernel
-  /// @throws std::invalid_argument where they are not, or where the algorithm that was chosen keeps factors (it is to be "one_pass" or a cyclic
-  /// reduction)
+  /// @throws std::invalid_argument where they are not, or where the algorithm that was chosen cannot do it
   void factor_and_solve(const Exec &exec, const bands_type &bands, const Scalar *b, Scalar *x) const;
 
   struct Implementation {
     FactorReport report;
-    virtual ~Implementation()                                                                                                                     = default;
-    virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known) const = 0;
-    virtual bool solve_with(const Exec &exec, const bands_type &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const   = 0;
-    virtual bool joins() const                                                                                                                    = 0;
+    virtual ~Implementation()                                                                                                                                                                          = default;
+    virtual void                                  solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known, std::int64_t first) const = 0;
+    virtual std::shared_ptr<const Implementation> independent(const Exec &exec) const                                                                                            = 0; ///< null: it may be shared
+    virtual bool                                  solve_with(const Exec &exec, const bands_type &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const = 0;
+    virtual bool                                  joins() const                                                                                                                  = 0;
   };
 
 private:
+  friend class Partition<Scalar, Exec>;
+
+  /// Lines that have the matrices of the lines [first, first + in.lines()) of those that were factored.
+  void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known) const;
+
   LineSet                               lines_;
   std::shared_ptr<const Implementation> implementation_;
 };

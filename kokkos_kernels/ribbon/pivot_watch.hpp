@@ -8,12 +8,13 @@
 
 namespace ribbon {
 
-/// Smallest pivot met, relative to the largest entry of its row.
+/// Smallest pivot met, relative to the largest entry of its row. Where matrices are bad it is that of the first of them.
 struct PivotWatch {
   long double               smallest   = std::numeric_limits<long double>::infinity();
   int                       row        = -1;
   int                       matrix     = -1; ///< of that pivot
   int                       current    = 0;  ///< matrix that is being eliminated
+  long double               tolerance  = 0;  ///< of a pivot of a bad matrix
   bool                      not_finite = false;
   long double               log_det    = 0; ///< sum of the logarithms of |pivots|
   std::complex<long double> sign       = 1; ///< product of pivots / |pivots|
@@ -25,6 +26,7 @@ struct PivotWatch {
     if (pivot > 0) log_det += std::log(pivot);
     sign *= pivot > 0 ? signed_pivot / pivot : 0;
     if (smallest == 0) return; // what follows a zero pivot is infinite because of it
+    if (current != matrix && (not_finite || smallest <= tolerance)) return;
     if (!(pivot - pivot == 0) || !(scale - scale == 0)) {
       if (!not_finite) row = at, matrix = current;
       not_finite = true;

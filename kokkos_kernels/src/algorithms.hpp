@@ -8,6 +8,7 @@
 #include <ribbon/line_solver.hpp>
 
 #include <memory>
+#include <stdexcept>
 
 namespace ribbon::detail {
 
@@ -21,7 +22,11 @@ struct Algorithm {
   virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const = 0;
   /// Solves lines that are pieces of longer ones, for algorithms that take LineSolverOptions::continued.
   virtual void solve_between(const Exec &, const Scalar *, const LineSet &, Scalar *, const LineSet &, const int *, std::int64_t, const KnownRows<Scalar> &) const { }
-  /// Factors matrices of the same extents with other values and solves, in flight; false where that cannot be done.
+  /// The same for lines whose matrices are those of the lines from `first` on, for algorithms of one matrix per line.
+  virtual void solve_lines(const Exec &, std::int64_t, const Scalar *, const LineSet &, Scalar *, const LineSet &) const { throw std::logic_error("ribbon: " + name + " has no matrices of lines"); }
+  /// The same with workspace of its own; empty where it has none.
+  virtual std::shared_ptr<Algorithm> independent(const Exec &) const { return {}; }
+  /// Factors matrices of the same extents with other values and solves; false where that cannot be done.
   virtual bool solve_with(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, const Scalar *, const LineSet &, Scalar *, const LineSet &) const { return false; }
   /// Switches iterative refinement of the reduced system on; false where there is none to switch on.
   virtual bool refine() { return false; }
@@ -32,9 +37,10 @@ struct Algorithm {
 template <class Scalar, class Exec>
 using Made = std::unique_ptr<Algorithm<Scalar, Exec>>;
 
-/// Smallest pivot relative to its row with its place, of matrices that were factored where they live; value -1: not finite.
+/// Smallest pivot relative to its row with its place, of matrices that were factored where they live; value -1: not finite. That of the first line where it is no larger than the tolerance.
 struct DevicePivot {
-  double       smallest = 1e300;
+  double       tolerance = 0;
+  double       smallest  = 1e300;
   std::int64_t line = -1, row = -1;
 };
 
@@ -50,11 +56,11 @@ Made<Scalar, Exec> make_pivoted_one_pass(const Exec &exec, const LineSet &lines,
 template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot &pivot, std::string &why);
 
-/// thomas, unrolled, for K <= 2: a few matrices, or one per line.
+/// thomas, unrolled, for K <= 2: a few matrices, or one per line, `refactors` as LineSolverOptions has it.
 template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool staged, PivotWatch &watch);
 template <class Scalar, class Exec, int K>
-Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool staged, DevicePivot &pivot);
+Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool staged, bool refactors, DevicePivot &pivot);
 
 /// The sweeps of one_pass as products of tiles of eight unknowns with small matrices: one matrix, at most eight unknowns between two chunks.
 template <class Exec>

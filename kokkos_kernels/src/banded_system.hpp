@@ -83,6 +83,7 @@ struct OnePassPerLineAlgorithm final : Algorithm<Scalar, Exec> {
     this->bytes = plan.bytes();
   }
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
+  void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { plan.solve_lines(exec, first, b, in, x, out); }
   bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
   {
     if (bands.block != 1 || bands.half_bandwidth() > K || bands.periodic != plan.shape().ring) return false;
@@ -102,8 +103,8 @@ Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines
   }
   auto made = std::make_unique<Algorithm>(exec, bands, shape);
   made->plan.share_elimination(exec, lines, options.rows_per_thread, options.lines_per_team);
-  const auto found = made->plan.smallest_pivot(exec);
-  pivot            = {static_cast<double>(found.val), found.loc / lines.rows, found.loc % lines.rows};
+  const auto found = made->plan.smallest_pivot(exec, static_cast<real_t<Scalar>>(pivot.tolerance));
+  pivot            = {pivot.tolerance, static_cast<double>(found.val), found.loc / lines.rows, found.loc % lines.rows};
   return made;
 }
 
@@ -173,28 +174,62 @@ struct ThomasAlgorithm final : Algorithm<Scalar, Exec> {
 template <class Scalar, class Exec, int P>
 struct PerLineThomas final : Algorithm<Scalar, Exec> {
   using Memory = typename Exec::memory_space;
-  Kokkos::View<Scalar *, Memory> words, closures;
-  std::int64_t                   count;
-  bool                           periodic;
+  using Input  = Bands<Scalar, Memory>;
+  using Kernel = PerLineFactorKernel<Scalar, P, Memory>;
+  struct Factors {
+    Kokkos::View<Scalar *, Memory> words, closures;
 
-  bool staged;
+    Factors() = default;
+    Factors(const Exec &exec, std::size_t rows, std::size_t count, bool periodic)
+    {
+      words    = allocate<decltype(words)>(exec, "ribbon::per_line::words", (rows - (periodic ? P : 0)) * (periodic ? 1 + 4 * P : 1 + 2 * P) * count);
+      closures = allocate<decltype(closures)>(exec, "ribbon::per_line::closures", periodic ? 4 * P * P * count : 0);
+    }
+    std::size_t bytes() const { return (words.size() + closures.size()) * sizeof(Scalar); }
+  };
+  Factors                            kept, again; ///< again: those of solve_with()
+  PivotPlace<real_t<Scalar>, Memory> place;
+  std::int64_t                       rows, count;
+  bool                               periodic, staged;
 
-  PerLineThomas(const Exec &exec, const Bands<Scalar, Memory> &bands, bool through_scratch, DevicePivot &pivot) : count(bands.matrices()), periodic(bands.periodic), staged(through_scratch)
+  PerLineThomas(const Exec &exec, const Input &bands, bool through_scratch, bool refactors, DevicePivot &pivot)
+      : place(exec), rows(bands.rows()), count(bands.matrices()), periodic(bands.periodic), staged(through_scratch)
   {
-    using Kernel           = PerLineFactorKernel<Scalar, P, Memory>;
-    const std::int64_t n   = bands.rows();
-    const std::size_t  all = static_cast<std::size_t>(count), width = periodic ? 1 + 4 * P : 1 + 2 * P;
-    words    = allocate<decltype(words)>(exec, "ribbon::per_line::words", static_cast<std::size_t>(n - (periodic ? P : 0)) * width * all);
-    closures = allocate<decltype(closures)>(exec, "ribbon::per_line::closures", periodic ? 4 * P * P * all : 0);
-    typename Kernel::Smallest smallest;
-    Kokkos::parallel_reduce("ribbon::per_line::factor", indices(exec, count), Kernel{BandEntries<Scalar, Memory>(bands), words.data(), closures.data(), count}, typename Kernel::Watch::reducer(smallest));
-    pivot       = {static_cast<double>(smallest.val), smallest.loc / n, smallest.loc % n};
-    this->name  = "thomas";
-    this->bytes = (words.size() + closures.size()) * sizeof(Scalar);
+    kept = room(exec);
+    if (refactors) again = room(exec);
+    factor(exec, bands, kept, pivot.tolerance);
+    const auto smallest = place.found(exec);
+    pivot               = {pivot.tolerance, static_cast<double>(smallest.val), smallest.loc / rows, smallest.loc % rows};
+    this->name          = "thomas";
+    this->bytes         = kept.bytes() + again.bytes();
   }
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { solve(exec, kept, 0, b, in, x, out); }
+  void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { solve(exec, kept, first, b, in, x, out); }
+  bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
   {
-    thomas_solve<Exec, Scalar, P>(exec, PerLineFactors<Scalar, P>{words.data(), closures.data(), count, periodic}, periodic, staged, b, in, x, out);
+    if (again.words.size() == 0 || bands.block != 1 || bands.half_bandwidth() > P || bands.periodic != periodic) return false;
+    factor(exec, bands, again, 0);
+    solve(exec, again, 0, b, in, x, out);
+    return true;
+  }
+  std::shared_ptr<Algorithm<Scalar, Exec>> independent(const Exec &exec) const override
+  {
+    if (again.words.size() == 0) return {};
+    auto other   = std::make_shared<PerLineThomas>(*this);
+    other->again = room(exec), other->place = decltype(place)(exec);
+    return other;
+  }
+
+private:
+  Factors room(const Exec &exec) const { return Factors(exec, static_cast<std::size_t>(rows), static_cast<std::size_t>(count), periodic); }
+  void    factor(const Exec &exec, const Input &bands, const Factors &to, double tolerance) const
+  {
+    Kokkos::parallel_reduce("ribbon::per_line::factor", indices(exec, count), Kernel{BandEntries<Scalar, Memory>(bands), to.words.data(), to.closures.data(), count, 0, static_cast<real_t<Scalar>>(tolerance)},
+                            place.reducer());
+  }
+  void solve(const Exec &exec, const Factors &factors, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  {
+    thomas_solve<Exec, Scalar, P>(exec, PerLineFactors<Scalar, P>{factors.words.data() + first, factors.closures.data() + (periodic ? first : 0), count, periodic}, periodic, staged, b, in, x, out);
   }
 };
 
@@ -205,9 +240,9 @@ Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Sc
 }
 
 template <class Scalar, class Exec, int K>
-Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool staged, DevicePivot &pivot)
+Made<Scalar, Exec> make_thomas_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool staged, bool refactors, DevicePivot &pivot)
 {
-  return std::make_unique<PerLineThomas<Scalar, Exec, K>>(exec, bands, staged, pivot);
+  return std::make_unique<PerLineThomas<Scalar, Exec, K>>(exec, bands, staged, refactors, pivot);
 }
 
 } // namespace ribbon::detail

@@ -62,7 +62,7 @@ Made<Scalar, Exec> make_reduction(const Exec &exec, const LineSet &lines, const 
     why = no_room(lines);
     return nullptr;
   }
-  plan.smallest_pivot(exec, pivot.smallest, pivot.line, pivot.row);
+  plan.smallest_pivot(exec, pivot.tolerance, pivot.smallest, pivot.line, pivot.row);
   return std::make_unique<ReductionAlgorithm<Scalar, Exec>>(name, std::move(plan));
 }
 

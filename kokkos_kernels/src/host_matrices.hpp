@@ -6,6 +6,23 @@
 
 namespace ribbon::detail {
 
+/// Matrices of bands that are not shifted. @param continued  entries that leave them are couplings
+template <class Scalar, class Memory>
+std::vector<HostMatrix<Scalar>> host_matrices(const Bands<Scalar, Memory> &bands, bool continued)
+{
+  const auto                      values = to_host(bands).values;
+  std::vector<HostMatrix<Scalar>> all;
+  for (std::size_t c = 0; c < values.extent(0); ++c) {
+    HostMatrix<Scalar> A;
+    A.rows = static_cast<int>(bands.rows()), A.lower = bands.kl(), A.upper = bands.ku(), A.block = bands.block, A.periodic = bands.periodic, A.continued = continued;
+    A.values.resize(values.extent(1) * values.extent(2));
+    for (std::size_t i = 0; i < values.extent(1); ++i)
+      for (std::size_t d = 0; d < values.extent(2); ++d) A.values[i * values.extent(2) + d] = values(c, i, d);
+    all.push_back(A.reach() == 0 ? A.padded(1) : A);
+  }
+  return all;
+}
+
 /// The matrices with `reach` diagonals on either side.
 template <class Scalar>
 std::vector<HostMatrix<Scalar>> padded(const std::vector<HostMatrix<Scalar>> &matrices, int reach)

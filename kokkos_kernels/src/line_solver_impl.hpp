@@ -51,12 +51,23 @@ public:
     bands_                      = Input(); // factored: nothing of the input is kept
   }
 
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known) const override
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known, std::int64_t first) const override
   {
     if (!algorithm_ || (!this->report.ok() && matrices_ == 1)) return;
-    const int *classes = class_of_line_.size() ? class_of_line_.data() : nullptr;
-    options_.continued ? algorithm_->solve_between(exec, b, in, x, out, classes, classified_, known) : algorithm_->solve(exec, b, in, x, out, classes, classified_);
+    const int *classes = class_of_line_.size() ? class_of_line_.data() + first : nullptr;
+    if (options_.continued) algorithm_->solve_between(exec, b, in, x, out, classes, classified_, known);
+    else if (first > 0 && !classes && matrices_ > 1) algorithm_->solve_lines(exec, first, b, in, x, out);
+    else algorithm_->solve(exec, b, in, x, out, classes, classified_);
     zero_mean_.apply(exec, x, out);
+  }
+
+  std::shared_ptr<const typename LineSolver<Scalar, Exec>::Implementation> independent(const Exec &exec) const override
+  {
+    auto own = algorithm_ ? algorithm_->independent(exec) : nullptr;
+    if (!own) return nullptr;
+    auto other        = std::make_shared<Solver>(*this);
+    other->algorithm_ = std::move(own);
+    return other;
   }
 
   bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
@@ -69,12 +80,14 @@ public:
   bool joins() const override { return algorithm_ && algorithm_->joins(); }
 
 private:
+  /// Of pivots that count as zero, in Scalar's precision.
+  double tolerance() const { return static_cast<double>(options_.zero_pivot > 0 ? static_cast<Real>(options_.zero_pivot) : 100 * eps); }
   /// What the elimination of a candidate met.
   struct Pivots {
     double               smallest   = 1e300;
     bool                 not_finite = false, singular = false;
     std::int64_t         line = -1, row = -1;
-    double               growth = 1, log_abs_det = std::nan("");
+    double               growth = std::nan(""), log_abs_det = std::nan("");
     std::complex<double> det_sign = std::nan("");
   };
   /// Makes an algorithm and fills in its pivots; empty, with a reason, where it does not take these lines.
@@ -98,18 +111,14 @@ private:
     Pivots        pivots;
     std::string   why;
     auto          made = make(pivots, why);
-    if (!made) {
-      failure_ = why;
-      return false;
-    }
+    if (!made) return failure_ = why, false;
     algorithm_  = std::move(made);
     r           = FactorReport();
     r.algorithm = algorithm_->name, r.reason = reason;
     r.growth = pivots.growth, r.log_abs_det = pivots.log_abs_det, r.det_sign = pivots.det_sign;
     r.smallest_pivot = pivots.not_finite ? 0 : pivots.smallest;
     r.line = pivots.line, r.row = pivots.row;
-    const double tolerance = options_.zero_pivot > 0 ? options_.zero_pivot : 100.0 * static_cast<double>(eps);
-    r.status               = pivots.not_finite ? FactorStatus::not_finite : pivots.singular || pivots.smallest <= tolerance ? FactorStatus::zero_pivot : FactorStatus::ok;
+    r.status = pivots.not_finite ? FactorStatus::not_finite : pivots.singular || pivots.smallest <= tolerance() ? FactorStatus::zero_pivot : FactorStatus::ok;
     if (!r.ok()) {
       failure_ = algorithm_->name + (pivots.not_finite ? " met a pivot that is not finite" : " met a zero pivot") + " in row " + std::to_string(r.row);
       return false;
@@ -151,21 +160,7 @@ private:
     return found.error;
   }
 
-  /// The few matrices on the host.
-  std::vector<HostMatrix<Scalar>> read_matrices() const
-  {
-    const auto                      values = to_host(bands_).values;
-    std::vector<HostMatrix<Scalar>> all;
-    for (std::size_t c = 0; c < values.extent(0); ++c) {
-      HostMatrix<Scalar> A;
-      A.rows = static_cast<int>(lines_.rows), A.lower = bands_.kl(), A.upper = bands_.ku(), A.block = bands_.block, A.periodic = bands_.periodic, A.continued = options_.continued;
-      A.values.resize(values.extent(1) * values.extent(2));
-      for (std::size_t i = 0; i < values.extent(1); ++i)
-        for (std::size_t d = 0; d < values.extent(2); ++d) A.values[i * values.extent(2) + d] = values(c, i, d);
-      all.push_back(A.reach() == 0 ? A.padded(1) : A);
-    }
-    return all;
-  }
+  std::vector<HostMatrix<Scalar>> read_matrices() const { return host_matrices(bands_, options_.continued); }
 
   /// Rows of a piece of partition; 0 where whole lines are the better choice.
   /// @param no_tile  no tile of whole lines fits a team
@@ -197,7 +192,7 @@ private:
     if (asked_for("toeplitz_cr") && !few) throw std::invalid_argument("ribbon: algorithm toeplitz_cr takes one tridiagonal matrix for all lines");
     const Make make = [&](Pivots &p, std::string &why) {
       if (asked_for("toeplitz_cr")) return watched(p, [&](PivotWatch &watch) { return make_toeplitz_cr<Scalar, Exec>(exec_, lines_, read_matrices()[0], options_, watch, why); });
-      DevicePivot found;
+      DevicePivot found{tolerance()};
       auto        made = make_reduction<Scalar, Exec>(exec_, lines_, bands_, options_, found, why);
       p.smallest = found.smallest, p.not_finite = found.smallest < 0, p.line = found.line, p.row = found.row;
       return made;
@@ -208,36 +203,39 @@ private:
 
   /// Makes an algorithm whose elimination tells make(watch) of every pivot.
   template <class MakeWatched>
-  static Made<Scalar, Exec> watched(Pivots &p, const MakeWatched &make)
+  Made<Scalar, Exec> watched(Pivots &p, const MakeWatched &make) const
   {
-    PivotWatch         watch;
+    PivotWatch watch;
+    watch.tolerance         = tolerance();
     Made<Scalar, Exec> made = make(watch);
     p.smallest = static_cast<double>(watch.smallest), p.not_finite = watch.not_finite, p.line = watch.matrix, p.row = watch.row;
-    p.growth = static_cast<double>(watch.growth), p.log_abs_det = static_cast<double>(watch.log_det), p.det_sign = std::complex<double>(watch.sign);
+    if (made && made->name != "toeplitz_cr" && made->name.rfind("pivoted", 0) != 0) p.growth = static_cast<double>(watch.growth);
+    p.log_abs_det = static_cast<double>(watch.log_det), p.det_sign = std::complex<double>(watch.sign);
     return made;
   }
 
   /// Cuts lines where that is asked for, or likely to be faster. False: nothing was done.
   bool factor_partition(bool no_tile = false)
   {
-    if (!automatic() && !asked_for("partition")) return false;
+    if (!asked_for("partition") && (!automatic() || options_.whole_lines || options_.refactors || lines_.merged().count1 > most_runs)) return false;
     const std::int64_t piece = rows_per_piece(no_tile);
-    const auto         cut   = piece > 0 && bands_.lhs != Lhs::classes ? Partition<Scalar, Exec>::cut(lines_, bands_, piece, options_.rows_per_piece > 0) : PartitionCut();
+    const auto         cut   = piece > 0 && bands_.lhs != Lhs::classes ? partition_cut(lines_, bands_, piece, options_.rows_per_piece > 0) : PartitionCut();
     if (cut.pieces < 2) {
       if (asked_for("partition"))
-        throw std::invalid_argument("ribbon: algorithm partition: " + (bands_.lhs == Lhs::classes ? std::string("takes one matrix, or one per line, not classes")
-                                                                                                  : "lines of " + std::to_string(lines_.rows) + " rows, or their strides, give nothing to cut"));
+        throw std::invalid_argument("ribbon: algorithm partition: " +
+                                    (bands_.lhs == Lhs::classes ? std::string("takes one matrix, or one per line, not classes") : "lines of " + std::to_string(lines_.rows) + " rows give nothing to cut"));
       return false;
     }
-    const Make make = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {
+    FactorReport found;
+    const Make   make = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {
       Partition<Scalar, Exec> plan(exec_, lines_, bands_, cut, options_.rows_per_piece > 0 || pieces_are_many(lines_), why);
+      found      = plan.found();
+      p.smallest = found.smallest_pivot, p.not_finite = found.status == FactorStatus::not_finite, p.singular = found.status == FactorStatus::zero_pivot, p.line = found.line, p.row = found.row;
       if (!why.empty()) return nullptr;
-      const FactorReport &bad = plan.bad();
-      p.smallest = plan.smallest_pivot(), p.not_finite = bad.status == FactorStatus::not_finite, p.singular = bad.status == FactorStatus::zero_pivot, p.line = bad.line, p.row = bad.row;
       return std::make_unique<PartitionAlgorithm<Scalar, Exec>>(std::move(plan));
     };
     const bool taken = attempt(make, most_unsound, !automatic() || options_.rows_per_piece > 0 ? "asked for" : no_tile ? failure_ : few_long_lines(lines_, bands_) ? "few long lines" : measured);
-    if (!taken && asked_for("partition") && !algorithm_) this->report.status = FactorStatus::unsound, this->report.algorithm = "partition", this->report.reason = failure_;
+    if (!taken && asked_for("partition") && !algorithm_) this->report = found, this->report.algorithm = "partition", this->report.reason = failure_;
     if (!taken && automatic()) algorithm_.reset();
     return taken || asked_for("partition");
   }
@@ -336,8 +334,8 @@ private:
     const auto placed   = [](Pivots &p, double smallest, std::int64_t line, std::int64_t row) { p.smallest = smallest, p.not_finite = smallest < 0, p.line = line, p.row = row; };
     const Make thomas   = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {
       if (unrolled) {
-        DevicePivot found;
-        auto        made = reach_ == 1 ? make_thomas_per_line<Scalar, Exec, 1>(exec_, bands_, staged(), found) : make_thomas_per_line<Scalar, Exec, 2>(exec_, bands_, staged(), found);
+        DevicePivot found{tolerance()};
+        auto made = reach_ == 1 ? make_thomas_per_line<Scalar, Exec, 1>(exec_, bands_, staged(), options_.refactors, found) : make_thomas_per_line<Scalar, Exec, 2>(exec_, bands_, staged(), options_.refactors, found);
         placed(p, found.smallest, found.line, found.row);
         return made;
       }
@@ -347,7 +345,7 @@ private:
     const bool        ring_too_short = bands_.periodic && lines_.rows < 2 * reach_;
     const std::string reason         = automatic() ? bands_.lhs == Lhs::shifted ? "one matrix per line, made of two" : "one matrix per line" : "asked for";
     const Make        one_pass       = [&](Pivots &p, std::string &why) {
-      DevicePivot        found;
+      DevicePivot        found{tolerance()};
       Made<Scalar, Exec> made;
       if (unrolled) made = reach_ == 1 ? make_one_pass_per_line<Scalar, Exec, 1>(exec_, lines_, bands_, options_, found, why) : make_one_pass_per_line<Scalar, Exec, 2>(exec_, lines_, bands_, options_, found, why);
       else why = "no kernel for " + system() + " with one matrix per line";
@@ -368,10 +366,12 @@ private:
   Made<Scalar, Exec> looped(Pivots &p, const Input &from) const
   {
     typename LoopedFactorKernel<Scalar, Memory, orthogonal>::Smallest found;
-    auto                                                              plan = factor_lines<Scalar, Exec, orthogonal>(exec_, from, found);
+    auto                                                              plan = factor_lines<Scalar, Exec, orthogonal>(exec_, from, static_cast<Real>(tolerance()), found);
     const std::int64_t                                                rows = from.rows();
     p.smallest = static_cast<double>(found.val), p.not_finite = found.val < 0, p.line = found.loc / rows, p.row = found.loc % rows;
-    return std::make_unique<LoopedAlgorithm<Scalar, Exec>>(std::move(plan), orthogonal);
+    auto made = std::make_unique<LoopedAlgorithm<Scalar, Exec>>(std::move(plan), orthogonal);
+    if (!orthogonal && options_.refactors) made->refactors(exec_);
+    return made;
   }
 
   /// thomas with lines_per_team: through scratch, whatever the layout.
@@ -382,17 +382,17 @@ private:
 
   std::string system() const { return bands_.block > 1 ? "blocks of " + std::to_string(bands_.block) : "half-bandwidth " + std::to_string(reach_); }
 
-  Exec                             exec_;
-  LineSet                          lines_;
-  Input                            bands_;
-  LineSolverOptions                options_;
-  std::int64_t                     matrices_, classified_, unknowns_ = 0;
-  int                              reach_ = 1;
-  std::string                      failure_;
-  Kokkos::View<int *, Memory>      class_of_line_, matrix_;
-  Made<Scalar, Exec>               algorithm_;
-  ZeroMean<Scalar, Exec>           zero_mean_;
-  std::optional<choice::Algorithm> fastest_;
+  Exec                                     exec_;
+  LineSet                                  lines_;
+  Input                                    bands_;
+  LineSolverOptions                        options_;
+  std::int64_t                             matrices_, classified_, unknowns_ = 0;
+  int                                      reach_ = 1;
+  std::string                              failure_;
+  Kokkos::View<int *, Memory>              class_of_line_, matrix_;
+  std::shared_ptr<Algorithm<Scalar, Exec>> algorithm_;
+  ZeroMean<Scalar, Exec>                   zero_mean_;
+  std::optional<choice::Algorithm>         fastest_;
 };
 
 } // namespace ribbon::detail

@@ -7,20 +7,47 @@
 #include <ribbon/algorithm/looped_factor.hpp>
 #include <ribbon/algorithm/partition.hpp>
 
+#include <optional>
+
 namespace ribbon::detail {
 
 /// Whole lines, run-time widths.
 template <class Scalar, class Exec>
 struct LoopedAlgorithm final : Algorithm<Scalar, Exec> {
-  Looped<Scalar, Exec> plan;
+  using Input = Bands<Scalar, typename Exec::memory_space>;
+  Looped<Scalar, Exec>                                    plan;
+  std::optional<Looped<Scalar, Exec>>                     again; ///< of solve_with()
+  PivotPlace<real_t<Scalar>, typename Exec::memory_space> place;
+
   LoopedAlgorithm(Looped<Scalar, Exec> from, bool orthogonal) : plan(std::move(from))
   {
     this->name  = orthogonal ? "pivoted" : "thomas";
     this->bytes = plan.bytes();
   }
+  /// Makes room for solve_with().
+  void refactors(const Exec &exec)
+  {
+    again = plan.beside(exec), place = decltype(place)(exec);
+    this->bytes = plan.bytes() + again->bytes();
+  }
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const override
   {
     plan.solve(exec, b, in, x, out, class_of_line, classified);
+  }
+  void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { plan.solve(exec, b, in, x, out, nullptr, 1, first); }
+  bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
+  {
+    if (!again || bands.half_bandwidth() > plan.shape().reach || bands.block != plan.shape().block || bands.periodic != plan.shape().closed) return false;
+    factor_lines_again(exec, bands, *again, place);
+    again->solve(exec, b, in, x, out, nullptr, 1);
+    return true;
+  }
+  std::shared_ptr<Algorithm<Scalar, Exec>> independent(const Exec &exec) const override
+  {
+    if (!again) return {};
+    auto other = std::make_shared<LoopedAlgorithm>(*this);
+    other->refactors(exec);
+    return other;
   }
 };
 
@@ -34,7 +61,13 @@ struct PartitionAlgorithm final : Algorithm<Scalar, Exec> {
     this->bytes = plan.bytes();
     this->lines = plan.cut().lines;
   }
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
+  void                                     solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
+  std::shared_ptr<Algorithm<Scalar, Exec>> independent(const Exec &exec) const override
+  {
+    auto other = std::make_shared<PartitionAlgorithm>(*this);
+    other->plan.separate(exec);
+    return other;
+  }
   /// Without dot products, which lose digits where the inverse of a piece is large.
   bool refine() override
   {

@@ -81,6 +81,9 @@ bool seems_constant(const Bands<Scalar, Memory> &bands)
   return true;
 }
 
+/// Runs of lines at one stride that auto has solved by partition, a launch for each.
+inline constexpr std::int64_t most_runs = 8;
+
 /// Whether partition is faster with dot products, which cost a few microseconds, than with a correction, which costs memory traffic.
 inline bool pieces_are_many(const LineSet &lines)
 {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 using namespace test;
 
 namespace {
@@ -40,33 +42,73 @@ protected:
   }
 };
 
-/// A solve starts so many kernels, each with a label of Ribbon's, and allocates nothing.
-void expect_kernels(int count, const ribbon::LineSolver<double, Exec> &solver, const std::string &what)
+/// What run() starts: so many kernels, each with a label of Ribbon's, and no allocation.
+template <class Run>
+void expect_launches(int count, const std::string &what, const Run &run)
 {
-  ASSERT_TRUE(solver.report().ok()) << what;
-  const auto                     unknowns = static_cast<std::size_t>(solver.lines().unknowns());
-  Kokkos::View<double *, Memory> b("b", unknowns), x("x", unknowns);
+  run(); // Kokkos may make room for a first reduction on a host
   Kokkos::fence();
   kernels = allocations = 0;
   labels.clear();
-  for (int k = 0; k < 3; ++k) solver.solve(Exec(), b.data(), x.data());
+  for (int k = 0; k < 3; ++k) run();
   Kokkos::fence();
   EXPECT_EQ(kernels, 3 * count) << what;
   EXPECT_EQ(allocations, 0) << what;
   for (const auto &label : labels) EXPECT_EQ(label.rfind("ribbon::", 0), 0u) << label;
 }
 
-TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)
+template <class Scalar = double>
+void expect_kernels(int count, const ribbon::LineSolver<Scalar, Exec> &solver, const std::string &what, bool in_place = false)
+{
+  ASSERT_TRUE(solver.report().ok()) << what;
+  const auto                    &set      = solver.lines();
+  const auto                     unknowns = static_cast<std::size_t>(set.begin(set.lines() - 1) + set.rows * set.row_stride + set.components * set.component_stride);
+  Kokkos::View<Scalar *, Memory> b("b", unknowns), x("x", unknowns);
+  expect_launches(count, what + (in_place ? ", in place" : ""), [&] { solver.solve(Exec(), b.data(), in_place ? b.data() : x.data()); });
+}
+
+template <class Scalar>
+void expect_one_kernel(const char *algorithm, ribbon::Lhs lhs, bool contiguous, bool periodic, int kl, int ku, int block)
 {
   std::mt19937_64 g(1);
+  const auto      set   = (contiguous ? ribbon::LineSet::contiguous(120, 50) : ribbon::LineSet::interleaved(120, 50)).with_components(block);
+  auto            bands = random_system<Scalar>(g, matrices_for(lhs, 50), 120, kl, ku, block, periodic);
+  assign(g, bands, lhs, 50);
+  expect_kernels<Scalar>(1, {Exec(), set, to_device(bands), {algorithm}},
+                         std::string(algorithm) + ", " + ribbon::to_string(lhs) + ", band " + std::to_string(kl) + "+" + std::to_string(ku) + ", blocks of " + std::to_string(block));
+}
+
+TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)
+{
   for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"})
-    for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line, ribbon::Lhs::shifted})
-      for (bool periodic : {false, true}) {
-        const auto set   = ribbon::LineSet::interleaved(120, 50);
-        auto       bands = random_bands<double>(g, matrices_for(lhs, 50), 120, 2, periodic, Kind::dominant);
-        assign(g, bands, lhs, 50);
-        expect_kernels(1, {Exec(), set, to_device(bands), {algorithm}}, algorithm);
-      }
+    for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line, ribbon::Lhs::shifted})
+      for (bool contiguous : {false, true})
+        for (bool periodic : {false, true}) {
+          const bool few = lhs == ribbon::Lhs::shared || lhs == ribbon::Lhs::classes, any = algorithm != std::string("one_pass");
+          for (int h : {1, 2}) expect_one_kernel<double>(algorithm, lhs, contiguous, periodic, h, h, 1);
+          if (few || any)
+            for (int h : {3, 4}) expect_one_kernel<double>(algorithm, lhs, contiguous, periodic, h, h, 1);
+          if (few || any) expect_one_kernel<double>(algorithm, lhs, contiguous, periodic, 1, 1, 2);
+          if (any) expect_one_kernel<double>(algorithm, lhs, contiguous, periodic, 2, 8, 1), expect_one_kernel<double>(algorithm, lhs, contiguous, periodic, 1, 1, 3);
+          expect_one_kernel<float>(algorithm, lhs, contiguous, periodic, 2, 1, 1), expect_one_kernel<Kokkos::complex<double>>(algorithm, lhs, contiguous, periodic, 1, 1, 1);
+        }
+}
+
+TEST_F(Costs, FactorAndSolveIsOneKernelInFlightAndTwoByThomas)
+{
+  for (auto lhs : {ribbon::Lhs::per_line, ribbon::Lhs::shifted})
+    for (const auto &[algorithm, h, block] : {std::tuple{"one_pass", 2, 1}, {"cr_pcr", 1, 1}, {"thomas", 1, 1}, {"thomas", 2, 1}, {"thomas", 4, 1}, {"thomas", 1, 3}}) {
+      std::mt19937_64 g(1);
+      const auto      set   = ribbon::LineSet::interleaved(120, 50).with_components(block);
+      auto            bands = random_system<double>(g, matrices_for(lhs, 50), 120, h, h, block, true);
+      assign(g, bands, lhs, 50);
+      ribbon::LineSolverOptions options;
+      options.algorithm = algorithm, options.refactors = options.algorithm == "thomas";
+      const auto                             given = to_device(bands);
+      const ribbon::LineSolver<double, Exec> solver(Exec(), set, given, options);
+      Kokkos::View<double *, Memory>         b("b", static_cast<std::size_t>(set.unknowns()));
+      expect_launches(options.refactors ? 2 : 1, std::string(algorithm) + ", factor_and_solve, half-bandwidth " + std::to_string(h), [&] { solver.factor_and_solve(Exec(), given, b.data(), b.data()); });
+    }
 }
 
 TEST_F(Costs, ACyclicReductionIsOneKernelAndAllocatesNothing)
@@ -95,21 +137,59 @@ TEST_F(Costs, ZeroMeanIsOneKernelMore)
   expect_kernels(2, {Exec(), ribbon::LineSet::interleaved(120, 50), to_device(bands), options}, "zero_mean");
 }
 
+// As the head of partition.hpp states.
 TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
 {
+  using ribbon::LineSet;
+  const int  joined        = ribbon::is_device_space<Exec> ? 1 : 2; // launches of the pieces
+  const auto in_three_runs = [](std::int64_t n, bool contiguous) { return contiguous ? LineSet{n, 2, 3, 1, n, 2 * n + 2, 0} : LineSet{n, 2, 3, 2, 1, 2 * n + 5, 0}; };
+  struct Case {
+    const char *what;
+    LineSet     set;
+    int         h;
+    double      sigma; // of I + sigma differences of order 2 h
+    bool        periodic, per_line;
+    int         piece, launches, in_place;
+  };
+  for (const Case &c : {Case{"known: dots, right-hand side, reduced system, pieces, tails", LineSet::interleaved(1010, 3), 1, 1e4, false, false, 100, 5, 5},
+                        {"known, no tails", LineSet::interleaved(1000, 3), 1, 1e4, false, false, 100, 4, 4},
+                        {"known, decay: separators, pieces, tails", LineSet::interleaved(1010, 3), 1, 0.3, false, false, 100, 3, 3},
+                        {"known, ring", LineSet::contiguous(546 * 7, 3), 1, 1e3, true, false, 544, 4, 4},
+                        {"near", LineSet::contiguous(546 * 7, 3), 1, 0.3, false, false, 544, 1, 2},
+                        {"near, tails", LineSet::contiguous(546 * 7 + 100, 3), 1, 0.3, false, false, 544, 2, 3},
+                        {"joined", LineSet::contiguous(546 * 7, 3), 1, 1e3, false, false, 544, joined, joined},
+                        {"joined, tails", LineSet::contiguous(546 * 7 + 100, 3), 1, 1e3, false, false, 544, joined + 2, joined + 2},
+                        {"corrected: pieces, tails, right-hand side, reduced system, correction", LineSet::interleaved(1010, 7), 2, 1e4, false, true, 100, 5, 5},
+                        {"corrected, decay: pieces, tails, boundaries", LineSet::interleaved(1010, 7), 2, 0.01, false, true, 100, 3, 3},
+                        {"corrected, ring", LineSet::contiguous(1000, 7), 2, 1e4, true, true, 100, 4, 4},
+                        {"two strides: pieces and tails in three runs", in_three_runs(1010, false), 1, 1e4, false, false, 100, 3 + 3 + 3, 3 + 3 + 3},
+                        {"two strides, matrices of lines", in_three_runs(1000, true), 2, 1e4, false, true, 100, 3 + 3, 3 + 3},
+                        {"two strides, joined: line by line", in_three_runs(546 * 7, true), 1, 1e3, false, false, 544, 6 * joined, 6 * joined}}) {
+    const double s     = c.sigma;
+    auto         bands = toeplitz(c.set.rows, c.h == 1 ? std::vector<double>{-s, 1 + 2 * s, -s} : std::vector<double>{s, -4 * s, 1 + 6 * s, -4 * s, s}, c.periodic);
+    if (c.per_line) {
+      ribbon::Bands<double, Kokkos::HostSpace> all = bands;
+      all.lhs = ribbon::Lhs::per_line, all.values = decltype(all.values)("test::bands", static_cast<std::size_t>(c.set.lines()), bands.values.extent(1), bands.values.extent(2));
+      for (std::size_t l = 0; l < all.values.extent(0); ++l)
+        for (std::size_t i = 0; i < all.values.extent(1); ++i)
+          for (std::size_t d = 0; d < all.values.extent(2); ++d) all.values(l, i, d) = bands.values(0, i, d) + (d == 2 ? 1e-3 * static_cast<double>((i * 7 + l * 13) % 101) : 0.0); // more pieces than classes
+      bands = all;
+    }
+    ribbon::LineSolverOptions options;
+    options.algorithm = "partition", options.rows_per_piece = c.piece;
+    const ribbon::LineSolver<double, Exec> solver(Exec(), c.set, to_device(bands), options);
+    expect_kernels(c.launches, solver, c.what), expect_kernels(c.in_place, solver, c.what, true);
+    expect_kernels(c.launches, solver.independent(Exec()), c.what);
+  }
+  // lines that break the runs of those that were factored: pieces of ten separate rows
   std::mt19937_64           g(1);
-  auto                      bands = random_bands<double>(g, 1, 1010, 1, false, Kind::dominant);
   ribbon::LineSolverOptions options;
   options.algorithm = "partition", options.rows_per_piece = 100;
-  for (double diagonal : {5.0, 2.0001}) {
-    for (std::size_t i = 0; i < 1010; ++i) bands.values(0, i, 0) = bands.values(0, i, 2) = -1, bands.values(0, i, 1) = diagonal;
-    // separators, pieces, tails; where the inverse does not decay over a piece dot products, right-hand side of the reduced system and that system before
-    expect_kernels(diagonal > 3 ? 3 : 5, {Exec(), ribbon::LineSet::interleaved(1010, 3), to_device(bands), options}, "partition");
-  }
-  // contiguous pieces of whole chunks form the separators beside them by themselves where the inverse decays within a few rows
-  options.rows_per_piece = 544;
-  for (const std::int64_t tail : {0, 100})
-    expect_kernels(tail > 0 ? 2 : 1, {Exec(), ribbon::LineSet::contiguous(546 * 7 + tail, 3), to_device(toeplitz(546 * 7 + tail, {-1, 5, -1}, false)), options}, "partition, contiguous");
+  const ribbon::LineSolver<double, Exec> solver(Exec(), LineSet::interleaved(1000, 6), to_device(toeplitz(1000, {-1, 2.0001, -1}, false)), options);
+  const auto                             set = in_three_runs(1000, false);
+  Kokkos::View<double *, Memory>         b("b", static_cast<std::size_t>(3 * (2 * 1000 + 5)));
+  ASSERT_EQ(solver.report().algorithm, "partition of 10 x 100 rows");
+  expect_launches(3 + 10 * 3, "broken runs", [&] { solver.solve(Exec(), b.data(), set, b.data(), set); });
 }
 
 // Chains whose tiles of leaves run at the same time take one kernel to factor and one to solve for a column; neither allocates: room for the report and for columns is made before.

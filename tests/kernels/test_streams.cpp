@@ -13,27 +13,44 @@ namespace {
 #define OK(call) ASSERT_EQ(call, cudaSuccess) << #call
 
 struct Problem {
-  ribbon::LineSet                  set;
   std::string                      what;
+  ribbon::Bands<double, Memory>    bands;
   ribbon::LineSolver<double, Exec> solver;
+  bool                             again; ///< factor_and_solve
   Kokkos::View<double *, Memory>   b, x;
   std::vector<double>              expected;
 
-  /// @param joined  a tridiagonal stencil on contiguous lines, whose pieces wait for each other
-  Problem(const std::string &algorithm, ribbon::Lhs lhs, int h, std::int64_t n, bool joined = false)
-      : set(joined ? ribbon::LineSet::contiguous(n, 64) : ribbon::LineSet::interleaved(n, 64)), what(algorithm + ", " + ribbon::to_string(lhs) + ", h " + std::to_string(h) + (joined ? ", joined" : ""))
+  Problem(const std::string &name, const ribbon::LineSet &set, const ribbon::Bands<double, Kokkos::HostSpace> &host, const ribbon::LineSolverOptions &options)
+      : what(name), bands(to_device(host)), again(options.refactors)
   {
     std::mt19937_64 g(3);
-    auto            bands = joined ? toeplitz(n, {-1000.0, 2001.0, -1000.0}, false) : random_bands<double>(g, matrices_for(lhs, 64), n, h, true, Kind::dominant);
-    if (!joined) assign(g, bands, lhs, 64);
-    solver = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {algorithm});
+    solver = ribbon::LineSolver<double, Exec>(Exec(), set, bands, options);
+    if (!solver.report().ok()) ADD_FAILURE() << what << ": " << solver.report().reason;
     b = decltype(b)("test::b", static_cast<std::size_t>(set.unknowns())), x = decltype(x)("test::x", static_cast<std::size_t>(set.unknowns()));
-    const auto host = Kokkos::create_mirror_view(b);
-    for (std::size_t k = 0; k < host.extent(0); ++k) host(k) = random_scalar<double>(g);
-    Kokkos::deep_copy(b, host);
-    solver.solve(Exec(), b.data(), x.data());
+    const auto mirror = Kokkos::create_mirror_view(b);
+    for (std::size_t k = 0; k < mirror.extent(0); ++k) mirror(k) = random_scalar<double>(g);
+    Kokkos::deep_copy(b, mirror);
+    solve(Exec());
     expected = result();
     Kokkos::deep_copy(x, 0.0);
+  }
+  /// Random dominant bands, periodic.
+  Problem(const std::string &algorithm, ribbon::Lhs lhs, int h, std::int64_t n, int block = 1, bool contiguous = false)
+      : Problem(algorithm + ", " + ribbon::to_string(lhs) + ", h " + std::to_string(h) + ", block " + std::to_string(block) + ", " + std::to_string(n) + (contiguous ? " rows, contiguous" : " rows"),
+                (contiguous ? ribbon::LineSet::contiguous(n, 64) : ribbon::LineSet::interleaved(n, 64)).with_components(block), random(lhs, h, n, block), {algorithm})
+  {
+  }
+  static ribbon::Bands<double, Kokkos::HostSpace> random(ribbon::Lhs lhs, int h, std::int64_t n, int block)
+  {
+    std::mt19937_64 g(3);
+    auto            host = random_system<double>(g, matrices_for(lhs, 64), n, h, h, block, true);
+    assign(g, host, lhs, 64);
+    return host;
+  }
+  void solve(const Exec &exec) const { solve(exec, solver, x); }
+  void solve(const Exec &exec, const ribbon::LineSolver<double, Exec> &by, const Kokkos::View<double *, Memory> &to) const
+  {
+    again ? by.factor_and_solve(exec, bands, b.data(), to.data()) : by.solve(exec, b.data(), to.data());
   }
   std::vector<double> result() const
   {
@@ -45,16 +62,27 @@ struct Problem {
 
 std::vector<Problem> problems()
 {
+  using ribbon::Lhs;
   std::vector<Problem> all;
   for (int h : {1, 2, 3})
     for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
-      for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line, ribbon::Lhs::shifted})
-        if (h < 3 || lhs == ribbon::Lhs::shared || std::string(algorithm) != "one_pass") all.emplace_back(algorithm, lhs, h, 200);
-  for (int h : {2, 4, 8}) all.emplace_back("tile_products", ribbon::Lhs::shared, h, 200);
-  for (const char *algorithm : {"cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr"}) all.emplace_back(algorithm, ribbon::Lhs::shared, 1, 200);
-  all.emplace_back("partition", ribbon::Lhs::shared, 1, 5000);
-  all.emplace_back("partition", ribbon::Lhs::per_line, 2, 5000);
-  all.emplace_back("partition", ribbon::Lhs::shared, 1, 6000, true);
+      for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
+        if (h < 3 || lhs == Lhs::shared || std::string(algorithm) != "one_pass") all.emplace_back(algorithm, lhs, h, 200);
+  for (int h : {2, 4, 8}) all.emplace_back("tile_products", Lhs::shared, h, 200);
+  for (const char *algorithm : {"cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr"}) all.emplace_back(algorithm, Lhs::shared, 1, 200);
+  for (int h : {1, 2}) all.emplace_back("one_pass", Lhs::shared, h, 2048); // teams of several blocks
+  for (int h : {1, 4}) all.emplace_back("one_pass", Lhs::shared, h, 200, 1, true);
+  for (int block : {2, 4}) all.emplace_back("one_pass", Lhs::shared, 1, 100, block);
+  all.emplace_back("thomas", Lhs::per_line, 1, 100, 3);
+  all.emplace_back("partition", Lhs::shared, 1, 5000);
+  all.emplace_back("partition", Lhs::per_line, 2, 5000);
+  for (double diagonal : {5.0, 2.001}) // pieces that form the separators beside them, and that wait for each other
+    all.emplace_back(diagonal > 3 ? "near" : "joined", ribbon::LineSet::contiguous(6000, 64), toeplitz(6000, {-1, diagonal, -1}, false), ribbon::LineSolverOptions{"partition"});
+  ribbon::LineSolverOptions zero_mean, refactors;
+  zero_mean.singular = "zero_mean";
+  all.emplace_back("zero_mean", ribbon::LineSet::interleaved(200, 64), toeplitz(200, {-1, 2, -1}, true), zero_mean);
+  refactors.algorithm = "thomas", refactors.refactors = true;
+  for (int h : {1, 3}) all.emplace_back("factor_and_solve, h " + std::to_string(h), ribbon::LineSet::interleaved(200, 64), Problem::random(Lhs::per_line, h, 200, 1), refactors);
   return all;
 }
 
@@ -72,7 +100,7 @@ TEST(Streams, ASolveIsCapturedInAGraph)
       std::string     waited;
       OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
       try {
-        p.solver.solve(exec, p.b.data(), p.x.data());
+        p.solve(exec);
       } catch (const std::exception &e) { // Kokkos, of what a stream does not permit while it is captured
         waited = e.what();
       }
@@ -83,9 +111,12 @@ TEST(Streams, ASolveIsCapturedInAGraph)
       }
       EXPECT_TRUE(p.result() != p.expected) << "it ran while it was captured";
       OK(cudaGraphInstantiate(&runs, graph, 0));
-      OK(cudaGraphLaunch(runs, stream));
-      OK(cudaStreamSynchronize(stream));
-      EXPECT_TRUE(p.result() == p.expected);
+      for (int k = 0; k < 2; ++k) { // joined pieces have two buffers, in turn
+        Kokkos::deep_copy(p.x, 0.0);
+        OK(cudaGraphLaunch(runs, stream));
+        OK(cudaStreamSynchronize(stream));
+        EXPECT_TRUE(p.result() == p.expected) << "replay " << k;
+      }
       OK(cudaGraphExecDestroy(runs));
       OK(cudaGraphDestroy(graph));
     }
@@ -116,7 +147,7 @@ TEST(Streams, ASolveWaitsForNoOtherStream)
         const std::size_t   bytes = p.expected.size() * sizeof(double);
         std::vector<double> early(p.expected.size());
         wait_for<<<1, 1, 0, busy>>>(flag);
-        p.solver.solve(on_idle, p.b.data(), p.x.data());
+        p.solve(on_idle);
         OK(cudaMemcpyAsync(early.data(), p.x.data(), bytes, cudaMemcpyDeviceToHost, idle));
         OK(cudaStreamSynchronize(idle)); // while the other stream still waits
         EXPECT_EQ(cudaStreamQuery(busy), cudaErrorNotReady);
@@ -129,6 +160,28 @@ TEST(Streams, ASolveWaitsForNoOtherStream)
   OK(cudaFreeHost(flag));
   OK(cudaStreamDestroy(busy));
   OK(cudaStreamDestroy(idle));
+}
+
+// Workspace of their own: without it one would write what the other still reads.
+TEST(Streams, IndependentSolversRunAtTheSameTime)
+{
+  cudaStream_t streams[2];
+  for (auto &stream : streams) OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  {
+    const auto         all = problems();
+    const Kokkos::Cuda one(streams[0]), two(streams[1]);
+    for (const auto &p : all) {
+      SCOPED_TRACE(p.what);
+      const auto                     other = p.solver.independent(two);
+      Kokkos::View<double *, Memory> y("test::y", p.x.extent(0));
+      Kokkos::fence();
+      for (int k = 0; k < 20; ++k) p.solve(one), p.solve(two, other, y);
+      EXPECT_TRUE(p.result() == p.expected);
+      Kokkos::deep_copy(p.x, y);
+      EXPECT_TRUE(p.result() == p.expected);
+    }
+  }
+  for (auto &stream : streams) OK(cudaStreamDestroy(stream));
 }
 
 } // namespace

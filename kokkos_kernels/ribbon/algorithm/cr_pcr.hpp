@@ -192,8 +192,8 @@ public:
     run(exec, BandEntries<Scalar, Memory>(bands), b, in, x, out, nullptr, 1, {});
   }
 
-  /// The smallest pivot that a solve meets, and the matrix and row where it does; -1: not finite.
-  void smallest_pivot(const Exec &exec, double &smallest, std::int64_t &matrix, std::int64_t &row) const
+  /// The smallest pivot that a solve meets, or that of the first matrix where it is no larger than the tolerance, and the matrix and row where it does; -1: not finite.
+  void smallest_pivot(const Exec &exec, double tolerance, double &smallest, std::int64_t &matrix, std::int64_t &row) const
   {
     const std::size_t matrices = static_cast<std::size_t>(bands_.matrices()), rows = static_cast<std::size_t>(bands_.rows());
     const auto        words   = allocate<Kokkos::View<Real *, Memory>>(exec, "ribbon::reduction::pivots", matrices * (2 * rows + 1));
@@ -205,7 +205,7 @@ public:
     const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(words, std::pair<std::size_t, std::size_t>(0, matrices)));
     const auto where = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), places);
     smallest         = 1e300;
-    for (std::size_t c = 0; c < matrices; ++c)
+    for (std::size_t c = 0; c < matrices && smallest > tolerance; ++c)
       if (static_cast<double>(found(c)) < smallest) smallest = static_cast<double>(found(c)), matrix = static_cast<std::int64_t>(c), row = where(c);
     if (smallest < 0) smallest = -1;
   }

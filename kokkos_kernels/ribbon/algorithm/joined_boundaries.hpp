@@ -20,9 +20,10 @@ public:
   /// @param reduced  of every boundary the blocks lower, diag, upper, row-major
   /// @param ends     of every boundary the rows of [Ls Us]: couplings to the last and the first rows of the pieces beside it
   /// @param width    of these rows those that matter: the last of Ls, the first of Us
+  /// @param records  of a launch of all lines
   /// Empty where the inverse reaches too far, or where the boundaries differ.
   template <class Exec>
-  JoinedBoundaries(const Exec &exec, const Blocks &reduced_blocks, const Words &end_rows, int separators, int width, std::int64_t records) : separators_(separators), width_(width)
+  JoinedBoundaries(const Exec &exec, const Blocks &reduced_blocks, const Words &end_rows, int separators, int width, std::int64_t records, std::int64_t lines) : separators_(separators), width_(width)
   {
     const auto          blocks = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), reduced_blocks);
     const auto          rows   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), end_rows);
@@ -73,21 +74,33 @@ public:
         }
     weights_ = upload(exec, "ribbon::joined::weights", weights);
     classes_ = upload(exec, "ribbon::joined::classes", classes);
-    std::vector<Scalar> none(at(2 * records * words + 3), Scalar(0)); // and the state, zeros
-    for (std::int64_t k = 0; k < 2 * records * words; ++k) std::memcpy(static_cast<void *>(&none[at(k)]), &JoinedPieces<Scalar>::none, sizeof(Scalar));
-    records_ = upload(exec, "ribbon::joined::records", none);
     words_   = records * words;
+    separate(exec, lines);
   }
 
-  bool        empty() const { return records_.size() == 0; }
-  std::size_t bytes() const { return (weights_.size() + records_.size()) * sizeof(Scalar) + classes_.size() * sizeof(int); }
+  /// Records of its own, for launches that need not follow those of a copy.
+  template <class Exec>
+  void separate(const Exec &exec, std::int64_t lines)
+  {
+    if (words_ == 0) return;
+    std::vector<Scalar> none(at(2 * words_ + 3), Scalar(0)); // and the state, zeros
+    if constexpr (sizeof(Scalar) == sizeof JoinedPieces<Scalar>::none)
+      for (std::int64_t k = 0; k < 2 * words_; ++k) std::memcpy(static_cast<void *>(&none[at(k)]), &JoinedPieces<Scalar>::none, sizeof(Scalar));
+    records_[0] = upload(exec, "ribbon::joined::records", none);
+    if (lines > 1) records_[1] = upload(exec, "ribbon::joined::records", none);
+  }
+
+  bool        empty() const { return words_ == 0; }
+  std::size_t bytes() const { return (weights_.size() + records_[0].size() + records_[1].size()) * sizeof(Scalar) + classes_.size() * sizeof(int); }
 
   /// For a launch, but for its lines and their tails.
-  JoinedPieces<Scalar> pieces() const
+  /// @param alone  one line of several, the records of which such launches share: a launch clears what the next one of its kind writes
+  JoinedPieces<Scalar> pieces(bool alone = false) const
   {
+    const Words         &records = records_[alone];
     JoinedPieces<Scalar> joined;
     joined.weights = weights_.data(), joined.class_of = classes_.data(), joined.reach = reach_, joined.width = width_, joined.separators = separators_;
-    joined.records = reinterpret_cast<std::uint64_t *>(records_.data()), joined.state = reinterpret_cast<std::int64_t *>(records_.data() + 2 * words_);
+    joined.records = reinterpret_cast<std::uint64_t *>(records.data()), joined.state = reinterpret_cast<std::int64_t *>(records.data() + 2 * words_);
     return joined;
   }
 
@@ -131,7 +144,7 @@ private:
   }
 
   int                         separators_ = 1, width_ = 1, reach_ = 0;
-  Words                       weights_, records_; ///< records of both buffers, then the state
+  Words                       weights_, records_[2]; ///< records of both buffers, then the state: of launches of all lines, and of one
   Kokkos::View<int *, Memory> classes_;
   std::int64_t                words_ = 0;
 };

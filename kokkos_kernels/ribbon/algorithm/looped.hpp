@@ -273,15 +273,20 @@ public:
     return s;
   }
 
-  std::size_t bytes() const { return table_.size() * sizeof(Scalar); }
+  std::size_t        bytes() const { return table_.size() * sizeof(Scalar); }
+  const LoopedShape &shape() const { return shape_; }
+  const Table       &table() const { return table_; }
+  /// The same with tables in other memory, to be filled.
+  Looped beside(const Exec &exec) const { return Looped(shape_, rows_, matrices_, allocate<Table>(exec, "ribbon::looped::table", table_.size())); }
 
   /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const
+  /// @param first  of one matrix per line, that of the first line
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified, std::int64_t first = 0) const
   {
     const auto run = [&](auto orthogonal, auto most) {
       using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 4>>;
       Kokkos::parallel_for(orthogonal ? "ribbon::pivoted" : "ribbon::thomas", Policy(exec, 0, in.lines()),
-                           LoopedKernel<Scalar, orthogonal(), most()>{shape_, rows_, table_.data(), word_, next_, class_of_line, classified, matrices_, b, x, in, out});
+                           LoopedKernel<Scalar, orthogonal(), most()>{shape_, rows_, table_.data() + first * next_, word_, next_, class_of_line, classified, matrices_, b, x, in, out});
     };
     if (!shape_.orthogonal && shape_.separators() <= 4) run(std::false_type{}, std::integral_constant<int, 4>{});
     else if (!shape_.orthogonal) run(std::false_type{}, std::integral_constant<int, most_block>{});

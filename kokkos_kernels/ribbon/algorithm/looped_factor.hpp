@@ -26,6 +26,7 @@ struct LoopedFactorKernel {
   Scalar                     *table;
   Scalar                     *workspace; ///< orthogonal: (W + 1) x (2 W + 1) words of `workers` lines
   std::int64_t                first_line = 0, workers = 1;
+  Real                        tolerance = 0; ///< of a bad line
 
   /// Inverse in place of the n x n matrix whose entry (i, j) is at[(i n + j) lines].
   template <class See>
@@ -236,13 +237,14 @@ struct LoopedFactorKernel {
     Smallest           mine = Watch::start(l * entry.rows);
     if constexpr (orthogonal) householder(l, mine);
     else plain(l, mine);
-    if (mine.val < smallest.val) smallest = mine;
+    Watch::finish(mine, tolerance, smallest);
   }
 };
 
 /// Tables of one matrix per line. Returns what solves with them and the smallest pivot (see LoopedFactorKernel).
 template <class Scalar, class Exec, bool orthogonal>
-Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, typename LoopedFactorKernel<Scalar, typename Exec::memory_space, orthogonal>::Smallest &smallest)
+Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, real_t<Scalar> tolerance,
+                                  typename LoopedFactorKernel<Scalar, typename Exec::memory_space, orthogonal>::Smallest &smallest)
 {
   using Memory = typename Exec::memory_space;
   using Kernel = LoopedFactorKernel<Scalar, Memory, orthogonal>;
@@ -254,14 +256,23 @@ Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename
   const std::int64_t workers = orthogonal ? std::min<std::int64_t>(lines, std::max<std::int64_t>(1024, 1048576 / ((W + 1) * (2 * W + 1)))) : lines;
   auto               table   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::table", static_cast<std::size_t>(shape.words(n) * lines));
   auto               space   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::workspace", orthogonal ? static_cast<std::size_t>((W + 1) * (2 * W + 1) * workers) : 0);
-  smallest.val = 1e30f, smallest.loc = -1;
+  smallest                   = Kernel::Watch::start(-1);
+  const auto place           = PivotPlace<real_t<Scalar>, Memory>(exec);
   for (std::int64_t first = 0; first < lines; first += workers) {
-    typename Kernel::Smallest found;
-    Kokkos::parallel_reduce("ribbon::looped::factor", indices(exec, std::min(workers, lines - first)), Kernel{BandEntries<Scalar, Memory>(bands), shape, lines, table.data(), space.data(), first, workers},
-                            typename Kernel::Watch::reducer(found));
-    if (found.val < smallest.val) smallest = found;
+    Kokkos::parallel_reduce("ribbon::looped::factor", indices(exec, std::min(workers, lines - first)), Kernel{BandEntries<Scalar, Memory>(bands), shape, lines, table.data(), space.data(), first, workers, tolerance},
+                            place.reducer());
+    Kernel::Watch::join(smallest, place.found(exec));
   }
   return Looped<Scalar, Exec>(shape, n, lines, table);
+}
+
+/// Plain tables for matrices of other values, in the place of those of `plan`, for as many lines and no wider. Asynchronous on exec, one kernel.
+template <class Scalar, class Exec>
+void factor_lines_again(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const Looped<Scalar, Exec> &plan, const PivotPlace<real_t<Scalar>, typename Exec::memory_space> &place)
+{
+  using Memory = typename Exec::memory_space;
+  using Kernel = LoopedFactorKernel<Scalar, Memory, false>;
+  Kokkos::parallel_reduce("ribbon::looped::factor", indices(exec, bands.matrices()), Kernel{BandEntries<Scalar, Memory>(bands), plan.shape(), bands.matrices(), plan.table().data(), nullptr}, place.reducer());
 }
 
 } // namespace ribbon

@@ -75,8 +75,8 @@ public:
   std::size_t         bytes() const { return (bands_.values.size() + bands_.alpha.size() + bands_.beta.size()) * sizeof(Scalar); }
   const OnePassShape &shape() const { return shape_; }
 
-  /// Smallest pivot of the matrices, eliminated line by line.
-  typename SmallestPivot<real_t<Scalar>>::value_type smallest_pivot(const Exec &exec) const
+  /// Smallest pivot of the matrices, or of the first that is no larger than the tolerance, eliminated line by line.
+  typename SmallestPivot<real_t<Scalar>>::value_type smallest_pivot(const Exec &exec, real_t<Scalar> tolerance) const
   {
     using Kernel             = PerLineFactorKernel<Scalar, K, Memory>;
     const std::int64_t lines = bands_.matrices(), n = bands_.rows(), together = std::min<std::int64_t>(lines, std::max<std::int64_t>(1024, (std::int64_t(1) << 24) / n));
@@ -84,17 +84,23 @@ public:
     const auto         words    = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::one_pass::words", static_cast<std::size_t>(n - (bands_.periodic ? K : 0)) * width * count);
     const auto         closures = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::one_pass::closures", bands_.periodic ? 4 * K * K * count : 0);
     auto               smallest = Kernel::Watch::start(-1);
+    const auto         place    = PivotPlace<real_t<Scalar>, Memory>(exec);
     for (std::int64_t first = 0; first < lines; first += together) {
-      typename Kernel::Smallest found;
-      Kokkos::parallel_reduce("ribbon::one_pass::pivots", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, std::min(together, lines - first)),
-                              Kernel{BandEntries<Scalar, Memory>(bands_), words.data(), closures.data(), together, first}, typename Kernel::Watch::reducer(found));
-      if (found.val < smallest.val) smallest = found;
+      Kokkos::parallel_reduce("ribbon::one_pass::pivots", indices(exec, std::min(together, lines - first)), Kernel{BandEntries<Scalar, Memory>(bands_), words.data(), closures.data(), together, first, tolerance},
+                              place.reducer());
+      Kernel::Watch::join(smallest, place.found(exec));
     }
     return smallest;
   }
 
   /// x = A^-1 b for all lines. Asynchronous on exec; in place where b == x and both layouts agree.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const { solve(exec, bands_, b, in, x, out); }
+
+  /// The same for lines whose matrices are those of the lines from `first` on. @pre one matrix per line
+  void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  {
+    run(exec, OwnMatrices<Scalar, K>{bands_.values.data() + first, bands_.matrices(), bands_.rows(), bands_.kl(), bands_.ku()}, b, in, x, out);
+  }
 
   /// The same with matrices of other values.
   void solve(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const

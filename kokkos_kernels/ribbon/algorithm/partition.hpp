@@ -14,6 +14,16 @@
 /// Where V and W have decayed over a piece, R is block diagonal, and r is z times small matrices (truncated SPIKE); the other algorithms of pieces
 /// have one kernel that does 2 and 3 for each boundary.
 ///
+/// Launches of a solve; pieces and tails one each, tails where there are any:
+///
+///     joined      pieces; with tails dot products before, and tails
+///     near        pieces; with tails these; in place one more before
+///     known       dot products (not where they read a few rows), right-hand side of the reduced system, that system unless separators do not couple, pieces, tails
+///     corrected   pieces, tails, then right-hand side, reduced system and correction, or one where separators do not couple
+///
+/// and as often for every right-hand side of a matrix. Lines at two strides have their pieces, and their tails, solved by a launch for each run of lines at one stride (joined: for each line);
+/// b and x that break the runs of the lines that were factored by one for every piece of these.
+///
 /// (Mattor, Williams & Hewett, "Algorithm for solving tridiagonal matrix problems in parallel", Parallel Computing 21, 1995; Polizzi &
 /// Sameh, SPIKE, 2006.) The pieces and the reduced system are solved by LineSolver, so that a reduced system that is long is cut again.
 #pragma once
@@ -26,6 +36,8 @@
 #include <ribbon/lines_from_csr.hpp>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ribbon {
@@ -43,44 +55,17 @@ public:
   using Ends         = InverseEnds<Scalar, Memory>;
   using Index        = Kokkos::IndexType<std::int64_t>;
 
-  static constexpr std::int64_t long_piece  = 512;  ///< longer ones are cut so that kernels like their interiors
   static constexpr std::int64_t long_joined = 1280; ///< measured on an H200: the reduced systems of longer pentadiagonal pieces take too long for joined ones
-
-  /// Cut for these lines, with pieces == 0 where there is nothing to cut. `piece`: rows of a piece, at least 3 K.
-  /// Cut as `exact` says, or, where others leave no tail, in pieces of half to five quarters as many rows.
-  static PartitionCut cut(const LineSet &lines, const Input &bands, std::int64_t piece, bool exact)
-  {
-    PartitionCut c;
-    c.rows = lines.rows, c.lines = lines.lines(), c.K = std::max(1, bands.half_bandwidth()), c.B = bands.block, c.ring = bands.periodic;
-    c.lines_fastest = !lines.is_contiguous();
-    if (lines.count1 != 1 || lines.rows < 2 * piece) return c;
-    if (piece > long_piece) { // interiors of whole chunks, which the copy engine takes where lines are contiguous
-      if (lines.is_contiguous() && bands.lhs == Lhs::shared && c.B == 1 && sizeof(Scalar) == 8) c.K += c.K % 2;
-      piece += c.K - piece % 32;
-      if (2 * piece > lines.rows) piece -= 32;
-      if (lines.is_contiguous() && !exact)
-        for (std::int64_t p = piece + piece / 128 * 32; p > piece / 2; p -= 32)
-          if (lines.rows % p == 0 && lines.rows > p) {
-            c.piece = p, c.pieces = c.rows / p;
-            return c;
-          }
-    }
-    for (int groups : {2, 1}) // a tail is either nothing or long enough for one_pass or, where no piece leaves such, for its couplings
-      for (c.piece = piece; c.piece >= 3 * c.K; c.piece -= c.piece > long_piece ? 32 : 1) {
-        c.tail = c.rows % c.piece, c.pieces = c.rows / c.piece;
-        if (c.tail == 0 || c.tail >= (c.ring ? groups + 1 : groups) * c.K) return c;
-      }
-    c.pieces = 0;
-    return c;
-  }
 
   /// Factors. `failure` tells where the pieces, the tails or the reduced system could not be factored.
   /// @param known  pieces are solved with separators that are known, where that can be done
-  Partition(const Exec &exec, const LineSet &lines, const Input &bands, const PartitionCut &cut, bool known, std::string &failure) : lines_(lines), known_(known)
+  Partition(const Exec &exec, const LineSet &of, const Input &bands, const PartitionCut &cut, bool known, std::string &failure) : known_(known)
   {
-    const bool shared = bands.lhs == Lhs::shared;
-    parts_.cut        = cut;
-    parts_.A          = {BandEntries<Scalar, Memory>(copy(exec, bands)), shared}; // every solve reads the rows of the separators
+    const LineSet lines   = of.merged();
+    const bool    shared  = bands.lhs == Lhs::shared;
+    found_.smallest_pivot = 1e300;
+    parts_.cut            = cut;
+    parts_.A              = {BandEntries<Scalar, Memory>(copy(exec, bands)), shared}; // every solve reads the rows of the separators
     for (int k = 0; k < (cut.tail > 0 ? 2 : 1); ++k) {
       const bool         tails = k == 1;
       const std::int64_t rows = cut.interior(tails ? cut.pieces : 0), count = cut.lines * (tails ? 1 : cut.pieces), matrices = shared ? count / cut.lines : count;
@@ -90,8 +75,11 @@ public:
       Kokkos::parallel_for("ribbon::partition::cut", policy(exec, matrices * rows), CutKernel{parts_.A, cut, part.values, rows, tails, shared});
       share<Scalar>(exec, part, 64);
       if (shared && cut.lines > 1) spread(exec, part, count);
-      factor(exec, k, lines_of(lines, k), part);
-      if (!note(solver_[k].report(), k, shared, part)) {
+      PartitionBatch like = PartitionBatch::all(cut); // layout and numbers; where pieces lie is told when they are solved
+      if (cut.run > 0 && !tails) like.lines = cut.run, like.pieces *= cut.lines / cut.run;
+      factor(exec, k, like.of(cut, lines, k), part);
+      find(solver_[k].report(), [&](std::int64_t line, std::int64_t row) { return place_of(part, k, line, row); });
+      if (shared && !solver_[k].report().ok()) { // else the other lines are solved
         failure = tails ? "a tail is singular" : "a piece is singular";
         return;
       }
@@ -112,18 +100,19 @@ public:
     corrected_rows_             = std::min(left_rows_ + right_rows_ + cut.K, cut.piece);
     const std::int64_t shortest = cut.interior(cut.ring && cut.tail > 0 ? cut.pieces : 0);
     // two more of them on either side: zeros beyond the ends of a line, and what is left of a ring's first piece
-    z_ = Kokkos::View<Scalar *, Memory>("ribbon::partition::z", static_cast<std::size_t>((separators + 4) * cut.S() * cut.lines));
+    z_words_ = static_cast<std::size_t>((separators + 4) * cut.S() * cut.lines), z_ = Kokkos::View<Scalar *, Memory>("ribbon::partition::z", z_words_);
     if (coupling > unit_roundoff<Scalar>() / 32 || left_rows_ + right_rows_ + 2 * cut.K > std::min(shortest, cut.interior(0))) near_ = {};
     if (near_.size() == 0) {
       // unknown a of separators p of line l at (p S + a) lines + l
       LineSet line{separators, cut.lines, 1, static_cast<std::int64_t>(S) * cut.lines, 1, 0, 0};
       line.components = cut.S(), line.component_stride = cut.lines;
       reduced_ = LineSolver<Scalar, Exec>(exec, line, reduced);
-      if (!note(reduced_.report(), 2, shared, reduced)) failure = "the reduced system is singular";
+      find(reduced_.report(), [&](std::int64_t l, std::int64_t p) { return std::pair{l, p < 0 ? p : cut.begin(p) + cut.interior(p)}; });
+      if (shared && !reduced_.report().ok()) failure = "the reduced system is singular";
     }
     if constexpr (std::is_same_v<Scalar, double>)
       if (joined && !dots_beside_separators() && (bands.half_bandwidth() <= 1 || cut.interior(0) <= long_joined))
-        joined_ = JoinedBoundaries<Scalar, Memory>(exec, reduced.values, couplings, cut.S(), ends_[0].width, cut.parts() * cut.lines);
+        joined_ = JoinedBoundaries<Scalar, Memory>(exec, reduced.values, couplings, cut.S(), ends_[0].width, cut.parts() * cut.lines, cut.lines);
     if (joined && dots_beside_separators() && 2 * end_rows_ <= cut.interior(0)) near_boundaries_ = NearBoundaries<Scalar, Memory>(exec, near_, ends_, cut, static_cast<int>(end_rows_));
     if (!known_ || (joined_.empty() ? dots_beside_separators() : cut.tail == 0)) return;
     const Dots dots = dot_products(nullptr, lines);
@@ -140,10 +129,8 @@ public:
     all += joined_.bytes() + near_boundaries_.bytes();
     return all;
   }
-  /// Of the pieces and of the reduced system.
-  double smallest_pivot() const { return near_.size() ? solver_[0].report().smallest_pivot : std::min(solver_[0].report().smallest_pivot, reduced_.report().smallest_pivot); }
-  /// Of the first of several lines that cannot be cut like this; ok() where there is none. The others are solved.
-  const FactorReport &bad() const { return bad_; }
+  /// Of the pieces and of the reduced system: the smallest pivot, or what is wrong with the first of several lines that cannot be cut like this, and its place in the lines. The others are solved.
+  const FactorReport &found() const { return found_; }
   const PartitionCut &cut() const { return parts_.cut; }
   /// Rows of a piece that are corrected, of all its rows.
   std::int64_t corrected_rows() const { return corrected_rows_; }
@@ -152,24 +139,34 @@ public:
   bool with_known_separators() const { return known_; }
   void correct_pieces() { known_ = false, joined_ = {}, near_boundaries_ = {}; }
 
+  /// Workspace of its own, for solves that need not follow those of a copy.
+  void separate(const Exec &exec)
+  {
+    z_ = Kokkos::View<Scalar *, Memory>("ribbon::partition::z", z_words_);
+    if (y_.size()) y_ = allocate<decltype(y_)>(exec, "ribbon::partition::y", y_.size());
+    reduced_ = reduced_.independent(exec);
+    joined_.separate(exec, parts_.cut.lines);
+  }
+
   /// x = A^-1 b. Asynchronous on exec; in place where b == x and both layouts agree. Lines in groups of as many as were factored.
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
-    const PartitionCut &cut   = parts_.cut;
-    const int           parts = cut.tail > 0 ? 2 : 1;
+    const PartitionCut &cut = parts_.cut;
     for (std::int64_t first = 0; first < in.lines(); first += cut.lines) {
-      const LineSet from = slice(in, first), to = slice(out, first);
+      const LineSet from = group_of_lines(cut, in, first), to = group_of_lines(cut, out, first);
       if (known_ && !joined_.empty()) {
         join(exec, b, from, x, to);
         continue;
       }
       if (known_ && !near_boundaries_.empty()) {
-        const bool        in_place = !apart(b, from, x, to); // a launch for the separators first
-        const auto        near     = near_boundaries_.separators(z(0), in_place);
-        KnownRows<Scalar> rows;
-        rows.near = &near, rows.stored = cut.S();
-        solver_[0].solve(exec, b, lines_of(from, 0), x, lines_of(to, 0), rows);
-        for (int k = in_place ? 0 : 1; k < parts; ++k) solver_[k].solve(exec, b, lines_of(from, k), x, lines_of(to, k), known(k));
+        const bool in_place = !apart(b, from, x, to); // a launch for the separators first
+        each(0, from, to, [&](const PartitionBatch &batch, const LineSet &f, const LineSet &t) {
+          const auto        near = near_boundaries_.separators(z(0) + batch.line, in_place);
+          KnownRows<Scalar> rows;
+          rows.near = &near, rows.stored = cut.S();
+          solver_[0].solve_lines(exec, batch.first(cut, 0), b, f, x, t, rows);
+        });
+        for (int k = in_place ? 0 : 1; k < 2; ++k) solve_known(exec, k, b, from, x, to);
         continue;
       }
       if (known_) {
@@ -178,10 +175,10 @@ public:
           device::launch(exec, "ribbon::partition::dots", dots.league(), dots);
         }
         reduce(exec, b, y_.data(), from, to);
-        for (int k = 0; k < parts; ++k) solver_[k].solve(exec, b, lines_of(from, k), x, lines_of(to, k), known(k));
+        for (int k = 0; k < 2; ++k) solve_known(exec, k, b, from, x, to);
         continue;
       }
-      for (int k = 0; k < parts; ++k) solver_[k].solve(exec, b, lines_of(from, k), x, lines_of(to, k));
+      for (int k = 0; k < 2; ++k) each(k, from, to, [&](const PartitionBatch &batch, const LineSet &f, const LineSet &t) { solver_[k].solve_lines(exec, batch.first(cut, k), b, f, x, t, {}); });
       if (near_.size()) {
         const BoundaryKernel boundary{parts_, near_.data(), b, x, from, to, static_cast<int>(left_rows_), static_cast<int>(right_rows_), parts_.A.shared ? 1 : cut.lines};
         device::launch(exec, "ribbon::partition::boundary", boundary.league(), boundary);
@@ -196,14 +193,18 @@ public:
 private:
   static Kokkos::RangePolicy<Exec, Index> policy(const Exec &exec, std::int64_t n) { return Kokkos::RangePolicy<Exec, Index>(exec, 0, n); }
 
-  /// Lines [first, first + lines) of a batch.
-  LineSet slice(const LineSet &set, std::int64_t first) const
+  /// Calls f(batch, in, out) for the launches that solve a part of a group of lines, with the lines of each.
+  template <class F>
+  void each(int part, const LineSet &in, const LineSet &out, const F &f) const
   {
-    LineSet s = set;
-    s.offset = set.begin(first), s.count0 = parts_.cut.lines, s.count1 = 1;
-    const bool affine = set.count1 == 1 || set.begin(first + s.count0 - 1) == s.offset + (s.count0 - 1) * set.stride0;
-    if (!affine) throw std::invalid_argument("ribbon: algorithm partition: the right-hand sides of a group of lines do not lie at one stride");
-    return s;
+    if (part == 1 && parts_.cut.tail == 0) return;
+    PartitionBatch::each(parts_.cut, part, known_ && !joined_.empty(), in, out, [&](const PartitionBatch &batch) { f(batch, batch.of(parts_.cut, in, part), batch.of(parts_.cut, out, part)); });
+  }
+
+  /// A part, with the separators beside it known.
+  void solve_known(const Exec &exec, int part, const Scalar *b, const LineSet &from, Scalar *x, const LineSet &to) const
+  {
+    each(part, from, to, [&](const PartitionBatch &batch, const LineSet &f, const LineSet &t) { solver_[part].solve_lines(exec, batch.first(parts_.cut, part), b, f, x, t, known(part, batch)); });
   }
 
   /// Whether right-hand sides and solution lie in different places.
@@ -220,18 +221,6 @@ private:
     return !std::less<const Scalar *>()(from, to_end) || !std::less<const Scalar *>()(to, from_end);
   }
 
-  /// The interiors of all pieces (part 0) or tails (part 1) of a batch as lines.
-  LineSet lines_of(const LineSet &set, int part) const
-  {
-    const PartitionCut &cut = parts_.cut;
-    LineSet             s   = set;
-    s.rows                  = cut.interior(part == 1 ? cut.pieces : 0);
-    if (part == 1) s.offset += cut.pieces * cut.piece * set.row_stride;
-    else if (cut.lines_fastest) s.count1 = cut.pieces, s.stride1 = cut.piece * set.row_stride;
-    else s.count0 = cut.pieces, s.stride0 = cut.piece * set.row_stride, s.count1 = cut.lines, s.stride1 = set.stride0;
-    return s;
-  }
-
   /// Unknowns of separators p of all lines, p = -1 left of the first piece.
   Scalar *z(std::int64_t p) const { return z_.data() + (2 + p) * parts_.cut.S() * parts_.cut.lines; }
   /// Lines side by side that a team of the dot products takes, as a power of two.
@@ -241,15 +230,15 @@ private:
     while (parts_.cut.lines_fastest && bits < 5 && (1 << bits) < parts_.cut.lines) ++bits;
     return bits;
   }
-  /// The separators beside the pieces (part 0) or tails (part 1), in the order of lines_of().
-  KnownRows<Scalar> known(int part) const
+  /// The separators beside the pieces (part 0) or tails (part 1) of a batch.
+  KnownRows<Scalar> known(int part, const PartitionBatch &batch) const
   {
     const PartitionCut &cut = parts_.cut;
     KnownRows<Scalar>   rows;
-    rows.values = z(part == 1 ? cut.pieces : 0), rows.stored = part == 0 || cut.ring ? cut.S() : 0;
+    rows.values = z(part == 1 ? cut.pieces : batch.piece) + batch.line, rows.stored = part == 0 || cut.ring ? cut.S() : 0;
     const std::int64_t piece = cut.S() * cut.lines;
-    if (part == 1 || cut.lines_fastest) rows.lines = {0, cut.lines, part == 1 ? 1 : cut.pieces, cut.lines, 1, piece, 0};
-    else rows.lines = {0, cut.pieces, cut.lines, cut.lines, piece, 1, 0};
+    if (part == 1 || cut.lines_fastest) rows.lines = {0, batch.lines, part == 1 ? 1 : batch.pieces, cut.lines, 1, piece, 0};
+    else rows.lines = {0, cut.pieces, batch.lines, cut.lines, piece, 1, 0};
     return rows;
   }
 
@@ -267,18 +256,20 @@ private:
   /// Pieces find what lies beside them by themselves; tails before and after them.
   void join(const Exec &exec, const Scalar *b, const LineSet &from, Scalar *x, const LineSet &to) const
   {
-    const PartitionCut  &cut    = parts_.cut;
-    JoinedPieces<Scalar> joined = joined_.pieces();
-    joined.pieces = cut.pieces, joined.lines = cut.lines, joined.splits = splits_;
+    const PartitionCut &cut = parts_.cut;
     if (cut.tail > 0) {
       const Dots dots = dot_products(b, from);
       device::launch(exec, "ribbon::partition::dots", dots.league(), dots);
-      joined.tails = y_.data(), joined.last = z(cut.pieces - 1);
     }
-    KnownRows<Scalar> rows;
-    rows.joined = &joined;
-    solver_[0].solve(exec, b, lines_of(from, 0), x, lines_of(to, 0), rows);
-    if (cut.tail > 0) solver_[1].solve(exec, b, lines_of(from, 1), x, lines_of(to, 1), known(1));
+    each(0, from, to, [&](const PartitionBatch &batch, const LineSet &f, const LineSet &t) {
+      JoinedPieces<Scalar> joined = joined_.pieces(batch.lines < cut.lines);
+      joined.pieces = cut.pieces, joined.lines = cut.lines, joined.splits = splits_;
+      if (cut.tail > 0) joined.tails = y_.data() + batch.line, joined.last = z(cut.pieces - 1) + batch.line;
+      KnownRows<Scalar> rows;
+      rows.joined = &joined;
+      solver_[0].solve_lines(exec, batch.first(cut, 0), b, f, x, t, rows);
+    });
+    solve_known(exec, 1, b, from, x, to);
   }
 
   /// z, from the solution y of the pieces or what dot products left of it.
@@ -295,11 +286,36 @@ private:
     if (cut.ring) Kokkos::deep_copy(exec, group(-1), group(cut.separators() - 1));
   }
 
-  /// Pieces of shared matrices by one_pass, which takes separators that are known, where it has a kernel.
+  /// Pieces of shared matrices by one_pass, which takes separators that are known, where it has a kernel. Pieces are not cut again.
   void factor(const Exec &exec, int k, const LineSet &set, const Input &part)
   {
     known_ = known_ && continue_lines(exec, set, part, {}, solver_[k]);
-    if (!known_) solver_[k] = LineSolver<Scalar, Exec>(exec, set, part);
+    if (known_) return;
+    LineSolverOptions whole;
+    whole.whole_lines = true;
+    solver_[k]        = LineSolver<Scalar, Exec>(exec, set, part, whole);
+  }
+
+  /// What the report of a part says, with place(line, row) in the lines.
+  template <class Place>
+  void find(const FactorReport &report, const Place &place)
+  {
+    if (!found_.ok() || (report.ok() && !(report.smallest_pivot < found_.smallest_pivot))) return;
+    found_.status = report.status, found_.smallest_pivot = report.smallest_pivot, found_.probe_error = report.probe_error, found_.rcond = report.rcond;
+    std::tie(found_.line, found_.row) = place(report.line, report.row);
+  }
+
+  /// Line and row of a row of part k, of a line of its batch or of a class of these.
+  std::pair<std::int64_t, std::int64_t> place_of(const Input &part, int k, std::int64_t place, std::int64_t row) const
+  {
+    const PartitionCut &cut = parts_.cut;
+    if (part.lhs == Lhs::classes && place >= 0) {
+      const auto classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), part.class_of_line);
+      place              = std::find(classes.data(), classes.data() + classes.size(), static_cast<int>(place)) - classes.data();
+    }
+    if (place < 0) return {place, -1};
+    const std::int64_t q = k == 1 ? cut.pieces : cut.piece_of(place);
+    return {parts_.A.shared ? 0 : k == 1 ? place : cut.line(place), row < 0 ? row : cut.begin(q) + row};
   }
 
   /// Matrices that are numbered by piece, for the pieces of all lines.
@@ -311,7 +327,7 @@ private:
     const PartitionCut &cut      = parts_.cut;
     std::vector<int>    classes(static_cast<std::size_t>(count));
     for (std::int64_t s = 0; s < count; ++s) {
-      const std::int64_t q                 = matrices == 1 ? 0 : cut.lines_fastest ? s / cut.lines : s % cut.pieces;
+      const std::int64_t q                 = matrices == 1 ? 0 : cut.piece_of(s);
       classes[static_cast<std::size_t>(s)] = from.extent(0) ? from(static_cast<std::size_t>(q)) : static_cast<int>(q);
     }
     part.class_of_line = upload(exec, "ribbon::partition::classes", classes), part.lhs = Lhs::classes;
@@ -349,34 +365,14 @@ private:
     right_rows_ = std::max(right_rows_, reach(false, true));
   }
 
-  /// Notes which of several lines has a singular piece (part 0), tail (1) or reduced system (2). False: there is one matrix, and nothing is left to solve.
-  bool note(const FactorReport &found, int part, bool shared, const Input &of)
-  {
-    if (found.ok()) return true;
-    if (shared) return false;
-    if (!bad_.ok()) return true;
-    bad_ = found;
-    if (found.line < 0) return true;
-    const PartitionCut &cut = parts_.cut;
-    std::int64_t        s   = found.line;
-    if (of.lhs == Lhs::classes) { // the first line of that class
-      const auto classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), of.class_of_line);
-      s                  = std::find(classes.data(), classes.data() + classes.extent(0), static_cast<int>(found.line)) - classes.data();
-    }
-    const std::int64_t q = part == 1 ? cut.pieces : part == 2 ? found.row : cut.lines_fastest ? s / cut.lines : s % cut.pieces;
-    bad_.line            = part > 0 ? s : cut.lines_fastest ? s % cut.lines : s / cut.pieces;
-    if (found.row >= 0) bad_.row = cut.begin(q) + (part == 2 ? cut.interior(q) : found.row);
-    return true;
-  }
-
-  LineSet                          lines_;
   Parts                            parts_;
   LineSolver<Scalar, Exec>         solver_[2], reduced_;
-  FactorReport                     bad_;
   Ends                             ends_[2];
   Kokkos::View<Scalar *, Memory>   y_, z_, near_; ///< near_: rows of the boundaries, where separators do not couple
   int                              splits_ = 1;   ///< runs of rows of a part in which its dot products are formed
   JoinedBoundaries<Scalar, Memory> joined_;
+  std::size_t                      z_words_ = 0;
+  FactorReport                     found_;
   NearBoundaries<Scalar, Memory>   near_boundaries_;
   std::int64_t                     left_rows_ = 0, right_rows_ = 0, corrected_rows_ = 0, end_rows_ = 0;
   bool                             known_; ///< pieces are solved with separators that are known

@@ -1,38 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file partition_kernels.hpp  How partition.hpp cuts lines, and the kernels that couple the pieces.
+/// @file partition_kernels.hpp  The kernels of partition.hpp that couple the pieces.
 #pragma once
 
+#include <ribbon/algorithm/partition_cut.hpp>
 #include <ribbon/band_entries.hpp>
 #include <ribbon/dense_elimination.hpp>
 #include <ribbon/device/team_launch.hpp>
 #include <ribbon/line_set.hpp>
 
 namespace ribbon {
-
-/// How lines are cut. Part 0 are the pieces, part 1 the tails.
-struct PartitionCut {
-  std::int64_t rows = 0, lines = 0; ///< of the batch
-  std::int64_t piece  = 0;          ///< R
-  std::int64_t pieces = 0;          ///< Q, per line
-  std::int64_t tail   = 0;          ///< rows after the last piece
-  int          K = 1, B = 1;
-  bool         ring = false, lines_fastest = true;
-
-  KOKKOS_INLINE_FUNCTION int S() const { return K * B; }
-  KOKKOS_INLINE_FUNCTION std::int64_t parts() const { return pieces + (tail > 0 ? 1 : 0); }
-  /// Separators per line, in groups of K rows: those of all pieces, and of the tail where it closes a ring.
-  KOKKOS_INLINE_FUNCTION std::int64_t separators() const { return pieces + (tail > 0 && ring ? 1 : 0); }
-  KOKKOS_INLINE_FUNCTION std::int64_t begin(std::int64_t q) const { return q * piece; }
-  KOKKOS_INLINE_FUNCTION std::int64_t size(std::int64_t q) const { return q < pieces ? piece : tail; }
-  KOKKOS_INLINE_FUNCTION std::int64_t interior(std::int64_t q) const { return q < pieces ? piece - K : ring ? tail - K : tail; }
-  /// The separators right and left of part q; -1 at the ends of an open line.
-  KOKKOS_INLINE_FUNCTION std::int64_t right_of(std::int64_t q) const { return q < separators() ? q : -1; }
-  KOKKOS_INLINE_FUNCTION std::int64_t left_of(std::int64_t q) const { return q > 0 ? q - 1 : ring ? separators() - 1 : -1; }
-  /// The part right of separators p; -1 at the end of an open line.
-  KOKKOS_INLINE_FUNCTION std::int64_t next(std::int64_t p) const { return p + 1 < parts() ? p + 1 : ring ? 0 : -1; }
-  /// Number of (line, piece) among the lines of the batch of pieces.
-  KOKKOS_INLINE_FUNCTION std::int64_t place(std::int64_t l, std::int64_t q) const { return lines_fastest ? q * lines + l : l * pieces + q; }
-};
 
 /// V and W of the pieces or the tails: word (row, column, matrix) at (row (2 S) + column) matrices + matrix; columns 0 .. S-1 are V.
 template <class Scalar, class Memory>
@@ -73,8 +49,7 @@ struct PartitionKernels {
       std::int64_t       l = c, q = cut.pieces;
       if (!tails) {
         if (one_line) l = 0, q = c;
-        else if (cut.lines_fastest) l = c % cut.lines, q = c / cut.lines;
-        else l = c / cut.pieces, q = c % cut.pieces;
+        else l = cut.line(c), q = cut.piece_of(c);
       }
       const int          lower = from.of_class.lower, B = from.of_class.block;
       const std::int64_t base = q == 0 && !from.of_class.periodic && cut.pieces > 1 ? cut.begin(1) : cut.begin(q);

@@ -29,12 +29,13 @@ struct PerLineFactorKernel {
   Scalar                     *words, *closures;
   std::int64_t                count;          ///< lines whose words are kept
   std::int64_t                first_line = 0; ///< of the words
+  Real                        tolerance  = 0; ///< of a bad line
 
   KOKKOS_FUNCTION void operator()(const std::int64_t l, Smallest &smallest) const
   {
     Smallest mine = Watch::start((first_line + l) * entry.rows);
     factor(l, mine);
-    if (mine.val < smallest.val) smallest = mine;
+    Watch::finish(mine, tolerance, smallest);
   }
 
   KOKKOS_FUNCTION void factor(std::int64_t l, Smallest &smallest) const
