@@ -17,9 +17,13 @@ int                   large      = 0; // allocations of C++ while `counts`
 // where they are inlined compilers take them for one another's wrong partners
 __attribute__((noinline)) void *operator new(std::size_t size)
 {
+#ifdef __CUDA_ARCH__ // nvcc compiles it for devices, too
+  return std::malloc(size);
+#else
   if (counts && size >= large_from) ++large;
   if (void *memory = std::malloc(size > 0 ? size : 1)) return memory;
   throw std::bad_alloc();
+#endif
 }
 __attribute__((noinline)) void operator delete(void *memory) noexcept
 {

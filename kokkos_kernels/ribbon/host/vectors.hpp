@@ -47,6 +47,17 @@ KOKKOS_INLINE_FUNCTION void with_widest_vectors(const Body &body)
   body();
 }
 
+/// The same where body() is for hosts alone.
+template <class Body>
+void with_widest_vectors_of_host(const Body &body)
+{
+#ifdef RIBBON_X86
+  with_widest_vectors(body);
+#else
+  body();
+#endif
+}
+
 /// Asks for a line of the cache, to the second cache.
 KOKKOS_INLINE_FUNCTION void prefetch(const void *at)
 {

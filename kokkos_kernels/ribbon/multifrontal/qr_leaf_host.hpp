@@ -168,7 +168,7 @@ private:
   template <int K, class Matrix>
   void factor(const Matrix &matrix, std::int64_t leaf, Scalar *window) const
   {
-    host::with_widest_vectors([&] { HostLeaf<Scalar, K, Matrix>(tree, factors, matrix, leaf / tree.leaves, leaf % tree.leaves, window).eliminate(); });
+    host::with_widest_vectors_of_host([&] { HostLeaf<Scalar, K, Matrix>(tree, factors, matrix, leaf / tree.leaves, leaf % tree.leaves, window).eliminate(); });
   }
 };
 
