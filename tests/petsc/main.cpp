@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fixture.hpp"
 
+/// What fails on ranks that print nothing else.
+class Failures : public testing::EmptyTestEventListener {
+  void OnTestPartResult(const testing::TestPartResult &result) override
+  {
+    if (result.failed()) fprintf(stderr, "rank %d: %s:%d: %s\n", rank, result.file_name() ? result.file_name() : "", result.line_number(), result.message());
+  }
+  int rank;
+
+public:
+  explicit Failures(int of) : rank(of) { }
+};
+
 int main(int argc, char **argv)
 {
   testing::InitGoogleTest(&argc, argv);
@@ -12,7 +24,11 @@ int main(int argc, char **argv)
   PetscFree(options);
   PetscMPIInt rank;
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
-  if (rank != 0) delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());
+  if (rank != 0) {
+    auto &listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new Failures(static_cast<int>(rank)));
+  }
   int mine = RUN_ALL_TESTS(), all = 0;
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD);
   if (mine && rank != 0) fprintf(stderr, "rank %d: tests failed\n", static_cast<int>(rank));

@@ -205,7 +205,7 @@ TEST_F(MultifrontalMemory, ADeviceFactorizationAndItsSolvesCrossTheBusZeroTimes)
         work.steps([&](const char *name, const std::function<void()> &step) {
           const bool is_dense = contains(name, "MatMat");
           if (is_dense && (!is_cuda || PETSC_VERSION_LT(3, 19, 0))) return; // dense matrices of Kokkos types are on the host here, 3.18 hands out host arrays
-          const PetscLogDouble up = petsc_ctog_ct, down = petsc_gtoc_ct;
+          const PetscLogDouble up = petsc_ctog_sz, down = petsc_gtoc_sz;
           moved = 0;
           Kokkos::Tools::Experimental::set_begin_deep_copy_callback(
             [](const Kokkos::Tools::SpaceHandle to, const char *, const void *, const Kokkos::Tools::SpaceHandle from, const char *, const void *, std::uint64_t bytes) {
@@ -214,8 +214,8 @@ TEST_F(MultifrontalMemory, ADeviceFactorizationAndItsSolvesCrossTheBusZeroTimes)
           step();
           Kokkos::Tools::Experimental::set_begin_deep_copy_callback(nullptr);
           if (round == 0) return;
-          EXPECT_EQ(petsc_ctog_ct, up) << name;
-          EXPECT_EQ(petsc_gtoc_ct, down) << name;
+          EXPECT_EQ(petsc_ctog_sz, up) << name;
+          EXPECT_LE(petsc_gtoc_sz - down, 100) << name << ": more than norms of a probe";
           EXPECT_LE(moved, 1000u) << name << ": more than what was found of pivots";
         });
       }
