@@ -103,8 +103,9 @@ public:
     using reducer          = reducer_type;
     using value_type       = typename SmallestPivot<Real>::value_type;
     using result_view_type = Kokkos::View<value_type, Memory>;
-    value_type                      *place;
-    KOKKOS_FUNCTION void             join(value_type &to, const value_type &from) const { SmallestPivot<Real>::join(to, from); }
+    value_type          *place;
+    KOKKOS_FUNCTION void join(value_type &to, const value_type &from) const { SmallestPivot<Real>::join(to, from); }
+    RIBBON_JOIN_VOLATILE(value_type)
     KOKKOS_FUNCTION void             init(value_type &value) const { value = SmallestPivot<Real>::start(-1); }
     KOKKOS_FUNCTION value_type      &reference() const { return *place; }
     KOKKOS_FUNCTION result_view_type view() const { return result_view_type(place); }

@@ -13,7 +13,7 @@ namespace ribbon {
 
 struct ChainSolverOptions {
   /// Rows of a leaf, at least; 0 leaves the choice to the solver: on a device max(64, 4 W, min(rows / 65536, 128)), where tiles of leaves have kernels 16 or 32 for short chains and 80 for long ones with W = 8 or 10, on
-  /// a host a leaf per thread where there are more than 4 + kl + ku of them, else one. Where it is given hosts run the kernels of a device.
+  /// a host a leaf per thread where each chain has more than 4 + kl + ku of them, else one; rings and pieces always a leaf per thread. Where it is given hosts run the kernels of a device.
   std::int64_t leaf_size = 0;
   /// A pivot this small relative to the largest entry of its column counts as zero; 0 stands for 100 units of roundoff.
   double zero_pivot = 0;

@@ -13,6 +13,17 @@
 /// A function of a kernel that few threads call: its registers are not everybody's.
 #define RIBBON_NOINLINE __attribute__((noinline))
 
+/// In a reducer that has join(type &, const type &): Kokkos before 3.7 joins what threads share, which is volatile.
+#if KOKKOS_VERSION < 30700
+  #define RIBBON_JOIN_VOLATILE(type)                                                                                                                                                                                       \
+    KOKKOS_FUNCTION void join(volatile type &to, const volatile type &from) const                                                                                                                                          \
+    {                                                                                                                                                                                                                      \
+      join(const_cast<type &>(to), const_cast<const type &>(from));                                                                                                                                                        \
+    }
+#else
+  #define RIBBON_JOIN_VOLATILE(type)
+#endif
+
 namespace ribbon {
 
 /// Real type behind a scalar: double for double and complex<double>, float for float.

@@ -18,8 +18,8 @@ enum class FactorStatus {
 
 /// Every algorithm fills in status, algorithm, reason, probe_error, rcond and bytes, and what its elimination tells of pivots:
 ///
-///     smallest_pivot, line, row   all. Where lines (or classes) are bad, those of the first bad one, the smallest pivot of it or its first entry that is not finite. By partition the row
-///                                 of the longer line that the piece or the reduced system has it in.
+///     smallest_pivot, line, row   all. Where lines (or classes) are bad, those of the first bad one, the smallest pivot of it or its first entry that is not finite. By partition those of
+///                                 the first bad piece, else tail, else reduced system, with the row of the longer line.
 ///     log_abs_det, det_sign       where few matrices are eliminated on the host: shared bands and classes, but not by partition and the cyclic reductions, toeplitz_cr excepted. NaN elsewhere.
 ///     growth                      of these without pivoting and toeplitz_cr. NaN elsewhere.
 ///

@@ -5,6 +5,7 @@
 #include "../session.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ribbon::petsc {
 
@@ -174,15 +175,16 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
   PetscCall(RestoreHostRows(outside, &far));
   PetscCall(RestoreHostRows(local, &near));
   if (room->counts.empty()) {
-    PetscInt total = 0;
-    room->counts.resize(static_cast<std::size_t>(size));
-    PetscCallMPI(MPI_Allgather(&count, 1, MPI_INT, room->counts.data(), 1, MPI_INT, comm));
-    for (PetscMPIInt each : room->counts) {
+    PetscInt                 total = 0;
+    std::vector<PetscMPIInt> counts(static_cast<std::size_t>(size)), starts;
+    PetscCallMPI(MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm));
+    for (PetscMPIInt each : counts) {
       PetscMPIInt start;
       PetscCall(PetscMPIIntCast(total, &start));
-      room->starts.push_back(start);
+      starts.push_back(start);
       total += each;
     }
+    room->counts = std::move(counts), room->starts = std::move(starts);
   }
   PetscCall(MatSeqAIJGetArrayWrite(gathered, &all)); // on a device the numbers there are old from now on
   PetscCallMPI(MPI_Gatherv(room->mine.data(), count, MPIU_SCALAR, all, room->counts.data(), room->starts.data(), MPIU_SCALAR, 0, comm));

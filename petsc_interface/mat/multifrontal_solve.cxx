@@ -135,7 +135,7 @@ PetscErrorCode MakeRoomToTurn(MultifrontalFactor *f, Mat B, MatType type)
 PetscErrorCode Turn(Mat F, Mat B, bool *is_done)
 {
   MultifrontalFactor *f = Data(F);
-  PetscBool           dense, aij;
+  PetscBool           dense, aij, bound;
   const PetscScalar  *pb;
   PetscScalar        *pt;
   PetscInt            ld;
@@ -147,7 +147,8 @@ PetscErrorCode Turn(Mat F, Mat B, bool *is_done)
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATSEQAIJ, &aij));
   *is_done = dense || aij;
   if (!*is_done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MakeRoomToTurn(f, B, dense ? ((PetscObject)B)->type_name : MATSEQDENSE));
+  PetscCall(MatBoundToCPU(B, &bound));
+  PetscCall(MakeRoomToTurn(f, B, dense && !bound ? ((PetscObject)B)->type_name : MATSEQDENSE));
   if (dense) {
     PetscCall(MatDenseGetLDA(B, &ld));
     PetscCall(f->on_device ? RibbonDenseGetArrayReadAndMemType(B, &pb, &where) : MatDenseGetArrayRead(B, &pb));

@@ -129,7 +129,7 @@ public:
     all += joined_.bytes() + near_boundaries_.bytes();
     return all;
   }
-  /// Of the pieces and of the reduced system: the smallest pivot, or what is wrong with the first of several lines that cannot be cut like this, and its place in the lines. The others are solved.
+  /// Of the pieces and of the reduced system: the smallest pivot, or what is wrong with the first piece, tail or reduced system that cannot be factored, and its place in the lines. The other lines are solved.
   const FactorReport &found() const { return found_; }
   const PartitionCut &cut() const { return parts_.cut; }
   /// Rows of a piece that are corrected, of all its rows.

@@ -54,7 +54,7 @@ class HostLeaf {
     for (int at = first; at < end; ++at) {
       to[at] *= scale;
       const Real size = magnitude(to[at]);
-      largest_[at]    = size <= largest_[at] ? largest_[at] : size; // NaN, too
+      largest_[at]    = size <= largest_[at] ? largest_[at] : size;
     }
   }
   /// W columns from place `at` on.
