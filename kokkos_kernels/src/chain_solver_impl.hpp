@@ -17,7 +17,7 @@ namespace ribbon {
 
 namespace multifrontal {
 
-/// Leaves of a chain on a host: one a thread, unless the chain can be one for band LU, which takes 5 (W = 2) to 10 (W = 10) times fewer instructions.
+/// Leaves of a chain on a host: one a thread, unless the chain can be one for band LU, which takes a fifth (W = 2) to a tenth (W = 10) of the time.
 template <class Exec>
 std::int64_t leaves_of_threads(const Exec &exec, const Chain &chain)
 {
