@@ -126,6 +126,13 @@ ViewType allocate(const Exec &exec, const std::string &label, Extents... extents
   if constexpr (is_device_space<Exec>) return ViewType(Kokkos::view_alloc(exec, label, Kokkos::WithoutInitializing), extents...);
   else return ViewType(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), extents...);
 }
+/// The same, of zeros.
+template <class ViewType, class Exec, class... Extents>
+ViewType allocate_zeros(const Exec &exec, const std::string &label, Extents... extents)
+{
+  if constexpr (is_device_space<Exec>) return ViewType(Kokkos::view_alloc(exec, label), extents...);
+  else return ViewType(label, extents...);
+}
 
 /// 0, 1, ..., n - 1 on exec, as 64-bit numbers.
 template <class Exec>

@@ -104,9 +104,11 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     const int tile = 32;
     if (in_tiles_) tree_.slots = tree_.leaves > tile ? (tree_.leaves + tile - 1) / tile * tile : power_of_two_from(static_cast<int>(tree_.leaves));
     const std::int64_t slots = in_tiles_ ? (chain.chains * tree_.slots + tile - 1) / tile * tile : chain.chains * tree_.leaves, steps = slots * tree_.most_rows();
-    row_scale_       = allocate<Kokkos::View<real_t<Scalar> *, Memory>>(exec, "ribbon::row_scale", static_cast<std::size_t>(steps));
-    reflection_      = numbers("ribbon::reflections", steps * (W + 1));
-    upper_           = numbers("ribbon::upper", steps * (2 * W + 1));
+    const auto         of_rows = [&](auto &view, const char *label, std::int64_t n) { // slots without a leaf are read, too
+      using ViewType = std::decay_t<decltype(view)>;
+      view           = in_tiles_ ? allocate_zeros<ViewType>(exec, label, static_cast<std::size_t>(n)) : allocate<ViewType>(exec, label, static_cast<std::size_t>(n));
+    };
+    of_rows(row_scale_, "ribbon::row_scale", steps), of_rows(reflection_, "ribbon::reflections", steps * (W + 1)), of_rows(upper_, "ribbon::upper", steps * (2 * W + 1));
     leaf_passed_     = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
     join_            = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
     leaf_statistics_ = watched("ribbon::pivots", chain.chains * tree_.leaves);

@@ -66,14 +66,17 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
     with_schur_tiles<Scalar>(w, [&](auto K) { in_tiles_ = SchurTileFactorKernel<Scalar, K()>::scratch(!is_device_space<Exec>) <= device::scratch_limit(exec); });
   factors_.together = is_device_space<Exec> || in_tiles_ ? 32 : 1;
   if (in_tiles_) tree_.slots = tree_.leaves > 32 ? SchurFactors<Scalar>::padded(tree_.leaves, 32) : power_of_two_from(static_cast<int>(tree_.leaves));
-  const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
+  const auto numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
+  const auto of_rows = [&](const char *label, std::int64_t n) { // slots without a leaf are read, too
+    return in_tiles_ ? allocate_zeros<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)) : numbers(label, n);
+  };
   const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
   const std::int64_t leaves = chain.chains * tree_.leaves, joins = chain.chains * tree_.joins;
   factors_.numbers         = in_tiles_ || tree_.leaves > 1 || chain.ring ? 2 * w : w;
   const std::int64_t steps = factors_.padded(chain.chains * tree_.slots, factors_.together) * tree_.most_rows();
-  pivot_                   = numbers("ribbon::pivots", steps);
-  lower_                   = numbers("ribbon::lower", steps * factors_.numbers);
-  upper_                   = numbers("ribbon::upper", steps * factors_.numbers);
+  pivot_                   = of_rows("ribbon::pivots", steps);
+  lower_                   = of_rows("ribbon::lower", steps * factors_.numbers);
+  upper_                   = of_rows("ribbon::upper", steps * factors_.numbers);
   front_                   = numbers("ribbon::leaves_pass", leaves * factors_.front_size(w));
   join_                    = numbers("ribbon::joins", joins * factors_.join_size(w));
   leaf_statistics_         = watched("ribbon::watched_pivots", leaves);

@@ -151,7 +151,7 @@ private:
       const auto    tile_bytes = [&] { return (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar); };
       // measured on an H200: small teams, so that many fit a multiprocessor; but lanes share what a chunk that is not regular brings
       const bool few   = regular == 0 && !Scheme::always_ring && static_cast<std::size_t>(s.split.chunks) * block_words(s.slots) * sizeof(Scalar) <= few_bytes;
-      const auto teams = [&] { return regular == s.split.chunks && s.lane_bits > (wide && S == 2 ? 3 : 2) ? 14 : few ? 6 : 3; };
+      const auto teams = [&] { return regular == s.split.chunks && s.lane_bits > (wide && S == 2 ? 3 : 2) ? 14 : few || (Scheme::always_ring && S == 2 && !wide && s.lane_bits > 4) ? 6 : 3; };
       s.lane_bits      = 5;
       while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > room.scratch / static_cast<std::size_t>(teams()))) --s.lane_bits;
       for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
