@@ -55,6 +55,7 @@ public:
     const int         measured = choice::measured(key, n).rows_per_thread;
     s.slots                    = rows_per_thread ? rows_per_thread : std::find(known.begin(), known.end(), measured) != known.end() ? measured : known.front();
     if (rows_per_thread == 0 && s.staged && constant && !classes && n <= short_chunks_to) s.slots = known.back();
+    s.pack = every_shape && !classes && n % 2 != 0 && lie_side_by_side(lines, 0) ? 1 : Pack<Scalar>::size;
     if (rows_per_thread == 0 && lines.lines() <= 8 * room.multiprocessors) // one tile each: short chunks, so that it has threads enough
       for (int k : known)
         if (k < s.slots && n * B <= 32 * k) s.slots = k;
@@ -146,9 +147,9 @@ private:
     const auto fits = [&] { return s.block_threads() <= 512 && scratch(s, room.is_virtual, regular) <= room.scratch; };
     s.set_blocks(1);
     if (s.staged) {
-      constexpr int packed     = Pack<Scalar>::size;
-      const int     unknowns   = (s.split.begin(s.split.chunks - 1) + s.split.last) * B;
-      const auto    tile_bytes = [&] { return (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar); };
+      const int  packed     = s.pack;
+      const int  unknowns   = (s.split.begin(s.split.chunks - 1) + s.split.last) * B;
+      const auto tile_bytes = [&] { return (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar); };
       // measured on an H200: small teams, so that many fit a multiprocessor; but lanes share what a chunk that is not regular brings
       const bool few   = regular == 0 && !Scheme::always_ring && static_cast<std::size_t>(s.split.chunks) * block_words(s.slots) * sizeof(Scalar) <= few_bytes;
       const auto teams = [&] { return regular == s.split.chunks && s.lane_bits > (wide && S == 2 ? 3 : 2) ? 14 : few || (Scheme::always_ring && S == 2 && !wide && s.lane_bits > 4) ? 6 : 3; };
@@ -203,6 +204,8 @@ private:
       constexpr auto from = source == CoefficientSource::regular && Scheme::always_ring ? CoefficientSource::shared : source; // see kept_regular()
       if constexpr (short_chunks_to > 0 && source != CoefficientSource::classes)
         if (s.slots == 16) return f(TypeTag<OnePassKernel<Scheme, 0, 16, source, true>>{});
+      if constexpr (every_shape && source == CoefficientSource::regular)
+        if (s.pack == 1) return f(TypeTag<OnePassKernel<Scheme, 0, 32, from, true, 1>>{});
       f(TypeTag<OnePassKernel<Scheme, 0, 32, from, true>>{});
     } else if constexpr (!many_shapes) f(TypeTag<OnePassKernel<Scheme, few_rows, 32 - few_rows, source, false>>{});
     else if constexpr (wide || source == CoefficientSource::classes) f(TypeTag<OnePassKernel<Scheme, wide ? 12 : 4, wide ? 20 : 28, source, false>>{});
@@ -226,15 +229,11 @@ private:
   template <class F>
   static void with_slots([[maybe_unused]] int slots, const F &f)
   {
-    if constexpr (!many_shapes) f(std::integral_constant<int, 32>{});
-    else switch (slots) {
-      case 16:
-        return f(std::integral_constant<int, 16>{});
-      case 32:
-        return f(std::integral_constant<int, 32>{});
-      default:
-        return f(std::integral_constant<int, 64>{});
-      }
+    if constexpr (many_shapes) {
+      if (slots == 16) return f(std::integral_constant<int, 16>{});
+      if (slots == 64) return f(std::integral_constant<int, 64>{});
+    }
+    f(std::integral_constant<int, 32>{});
   }
 
   static std::size_t block_words(int slots)
@@ -371,9 +370,10 @@ private:
     k.outer = a.known.values || a.known.near ? reinterpret_cast<const Square *>(outer_.data()) : nullptr;
     std::copy(outer_of_one_.begin(), outer_of_one_.end(), k.outer_of_one);
     k.correct = a.correct, k.lines = a.in.lines();
-    k.shift                  = shift(k.shape, a.x, a.out);
-    const std::int64_t teams = (k.lines + k.shift + k.shape.lanes() - 1) / k.shape.lanes();
-    k.shape.behind           = k.outer && lie_as_in_scratch(k.shape, a.in, a.known.stored) && lie_as_in_scratch(k.shape, a.out, a.known.stored);
+    k.shift                    = shift(k.shape, a.x, a.out);
+    const std::int64_t teams   = (k.lines + k.shift + k.shape.lanes() - 1) / k.shape.lanes();
+    const std::int64_t between = k.outer ? a.known.stored : 0;
+    k.shape.behind             = lie_as_in_scratch(k.shape, a.in, between) && lie_as_in_scratch(k.shape, a.out, between);
     if constexpr (Kernel::joins) {
       k.outer = nullptr, k.joined = *a.known.joined, k.spikes = reinterpret_cast<const Square *>(spikes_.data());
       launch_joined(exec, k, teams, at_once_[k.shape.lane_bits]);

@@ -2,7 +2,8 @@
 /// @file one_pass_staged.hpp  Contiguous lines in the scratch of a one-pass team: whole lines on their way in and out, and slots of 16 bytes.
 ///
 /// Lines lie an odd number of packs (16 bytes) apart, so that eight lanes that read a pack each fall on different banks; chunks begin at packs.
-/// Where lines begin at packs in memory too, the copy engine moves them.
+/// Where lines begin at packs in memory too, the copy engine moves them. Lines of an odd number of doubles, side by side in memory, lie so in
+/// scratch as well: the copy engine moves a tile as one, lanes read number by number, and an odd distance is good for the banks again.
 #pragma once
 
 #include <ribbon/algorithm/one_pass_shape.hpp>
@@ -12,26 +13,28 @@
 namespace ribbon {
 
 /// Neighbouring numbers that are read and written together.
-template <class Scalar>
-struct alignas(16) Pack {
-  static constexpr int size = device::pack<Scalar>;
+template <class Scalar, int numbers = device::pack<Scalar>>
+struct alignas(numbers * sizeof(Scalar)) Pack {
+  static constexpr int size = numbers;
   Scalar               a[size];
 };
 
 /// The slots of a chunk in the order of a sweep. The first `pad` of them are empty; `full` tells at compile time that none is. Packs are read
 /// before they are needed: the compiler cannot know that writing one leaves the others as they are.
 /// @tparam step  1 for a sweep from slot 0 to slot `slots` - 1, -1 for one back
-template <class Scalar, int slots, int step, bool full>
+/// @tparam size  numbers of a pack
+template <class Scalar, int slots, int step, bool full, int size>
 class PackedSlots {
-  static constexpr int size = Pack<Scalar>::size, ahead = 2;
-  Pack<Scalar>        *packs_;
-  int                  pad_, held_ = 0;
-  Pack<Scalar>         arrived_ = {}, leaving_ = {}, coming_[ahead];
-  KOKKOS_FUNCTION bool empty(int k) const { return !full && (k + 1) * size <= pad_; }
-  KOKKOS_FUNCTION Pack<Scalar> pack(int k) const { return k < 0 || k >= slots / size || empty(k) ? Pack<Scalar>{} : packs_[k]; }
+  using Packed                 = Pack<Scalar, size>;
+  static constexpr int   ahead = size == 1 && sizeof(Scalar) < 16 ? 4 : 2;
+  Packed                *packs_;
+  int                    pad_, held_ = 0;
+  Packed                 arrived_ = {}, leaving_ = {}, coming_[ahead];
+  KOKKOS_FUNCTION bool   empty(int k) const { return !full && (k + 1) * size <= pad_; }
+  KOKKOS_FUNCTION Packed pack(int k) const { return k < 0 || k >= slots / size || empty(k) ? Packed{} : packs_[k]; }
 
 public:
-  KOKKOS_FUNCTION PackedSlots(Scalar *memory, int pad) : packs_(reinterpret_cast<Pack<Scalar> *>(memory)), pad_(pad) { }
+  KOKKOS_FUNCTION PackedSlots(Scalar *memory, int pad) : packs_(reinterpret_cast<Packed *>(memory)), pad_(pad) { }
 
   /// Slot e is the first that is read.
   KOKKOS_FUNCTION void start(int e)
@@ -67,10 +70,15 @@ public:
   }
 };
 
-/// Whether lines lie in memory as they do in scratch, with so many rows between them.
-inline bool lie_as_in_scratch(const OnePassShape &s, const LineSet &set, int rows)
+/// Whether rows follow each other, and lines, with so many rows between them.
+inline bool lie_side_by_side(const LineSet &set, std::int64_t between)
 {
-  return s.staged && s.gap == 0 && s.piece_bits == 0 && set.row_stride == 1 && s.pitch == set.rows + rows && set.stride0 == s.pitch && (set.count1 == 1 || set.stride1 == set.count0 * set.stride0);
+  return set.row_stride == 1 && set.components == 1 && set.stride0 == set.rows + between && (set.count1 == 1 || set.stride1 == set.count0 * set.stride0);
+}
+/// The same, in memory as in scratch.
+inline bool lie_as_in_scratch(const OnePassShape &s, const LineSet &set, std::int64_t between)
+{
+  return s.staged && s.gap == 0 && s.piece_bits == 0 && s.pitch == set.rows + between && lie_side_by_side(set, between);
 }
 
 /// The lines of a team between memory and scratch.
@@ -92,8 +100,8 @@ struct StagedTile {
   KOKKOS_FUNCTION bool in_bulk(const LineSet &set, const Scalar *array) const
   {
     const auto whole = [](std::int64_t unknowns) { return unknowns % Pack<Scalar>::size == 0; };
-    return device::bulk_copies<Team> && dense(set) && whole(set.rows * B) && (set.count0 == 1 || whole(set.stride0)) && (set.count1 == 1 || whole(set.stride1)) &&
-           reinterpret_cast<std::uintptr_t>(array + set.offset) % 16 == 0;
+    if (!device::bulk_copies<Team> || !dense(set) || reinterpret_cast<std::uintptr_t>(array + set.offset) % 16 != 0) return false;
+    return shape.behind ? whole(static_cast<std::int64_t>(shape.pitch) << shape.lane_bits) : whole(set.rows * B) && (set.count0 == 1 || whole(set.stride0)) && (set.count1 == 1 || whole(set.stride1));
   }
 
   /// Whether it takes the lines of a team and what lies between them as one.
@@ -102,7 +110,9 @@ struct StagedTile {
   {
     return shape.behind && in_bulk<Team>(set, array);
   }
-  KOKKOS_FUNCTION int whole_bytes(const Lines &lines) const { return lines.count * shape.pitch * static_cast<int>(sizeof(Scalar)); }
+  /// Numbers of these lines and of what lies between them that do not fill a pack: a thread moves them.
+  KOKKOS_FUNCTION int rest(const Lines &lines) const { return lines.count * shape.pitch % Pack<Scalar>::size; }
+  KOKKOS_FUNCTION int whole_bytes(const Lines &lines) const { return (lines.count * shape.pitch - rest(lines)) * static_cast<int>(sizeof(Scalar)); }
 
   /// Starts bringing the lines; they are there after await(). `round`: the team's tiles before this one.
   template <class Team>
@@ -113,8 +123,10 @@ struct StagedTile {
       device::async_commit();
     } else if (shape.behind) {
       if (v > 0) return;
+      const std::int64_t at = set.begin(lines.first);
       arrival.expect(whole_bytes(lines), round);
-      arrival.copy(tile, b + set.begin(lines.first), whole_bytes(lines));
+      if (whole_bytes(lines) > 0) arrival.copy(tile, b + at, whole_bytes(lines));
+      for (int k = lines.count * shape.pitch - rest(lines); k < lines.count * shape.pitch; ++k) tile[k] = b[at + k];
     } else if (v < 32) {
       if (v == 0) arrival.expect(bytes(set) * lines.count << shape.piece_bits, round);
       device::lane_barrier(team.size());
@@ -137,7 +149,10 @@ struct StagedTile {
   {
     if (!in_bulk<Team>(set, x)) for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { x[at] = tile[t]; });
     else if (shape.behind) {
-      if (v == 0) device::bulk_store(x + set.begin(lines.first), tile, whole_bytes(lines));
+      if (v > 0) return;
+      const std::int64_t at = set.begin(lines.first);
+      for (int k = lines.count * shape.pitch - rest(lines); k < lines.count * shape.pitch; ++k) x[at + k] = tile[k];
+      if (whole_bytes(lines) > 0) device::bulk_store(x + at, tile, whole_bytes(lines));
     } else for_pieces(v, lines, set, [&](std::int64_t at, const Scalar *place) { device::bulk_store(x + at, place, bytes(set)); });
   }
   template <class Team>
