@@ -149,14 +149,16 @@ PetscErrorCode GatherOnFirstRank(Mat aij, Mat *gathered)
 PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
 {
   const MPI_Comm  comm = PetscObjectComm((PetscObject)aij);
-  PetscMPIInt     size, count;
+  PetscMPIInt     size, rank, count;
   PetscInt        rows, first;
   Mat             local, outside;
   const PetscInt *columns;
-  HostRows        near, far;
+  HostRows        near, far, whole;
+  std::string     changed;
   PetscScalar    *all = nullptr;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(MatGetLocalSize(aij, &rows, nullptr));
   PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
   PetscCall(MatMPIAIJGetSeqAIJ(aij, &local, &outside, &columns));
@@ -186,6 +188,14 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
     }
     room->counts = std::move(counts), room->starts = std::move(starts);
   }
+  if (count != room->counts[static_cast<std::size_t>(rank)])
+    changed = "multifrontal: rank " + std::to_string(rank) + " has " + std::to_string(count) + " entries, and had " + std::to_string(room->counts[static_cast<std::size_t>(rank)]) +
+              ": the pattern of the matrix changed, and PETSc was not told";
+  PetscCall(GetHostRows(gathered, false, &whole));
+  const PetscInt place = whole.rows > 0 ? whole.row_begin[whole.rows] : 0, needed = room->starts.back() + room->counts.back();
+  PetscCall(RestoreHostRows(gathered, &whole));
+  if (rank == 0 && place != needed) changed = "multifrontal: the ranks have " + std::to_string(needed) + " entries, and had " + std::to_string(place) + ": the pattern of the matrix changed, and PETSc was not told";
+  PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONGSTATE, changed));
   PetscCall(MatSeqAIJGetArrayWrite(gathered, &all)); // on a device the numbers there are old from now on
   PetscCallMPI(MPI_Gatherv(room->mine.data(), count, MPIU_SCALAR, all, room->counts.data(), room->starts.data(), MPIU_SCALAR, 0, comm));
   PetscCall(MatSeqAIJRestoreArrayWrite(gathered, &all));

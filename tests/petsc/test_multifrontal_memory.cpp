@@ -3,6 +3,8 @@
 #include "allocations.hpp"
 #include "chain_fixture.hpp"
 
+#include <petsc/private/matimpl.h>
+
 #include <cstdlib>
 #include <new>
 
@@ -98,6 +100,38 @@ TEST_F(MultifrontalMemory, FactoringAndSolvingAgainAllocatesNothing)
           });
         }
       }
+}
+
+// Entries that are new to a matrix whose state says that none are: no number is written beyond its place.
+TEST_F(MultifrontalMemory, GatheredEntriesMoreOrLessThanThereIsRoomFor)
+{
+  if (ranks == 1) GTEST_SKIP() << "nothing is gathered";
+  for (int factored : {0, 1}) // before and after the change
+    for (bool fewer : {false, true}) {
+      SCOPED_TRACE(testing::Message() << factored << (fewer ? " fewer entries" : " more entries"));
+      RandomChain chain = RandomChain{80, 2, 1}.shuffle();
+      Mat         A     = chain.matrix();
+      {
+        Factored f(A);
+        OK(f.symbolic(A));
+        if (factored) {
+          OK(f.numeric(A));
+        }
+        const PetscObjectState state = A->nonzerostate;
+        if (fewer) {
+          const PetscInt row = chain.rows() - 1;
+          OK(MatZeroRows(A, 1, &row, 1, nullptr, nullptr));
+        } else {
+          chain.ku = 2;
+          OK(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+          OK(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+          chain.fill(A);
+        }
+        A->nonzerostate = state;
+        EXPECT_TRUE(contains(error_of([&] { return f.numeric(A); }), "entries, and had ")) << last_error();
+      }
+      OK(MatDestroy(&A));
+    }
 }
 
 TEST_F(MultifrontalMemory, FollowsValuesAndPatterns)
