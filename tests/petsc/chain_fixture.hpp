@@ -212,16 +212,22 @@ struct ByOptions {
 struct Factored {
   Mat           F = nullptr;
   MatFactorInfo info;
-  explicit Factored(Mat A)
+  explicit Factored(Mat A, MatFactorType type = MAT_FACTOR_LU)
   {
     MatFactorInfoInitialize(&info);
-    MatGetFactor(A, MATSOLVERMULTIFRONTAL, MAT_FACTOR_LU, &F);
+    MatGetFactor(A, MATSOLVERMULTIFRONTAL, type, &F);
   }
   Factored(const Factored &)            = delete;
   Factored &operator=(const Factored &) = delete;
   ~Factored() { MatDestroy(&F); }
-  PetscErrorCode symbolic(Mat A) { return MatLUFactorSymbolic(F, A, nullptr, nullptr, &info); }
-  PetscErrorCode numeric(Mat A) { return MatLUFactorNumeric(F, A, &info); }
+  PetscErrorCode symbolic(Mat A) { return is_lu() ? MatLUFactorSymbolic(F, A, nullptr, nullptr, &info) : MatCholeskyFactorSymbolic(F, A, nullptr, &info); }
+  PetscErrorCode numeric(Mat A) { return is_lu() ? MatLUFactorNumeric(F, A, &info) : MatCholeskyFactorNumeric(F, A, &info); }
+  bool           is_lu() const
+  {
+    MatFactorType type;
+    MatGetFactorType(F, &type);
+    return type == MAT_FACTOR_LU;
+  }
 };
 
 /// The text of an error that all ranks raise alike; empty where a rank raised none, or another.
