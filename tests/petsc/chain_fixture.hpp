@@ -39,8 +39,9 @@ struct RandomChain {
   PetscScalar entry(PetscInt place, PetscInt d) const
   {
     if (values == Values::wave) return d == 0 ? 2 - 0.81 : std::abs(d) == 1 ? -1. : 0.; // -u'' - k^2 u
-    if (values == Values::hermitian && d < 0) return PetscConj(entry((place + d + rows()) % rows(), -d));
-    if (values == Values::symmetric && d < 0) place = (place + d + rows()) % rows(), d = -d;
+    const PetscInt first = place / n * n, mirrored = first + (place - first + d + n) % n;
+    if (values == Values::hermitian && d < 0) return PetscConj(entry(mirrored, -d));
+    if (values == Values::symmetric && d < 0) place = mirrored, d = -d;
     const PetscScalar a = static_cast<PetscReal>(Draw::noise(seed, place, d)) + (turned - PetscScalar(1)) * static_cast<PetscReal>(Draw::noise(seed + 1, place, d));
     if (values == Values::hermitian && d == 0) return PetscRealPart(a) + static_cast<PetscReal>(kl + ku + 1);
     return values != Values::random && d == 0 ? a + static_cast<PetscReal>(kl + ku + 1) : a;
