@@ -86,11 +86,13 @@ PetscErrorCode Make(Mat A, const Blocks &b, SymmetricCopy *copy)
   const MPI_Comm           comm = PetscObjectComm((PetscObject)A);
   PetscMPIInt              size;
   const PetscInt          *starts;
+  PetscBool                is_known, is_hermitian;
   std::vector<PetscMPIInt> told;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(MatGetOwnershipRanges(A, &starts));
-  int usable = PetscDefined(USE_COMPLEX) && A->hermitian == PETSC_BOOL3_TRUE ? 0 : 1;
+  PetscCall(MatIsHermitianKnown(A, &is_known, &is_hermitian));
+  int usable = PetscDefined(USE_COMPLEX) && is_known && is_hermitian ? 0 : 1;
   if (b.near_rows.rows != b.end - b.first || !mirror(b.near_rows, copy->near_from)) usable = 0;
   copy->sent     = in_order(b, starts, size, true, copy->send_count);
   copy->received = in_order(b, starts, size, false, copy->count);
