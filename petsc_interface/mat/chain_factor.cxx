@@ -53,18 +53,19 @@ public:
     PetscFunctionBegin;
     PetscCallMPI(MPI_Comm_size(active, &size_));
     PetscCallMPI(MPI_Comm_rank(active, &rank_));
-    comm_ = active, whole_ = pattern.chain, first_ = first, rows_ = rows;
+    comm_ = active, whole_ = pattern.chain, first_ = first, rows_ = rows, is_cut_ = size_ > 1 && whole_.width() > 0 && !pattern.separate;
     starts_.assign(static_cast<std::size_t>(size_) + 1, 0);
     PetscCallMPI(MPI_Allgather(&first, 1, MPIU_INT, starts_.data(), 1, MPIU_INT, active));
     Chain piece = whole_;
-    if (size_ > 1) {
+    if (pattern.separate && piece.ring) piece.chains = rows / piece.rows;
+    else if (size_ > 1) {
       piece.rows = rows, piece.ring = false;
-      if (piece.width() > 0) piece.open_left = whole_.ring || rank_ > 0, piece.open_right = whole_.ring || rank_ + 1 < size_;
+      if (is_cut_) piece.open_left = whole_.ring || rank_ > 0, piece.open_right = whole_.ring || rank_ + 1 < size_;
     }
     if (pivots) PetscCallCXX(solver_ = ChainSolver<Scalar, Exec>(exec, piece, options));
     else PetscCallCXX(schur_ = SchurSolver<Scalar, Exec>(exec, piece, options));
     shape_ = piece;
-    if (is_cut()) {
+    if (is_cut_) {
       ChainSolverOptions cuts = options;
       Chain              root = whole_;
       root.rows = size_ * whole_.width(), cuts.leaf_size = whole_.width();
@@ -82,7 +83,7 @@ public:
   {
     const Exec exec = current_space<Exec>();
     PetscFunctionBegin;
-    if (is_cut() && !knows_outside_) { // the pattern stays that of the symbolic factorization
+    if (is_cut_ && !knows_outside_) { // the pattern stays that of the symbolic factorization
       PetscInt n;
       PetscCall(MatGetSize(outside, nullptr, &n));
       std::vector<std::int64_t> distance;
@@ -99,7 +100,7 @@ public:
       using Index = std::decay_t<decltype(*csr.column)>;
       ChainMatrix<Scalar, std::remove_const_t<Index>> A{csr};
       if (row_of_.extent(0) > 0) A.row_of = row_of_.data(), A.place_of = place_of_.data();
-      if (!is_cut()) {
+      if (!is_cut_) {
         with_solver([&](auto &solver) { solver.factor(exec, A); });
         KeepBand(exec, A);
         return;
@@ -115,7 +116,7 @@ public:
       });
       if (error != PETSC_SUCCESS) throw std::runtime_error("the columns of other ranks cannot be read");
     }));
-    if (is_cut()) {
+    if (is_cut_) {
       const std::size_t n = solver_.passed_size();
       mine_.resize(n), all_.resize(n * static_cast<std::size_t>(size_));
       PetscCallCXX(Kokkos::deep_copy(HostView(mine_.data(), n), Kokkos::View<const Scalar *, Memory, Unmanaged>(solver_.passed(), n)));
@@ -168,12 +169,12 @@ public:
   {
     const auto band = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), band_);
     PetscFunctionBegin;
-    if (is_cut()) {
+    if (is_cut_) {
       PetscCall(InertiaOfPieces(comm_, whole_, rows_, band.data(), inertia, refusal));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(InertiaOfChains(shape_, band.data(), inertia, refusal));
-    std::int64_t counts[] = {inertia->negative, inertia->zero, inertia->positive}; // diagonal matrices have rows on all ranks
+    std::int64_t counts[] = {inertia->negative, inertia->zero, inertia->positive}; // ranks that do not couple
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 3, MPI_INT64_T, MPI_SUM, comm_));
     *inertia = {counts[0], counts[1], counts[2]};
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -201,15 +202,12 @@ private:
     exec.fence();
   }
 
-  /// Whether the chain lies on several ranks that couple.
-  bool is_cut() const { return size_ > 1 && whole_.width() > 0; }
-
   void Combine(ChainReport *report) const
   {
     FactorReport r = with_solver([](const auto &solver) { return solver.report(); });
     report->bytes  = static_cast<double>(r.bytes + band_.span() * sizeof(Scalar));
     report->column = r.row < 0 ? -1 : static_cast<PetscInt>(order_.empty() ? first_ + r.row : order_[static_cast<std::size_t>(r.row)]);
-    if (is_cut()) {
+    if (is_cut_) {
       const FactorReport &top = root_.report();
       const auto          W   = static_cast<std::int64_t>(whole_.width());
       if (rank_ == 0) r.log_abs_det += top.log_abs_det;
@@ -229,7 +227,7 @@ private:
   PetscErrorCode solve_here(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, PetscInt columns, bool transposed)
   {
     PetscFunctionBegin;
-    if (!is_cut()) {
+    if (!is_cut_) {
       PetscCallCXX(with_solver([&](const auto &solver) { solver.solve(exec, b, ldb, x, ldx, columns, transposed); }));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
@@ -278,6 +276,7 @@ private:
   ChainSolver<Scalar, Exec>     solver_;
   SchurSolver<Scalar, Exec>     schur_; ///< where nothing is pivoted
   ChainSolver<Scalar, HostExec> root_;
+  bool                          is_cut_        = false; ///< the chain lies on several ranks that couple
   bool                          knows_outside_ = false;
   Indices                       row_of_, place_of_, outside_column_;
   Buffer                        ends_, b_, x_, band_;

@@ -30,7 +30,7 @@ public:
   virtual ~ChainFactor() = default;
   static std::unique_ptr<ChainFactor> create(bool on_device);
 
-  /// Whether elimination is pivoted; without, all rows are those of one rank. Before symbolic().
+  /// Whether elimination is pivoted; without, ranks do not couple. Before symbolic().
   bool pivots = true;
   /// Has numeric() keep the band for inertia(). Before symbolic().
   bool keeps_band = false;

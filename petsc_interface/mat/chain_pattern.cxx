@@ -149,14 +149,16 @@ PetscErrorCode GatherOnFirstRank(Mat aij, Mat *gathered)
 PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
 {
   const MPI_Comm  comm = PetscObjectComm((PetscObject)aij);
-  PetscMPIInt     size, count;
+  PetscMPIInt     size, rank, count;
   PetscInt        rows, first;
   Mat             local, outside;
   const PetscInt *columns;
-  HostRows        near, far;
+  HostRows        near, far, whole;
+  std::string     changed;
   PetscScalar    *all = nullptr;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(MatGetLocalSize(aij, &rows, nullptr));
   PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
   PetscCall(MatMPIAIJGetSeqAIJ(aij, &local, &outside, &columns));
@@ -186,18 +188,50 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
     }
     room->counts = std::move(counts), room->starts = std::move(starts);
   }
+  if (count != room->counts[static_cast<std::size_t>(rank)])
+    changed = "multifrontal: rank " + std::to_string(rank) + " has " + std::to_string(count) + " entries, and had " + std::to_string(room->counts[static_cast<std::size_t>(rank)]) +
+              ": the pattern of the matrix changed, and PETSc was not told";
+  PetscCall(GetHostRows(gathered, false, &whole));
+  const PetscInt place = whole.rows > 0 ? whole.row_begin[whole.rows] : 0, needed = room->starts.back() + room->counts.back();
+  PetscCall(RestoreHostRows(gathered, &whole));
+  if (rank == 0 && place != needed) changed = "multifrontal: the ranks have " + std::to_string(needed) + " entries, and had " + std::to_string(place) + ": the pattern of the matrix changed, and PETSc was not told";
+  PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONGSTATE, changed));
   PetscCall(MatSeqAIJGetArrayWrite(gathered, &all)); // on a device the numbers there are old from now on
   PetscCallMPI(MPI_Gatherv(room->mine.data(), count, MPIU_SCALAR, all, room->counts.data(), room->starts.data(), MPIU_SCALAR, 0, comm));
   PetscCall(MatSeqAIJRestoreArrayWrite(gathered, &all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace {
+
+/// Whether every rank has rings of its own, of one number of rows. Collective.
+PetscErrorCode FindOwnRings(Mat aij, Mat local, ChainPattern *p, bool *found)
+{
+  PetscInt     n, rows, most[5] = {0, 0, 0, 0, -PETSC_MAX_INT};
+  ChainPattern own;
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(aij, &n, nullptr));
+  PetscCall(MatGetLocalSize(local, &rows, nullptr));
+  if (rows > 0) {
+    PetscCall(FindSequentialChain(local, &own));
+    most[0] = own.chain.kl, most[1] = own.chain.ku, most[2] = own.chain.ring && own.row_of.empty() ? 0 : 1;
+    most[3] = static_cast<PetscInt>(own.chain.rows), most[4] = -most[3];
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 5, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)aij)));
+  *found = most[2] == 0 && most[3] == -most[4] && most[3] > most[0] + most[1];
+  if (*found) p->chain = {most[3], n / most[3], static_cast<int>(most[0]), static_cast<int>(most[1]), true};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
 PetscErrorCode FindChain(Mat aij, ChainPattern *p)
 {
   const MPI_Comm  comm = PetscObjectComm((PetscObject)aij);
   PetscMPIInt     size, rank;
-  PetscInt        n, first, end, most[5], found[4];
-  int             number = 0;
+  PetscInt        n, first, end, most[6] = {}, found[4];
+  bool            own_rings = false;
+  int             number    = 0;
   Mat             local, outside, gathered;
   const PetscInt *column;
   Reach           reach;
@@ -217,17 +251,23 @@ PetscErrorCode FindChain(Mat aij, ChainPattern *p)
   }
   PetscCall(MatMPIAIJGetSeqAIJ(aij, &local, &outside, &column));
   PetscCall(ForEachEntry(local, [&](PetscInt i, PetscInt j) { reach.take(first + i, first + j, n); }));
-  PetscCall(ForEachEntry(outside, [&](PetscInt i, PetscInt j) { reach.take(first + i, column[j], n); }));
+  PetscCall(ForEachEntry(outside, [&](PetscInt i, PetscInt j) {
+    reach.take(first + i, column[j], n);
+    most[5] = 1;
+  }));
   most[0] = reach.kl, most[1] = reach.ku, most[2] = reach.ring_kl, most[3] = reach.ring_ku, most[4] = first == end ? -n : first - end;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 5, MPIU_INT, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 6, MPIU_INT, MPI_MAX, comm));
+  p->separate = most[5] == 0 && -most[4] < n;
   reach.kl = most[0], reach.ku = most[1], reach.ring_kl = most[2], reach.ring_ku = most[3];
   const bool ring = reach.is_ring_of(n);
   if (reach.is_chain() || ring) {
     p->chain    = {n, 1, static_cast<int>(ring ? reach.ring_kl : reach.kl), static_cast<int>(ring ? reach.ring_ku : reach.ku), ring};
-    p->gathered = -most[4] < p->chain.width(); // fewest rows of a rank that has some
+    p->gathered = !p->separate && -most[4] < p->chain.width(); // fewest rows of a rank that has some
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  p->gathered = true;
+  if (p->separate) PetscCall(FindOwnRings(aij, local, p, &own_rings));
+  if (own_rings) PetscFunctionReturn(PETSC_SUCCESS);
+  p->gathered = true, p->separate = false;
   PetscCall(GatherOnFirstRank(aij, &gathered));
   if (rank == 0) PetscCall(FindSequentialChain(gathered, p));
   PetscCall(MatDestroy(&gathered));

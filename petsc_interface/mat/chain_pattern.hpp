@@ -16,7 +16,8 @@ inline constexpr PetscInt most_chain_bandwidth = 32;
 
 struct ChainPattern {
   Chain                     chain;            ///< the whole matrix; chain.rows > 0 counts all ranks
-  bool                      gathered = false; ///< rank 0 has it all: rows in another order, several rings, or ranks with fewer rows than a cut has unknowns
+  bool                      gathered = false; ///< rank 0 has it all: rows in another order, rings that ranks share, or ranks with fewer rows than a cut has unknowns
+  bool                      separate = false; ///< several ranks have rows, and none an entry in a column of another: each has chains, or rings of chain.rows, of its own
   std::vector<std::int64_t> row_of, place_of; ///< on the rank that has the rows; empty: rows in their own order
   std::string               refusal;          ///< why it is no chain; empty when it is
 };

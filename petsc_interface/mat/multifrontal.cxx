@@ -32,8 +32,9 @@ PetscErrorCode MatView_Multifrontal(Mat F, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii || !F->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetInfo(F, MAT_GLOBAL_SUM, &info));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "multifrontal: %" PetscInt_FMT " %s of %" PetscInt_FMT " rows, kl %d, ku %d%s%s\n", static_cast<PetscInt>(c.chains), c.ring ? "ring(s)" : "chain(s)",
-                                   static_cast<PetscInt>(c.rows), c.kl, c.ku, f->pattern.row_of.empty() ? "" : ", ordered by reverse Cuthill-McKee", f->pattern.gathered ? ", gathered on one rank" : ""));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "multifrontal: %" PetscInt_FMT " %s of %" PetscInt_FMT " rows, kl %d, ku %d%s%s%s\n", static_cast<PetscInt>(c.chains), c.ring ? "ring(s)" : "chain(s)",
+                                   static_cast<PetscInt>(c.rows), c.kl, c.ku, f->pattern.row_of.empty() ? "" : ", ordered by reverse Cuthill-McKee", f->pattern.gathered ? ", gathered on one rank" : "",
+                                   f->pattern.separate ? ", ranks do not couple" : ""));
   if (f->active != MPI_COMM_NULL) PetscCallMPI(MPI_Comm_rank(f->active, &rank));
   PetscCall(PetscViewerASCIIPushSynchronized(viewer));
   if (rank == 0) // the first that has rows

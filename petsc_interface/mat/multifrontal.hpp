@@ -4,6 +4,7 @@
 
 #include "../native_vectors.hpp"
 #include "chain_factor.hpp"
+#include "symmetric_copy.hpp"
 
 #include <ribbon_petsc/ribbon.h>
 
@@ -25,6 +26,7 @@ struct MultifrontalFactor {
   Mat                          aij      = nullptr;       ///< the matrix as AIJ: itself, or a copy
   Mat                          gathered = nullptr;       ///< all rows, on rank 0
   GatherRoom                   gather_room;
+  SymmetricCopy                from_symmetric;     ///< where `aij` is a copy of an SBAIJ matrix
   Mat                          turned   = nullptr; ///< the last B^T of MatMatTransposeSolve()
   VecScatter                   to_first = nullptr; ///< vectors to rank 0
   Vec                          all_b = nullptr, all_x = nullptr;

@@ -37,16 +37,19 @@ PetscErrorCode CopyBlocks(Mat blocks, Mat rows, bool *is_done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Puts the numbers of a BAIJ matrix into the AIJ matrix that was made of it; `is_done` says whether A is one. MatConvert() into a copy that is there allocates, and spoils it (PETSc 3.18: MPIBAIJ, SBAIJ).
-PetscErrorCode Refill(Mat A, Mat aij, bool *is_done)
+/// Puts the numbers of a BAIJ or SBAIJ matrix into the AIJ matrix that was made of it; `is_done` says whether A is one. MatConvert() into a copy that is there allocates, and spoils it (PETSc 3.18: MPIBAIJ, SBAIJ).
+PetscErrorCode Refill(MultifrontalFactor *f, Mat A, bool *is_done)
 {
-  PetscBool seq, mpi;
+  const Mat aij = f->aij;
+  PetscBool seq, mpi, symmetric;
   Mat       near, far, near_rows, far_rows;
   int       done = 0;
   PetscFunctionBegin;
   *is_done = false;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQBAIJ, &seq));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIBAIJ, &mpi));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &symmetric, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  if (symmetric) PetscCall(CopySymmetric(A, aij, &f->from_symmetric, is_done));
   if (seq) PetscCall(CopyBlocks(A, aij, is_done));
   if (mpi) {
     PetscCall(MatMPIBAIJGetSeqBAIJ(A, &near, &far, nullptr));
@@ -67,12 +70,13 @@ PetscErrorCode KeepAIJ(MultifrontalFactor *f, Mat A)
   PetscBool seq, mpi;
   bool      is_done = false;
   PetscFunctionBegin;
-  if (f->aij && f->aij != A) PetscCall(Refill(A, f->aij, &is_done));
+  if (f->aij && f->aij != A) PetscCall(Refill(f, A, &is_done));
   if (is_done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (seq || mpi) PetscCall(PetscObjectReference((PetscObject)A));
   PetscCall(MatDestroy(&f->aij));
+  f->from_symmetric = {};
   if (seq || mpi) f->aij = A;
   else PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &f->aij));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -107,7 +111,7 @@ PetscErrorCode MakeTree(Mat F)
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(FindChain(aij, &f->pattern));
   PetscCall(CollectiveError(comm, PETSC_ERR_SUP, f->pattern.refusal));
-  if (size > 1 && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) f->pattern.gathered = true;
+  if (size > 1 && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE && !f->pattern.separate) f->pattern.gathered = true;
   if (f->pattern.gathered) PetscCall(GatherOnFirstRank(aij, &f->gathered));
   if (f->pattern.gathered) local = f->gathered;
   else PetscCall(LocalBlocks(aij, &local, &outside, &columns));
@@ -250,7 +254,7 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   if (f->is_factored && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) PetscCall(CheckFactors(F));
   if (f->viewer) PetscCall(ViewFactorization(F));
   PetscBool has_blocks;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &has_blocks, MATSEQBAIJ, MATMPIBAIJ, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &has_blocks, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
   if (f->refine == 0 && !has_blocks) PetscCall(MatDestroy(&f->aij)); // a copy of blocks takes the next numbers
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -316,7 +320,7 @@ PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
   PetscCall(MatDestroy(&f->aij));
   PetscCall(MatDestroy(&f->gathered));
   PetscCall(MatDestroy(&f->turned));
-  f->gather_room = {};
+  f->gather_room = {}, f->from_symmetric = {};
   PetscCall(VecScatterDestroy(&f->to_first));
   PetscCall(VecDestroy(&f->all_b));
   PetscCall(VecDestroy(&f->all_x));

@@ -39,8 +39,9 @@ struct RandomChain {
   PetscScalar entry(PetscInt place, PetscInt d) const
   {
     if (values == Values::wave) return d == 0 ? 2 - 0.81 : std::abs(d) == 1 ? -1. : 0.; // -u'' - k^2 u
-    if (values == Values::hermitian && d < 0) return PetscConj(entry((place + d + rows()) % rows(), -d));
-    if (values == Values::symmetric && d < 0) place = (place + d + rows()) % rows(), d = -d;
+    const PetscInt first = place / n * n, mirrored = first + (place - first + d + n) % n;
+    if (values == Values::hermitian && d < 0) return PetscConj(entry(mirrored, -d));
+    if (values == Values::symmetric && d < 0) place = mirrored, d = -d;
     const PetscScalar a = static_cast<PetscReal>(Draw::noise(seed, place, d)) + (turned - PetscScalar(1)) * static_cast<PetscReal>(Draw::noise(seed + 1, place, d));
     if (values == Values::hermitian && d == 0) return PetscRealPart(a) + static_cast<PetscReal>(kl + ku + 1);
     return values != Values::random && d == 0 ? a + static_cast<PetscReal>(kl + ku + 1) : a;
@@ -212,16 +213,22 @@ struct ByOptions {
 struct Factored {
   Mat           F = nullptr;
   MatFactorInfo info;
-  explicit Factored(Mat A)
+  explicit Factored(Mat A, MatFactorType type = MAT_FACTOR_LU)
   {
     MatFactorInfoInitialize(&info);
-    MatGetFactor(A, MATSOLVERMULTIFRONTAL, MAT_FACTOR_LU, &F);
+    MatGetFactor(A, MATSOLVERMULTIFRONTAL, type, &F);
   }
   Factored(const Factored &)            = delete;
   Factored &operator=(const Factored &) = delete;
   ~Factored() { MatDestroy(&F); }
-  PetscErrorCode symbolic(Mat A) { return MatLUFactorSymbolic(F, A, nullptr, nullptr, &info); }
-  PetscErrorCode numeric(Mat A) { return MatLUFactorNumeric(F, A, &info); }
+  PetscErrorCode symbolic(Mat A) { return is_lu() ? MatLUFactorSymbolic(F, A, nullptr, nullptr, &info) : MatCholeskyFactorSymbolic(F, A, nullptr, &info); }
+  PetscErrorCode numeric(Mat A) { return is_lu() ? MatLUFactorNumeric(F, A, &info) : MatCholeskyFactorNumeric(F, A, &info); }
+  bool           is_lu() const
+  {
+    MatFactorType type;
+    MatGetFactorType(F, &type);
+    return type == MAT_FACTOR_LU;
+  }
 };
 
 /// The text of an error that all ranks raise alike; empty where a rank raised none, or another.

@@ -3,6 +3,8 @@
 #include "allocations.hpp"
 #include "chain_fixture.hpp"
 
+#include <petsc/private/matimpl.h>
+
 #include <cstdlib>
 #include <new>
 
@@ -45,7 +47,7 @@ struct Work {
   Mat      A, B, X, rows = nullptr, sparse = nullptr;
   Vec      b, x;
   Factored f;
-  Work(Mat matrix, PetscInt leaf, PetscInt refine, PetscInt columns) : A(matrix), B(dense(A, columns, 1)), X(dense(A, columns, 0)), b(random_vector(A)), x(random_vector(A)), f(A)
+  Work(Mat matrix, PetscInt leaf, PetscInt refine, PetscInt columns, MatFactorType type = MAT_FACTOR_LU) : A(matrix), B(dense(A, columns, 1)), X(dense(A, columns, 0)), b(random_vector(A)), x(random_vector(A)), f(A, type)
   {
     PetscMPIInt ranks;
     MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
@@ -77,14 +79,21 @@ struct Work {
 // On one rank and in a chain that is cut, gathered matrices and those of blocks among them: allocations of PETSc and Kokkos, and of C++ from 512 bytes on.
 TEST_F(MultifrontalMemory, FactoringAndSolvingAgainAllocatesNothing)
 {
-  const std::pair<RandomChain, const char *> kinds[] = {{{300, 2, 1}, MATAIJ},         {{300, 8, 8}, MATAIJ}, {{300, 2, 3, true}, MATAIJ}, {RandomChain{200, 1, 2}.shuffle(), MATAIJ},
-                                                        {{36, 1, 1, true, 4}, MATAIJ}, {{300, 2, 2}, MATBAIJ}};
+  const std::pair<RandomChain, const char *> kinds[] = {{{300, 2, 1}, MATAIJ},
+                                                        {{300, 8, 8}, MATAIJ},
+                                                        {{300, 2, 3, true}, MATAIJ},
+                                                        {RandomChain{200, 1, 2}.shuffle(), MATAIJ},
+                                                        {{36, 1, 1, true, 4}, MATAIJ},
+                                                        {{300, 2, 2}, MATBAIJ},
+                                                        {{300, 2, 2, false, 1, Values::symmetric}, MATSBAIJ},
+                                                        {RandomChain{120, 2, 2, true, 1, Values::symmetric}.shuffle(2), MATSBAIJ}};
   for (const char *pivot : {"qr", "none"})
     for (PetscInt leaf : {0, 64})
       for (const auto &[chain, type] : kinds) {
         SCOPED_TRACE(name(chain) + ", " + type + ", " + pivot + ", leaf size " + std::to_string(leaf));
         const Option elimination("-mat_multifrontal_pivot", pivot);
-        Work         work(chain.matrix(PETSC_DECIDE, type, std::string(type) == MATBAIJ ? 2 : 1), leaf, leaf == 64 && chain.kl == 2 ? 1 : 0, 5);
+        const bool   symmetric = std::string(type) == MATSBAIJ;
+        Work         work(chain.matrix(PETSC_DECIDE, type, std::string(type) == MATAIJ ? 1 : 2), leaf, leaf == 64 && chain.kl == 2 ? 1 : 0, 5, symmetric ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU);
         OK(work.f.symbolic(work.A));
         for (int round = 0; round < 2; ++round) {
           OK(MatScale(work.A, 2));
@@ -98,6 +107,98 @@ TEST_F(MultifrontalMemory, FactoringAndSolvingAgainAllocatesNothing)
           });
         }
       }
+}
+
+// The symbolic factorization does not know of columns.
+TEST_F(MultifrontalMemory, MoreColumnsThanBeforeAllocateOnce)
+{
+  for (const char *pivot : {"qr", "none"}) {
+    const Option elimination("-mat_multifrontal_pivot", pivot), leaf("-mat_multifrontal_leaf_size", "16");
+    if (ranks > 1 && pivot == std::string("none")) continue; // gathered, column by column, in vectors that PETSc makes
+    Mat A = RandomChain{200, 2, 1}.matrix();
+    {
+      Factored f(A);
+      OK(f.symbolic(A));
+      OK(f.numeric(A));
+      PetscInt most = 1;
+      for (PetscInt columns : {3, 3, 70, 70, 5, 200, 200, 130}) {
+        Mat B = dense(A, columns, 0), X = dense(A, columns, 0);
+        large = 0, counts = columns <= most;
+        const int found = allocations_of([&] { OK(MatMatSolve(f.F, B, X)); });
+        counts          = false;
+        if (columns <= most) {
+          EXPECT_EQ(found, 0) << columns << " columns: " << allocations();
+          EXPECT_EQ(large, 0) << columns << " columns";
+        }
+        most = std::max(most, columns);
+        expect_solved(A, B, X, columns, false);
+        OK(MatDestroy(&B));
+        OK(MatDestroy(&X));
+      }
+    }
+    OK(MatDestroy(&A));
+  }
+}
+
+// New numbers of an SBAIJ matrix, on the diagonal, beside it and in the rows of other ranks, reach the factors.
+TEST_F(MultifrontalMemory, NewNumbersOfSymmetricBlocks)
+{
+  for (PetscInt block : {1, 2, 3})
+    for (bool shuffled : {false, true}) {
+      RandomChain chain{42 * block, block, block, true, 1, Values::symmetric};
+      if (shuffled) chain.shuffle(block);
+      SCOPED_TRACE(name(chain) + ", blocks of " + std::to_string(block));
+      Mat A = chain.matrix(PETSC_DECIDE, MATSBAIJ, block), twin = chain.matrix(local_rows(A));
+      {
+        Factored f(A, MAT_FACTOR_CHOLESKY);
+        OK(f.symbolic(A));
+        for (int round = 0; round < 4; ++round, chain.seed += 3) {
+          chain.fill(A);
+          chain.fill(twin);
+          OK(f.numeric(A));
+          Vec b = random_vector(twin), x;
+          OK(VecDuplicate(b, &x));
+          OK(MatSolve(f.F, b, x));
+          EXPECT_LE(backward_error(twin, x, b), rounding) << "round " << round;
+          OK(VecDestroy(&b));
+          OK(VecDestroy(&x));
+        }
+      }
+      OK(MatDestroy(&A));
+      OK(MatDestroy(&twin));
+    }
+}
+
+// Entries that are new to a matrix whose state says that none are: no number is written beyond its place.
+TEST_F(MultifrontalMemory, GatheredEntriesMoreOrLessThanThereIsRoomFor)
+{
+  if (ranks == 1) GTEST_SKIP() << "nothing is gathered";
+  for (int factored : {0, 1}) // before and after the change
+    for (bool fewer : {false, true}) {
+      SCOPED_TRACE(testing::Message() << factored << (fewer ? " fewer entries" : " more entries"));
+      RandomChain chain = RandomChain{80, 2, 1}.shuffle();
+      Mat         A     = chain.matrix();
+      {
+        Factored f(A);
+        OK(f.symbolic(A));
+        if (factored) {
+          OK(f.numeric(A));
+        }
+        const PetscObjectState state = A->nonzerostate;
+        if (fewer) {
+          const PetscInt row = chain.rows() - 1;
+          OK(MatZeroRows(A, 1, &row, 1, nullptr, nullptr));
+        } else {
+          chain.ku = 2;
+          OK(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+          OK(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+          chain.fill(A);
+        }
+        A->nonzerostate = state;
+        EXPECT_TRUE(contains(error_of([&] { return f.numeric(A); }), "entries, and had ")) << last_error();
+      }
+      OK(MatDestroy(&A));
+    }
 }
 
 TEST_F(MultifrontalMemory, FollowsValuesAndPatterns)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// -mat_multifrontal_pivot none: right answers where no pivots are needed, and a failure, never a wrong answer, where they are.
+// -mat_multifrontal_pivot none: right answers where no pivots are needed, and a failure, never a wrong answer, where they are. Where ranks work alone, with pivots or without.
 #include "chain_fixture.hpp"
 
 using namespace test;
@@ -58,6 +58,85 @@ TEST_F(MultifrontalPivot, NoneFailsWhereDigitsAreLost)
     PetscOptionsSetValue(nullptr, "-chain_mat_multifrontal_pivot", "none"); // qr went with its Option
     OK(MatDestroy(&A));
   }
+}
+
+/// Messages of PETSc so far.
+PetscLogDouble messages()
+{
+#ifdef PETSC_USE_LOG
+  return petsc_isend_ct + petsc_send_ct + petsc_irecv_ct + petsc_recv_ct + petsc_allreduce_ct + petsc_gather_ct + petsc_scatter_ct;
+#else
+  return 0;
+#endif
+}
+
+// Chains and rings that begin and end where ranks do: each rank factors its own, by either elimination, and solves without a message. Rings that a rank boundary cuts are gathered.
+TEST_F(MultifrontalPivot, RanksThatDoNotCouple)
+{
+  const auto        hermitian = Values::hermitian;
+  const RandomChain kinds[]   = {{40, 1, 2, true}, {45, 3, 3, true, 1, hermitian}, {37, 2, 1}, {50, 2, 2, false, 1, hermitian}, {9, 0, 0}, {60, 6, 6, true, 1, hermitian}};
+  for (const char *pivot : {"qr", "none"})
+    for (RandomChain chain : kinds)
+      for (bool cut : {false, true}) {
+        chain.chains            = ranks * (ranks + 1) / 2 + 1; // rank r has r + 1 of them, the last one more; of more than two the second has none, the first its two, too
+        PetscInt   own          = rank + 1 + (rank == ranks - 1 ? 1 : 0);
+        const bool is_hermitian = chain.values == hermitian;
+        if (ranks > 2 && rank < 2) own = rank == 0 ? 3 : 0;
+        PetscInt rows = own * chain.n;
+        if (cut && ranks > 1) rows += rank == 0 ? -chain.n / 2 : rank == ranks - 1 ? chain.n / 2 : 0;
+        SCOPED_TRACE(name(chain) + ", " + pivot + (cut ? ", cut" : ""));
+        const Option elimination("-mat_multifrontal_pivot", pivot);
+        Mat          A = chain.matrix(rows), B = dense(A, 3, 1), X = dense(A, 3, 0);
+        Vec          b = random_vector(A), x;
+        OK(VecDuplicate(b, &x));
+        {
+          Factored f(A, is_hermitian ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU);
+          OK(f.symbolic(A));
+          OK(f.numeric(A));
+          const std::string said   = printed([&](PetscViewer viewer) {
+            OK(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+            OK(MatView(f.F, viewer));
+          });
+          const bool        couple = cut && chain.kl > 0, separate = ranks > 1 && !couple;
+          EXPECT_EQ(contains(said, "ranks do not couple"), separate) << said;
+          EXPECT_EQ(contains(said, "gathered on one rank"), ranks > 1 && couple && (chain.ring || pivot == std::string("none"))) << said;
+          const PetscLogDouble before = messages();
+          OK(MatSolve(f.F, b, x));
+          OK(MatSolveTranspose(f.F, b, x));
+          OK(MatMatSolve(f.F, B, X));
+          if (separate) {
+            EXPECT_EQ(messages(), before);
+          } else if (before > 0 && ranks > 1 && rank == 0) {
+            EXPECT_GT(messages(), before);
+          }
+          expect_solved(A, B, X, 3, false);
+          OK(MatSolve(f.F, b, x));
+          EXPECT_LE(backward_error(A, x, b), rounding);
+          OK(MatSolveTranspose(f.F, b, x));
+          EXPECT_LE(backward_error(A, x, b, true), rounding);
+          if (is_hermitian) {
+            PetscInt negative, zero, positive;
+            OK(MatGetInertia(f.F, &negative, &zero, &positive));
+            EXPECT_EQ(negative + zero, 0);
+            EXPECT_EQ(positive, chain.rows());
+          }
+          const PetscInt bad = chain.rows() - 2;
+          PetscInt       begin, end, column;
+          MatFactorError error;
+          PetscReal      pivot_value;
+          OK(MatGetOwnershipRange(A, &begin, &end));
+          if (bad >= begin && bad < end) MatSetValue(A, bad, bad, std::nan(""), INSERT_VALUES);
+          OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+          OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+          OK(f.numeric(A));
+          OK(MatFactorGetError(f.F, &error));
+          OK(MatFactorGetErrorZeroPivot(f.F, &pivot_value, &column));
+          EXPECT_NE(error, MAT_FACTOR_NOERROR);
+          EXPECT_LE(std::abs(column - bad), 2 * (chain.kl + chain.ku));
+        }
+        for (Mat *M : {&A, &B, &X}) OK(MatDestroy(M));
+        for (Vec *v : {&b, &x}) OK(VecDestroy(v));
+      }
 }
 
 TEST_F(MultifrontalPivot, IsSetAndRead)

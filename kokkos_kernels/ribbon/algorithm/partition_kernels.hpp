@@ -10,6 +10,18 @@
 
 namespace ribbon {
 
+/// A number that others raise atomically meanwhile.
+KOKKOS_INLINE_FUNCTION double atomic_read(const double *from)
+{
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return *static_cast<const volatile double *>(from);
+#else
+  double value;
+  __atomic_load(from, &value, __ATOMIC_RELAXED);
+  return value;
+#endif
+}
+
 /// V and W of the pieces or the tails: word (row, column, matrix) at (row (2 S) + column) matrices + matrix; columns 0 .. S-1 are V.
 template <class Scalar, class Memory>
 struct PartitionSpikes {
@@ -92,7 +104,7 @@ struct PartitionKernels {
       double            &own = largest(largest.extent(0) == 1 ? 0 : k % spikes.matrices);
       if (!is_finite(a)) return;
       if (size) {
-        if (a > own) Kokkos::atomic_fetch_max(&own, a);
+        if (a > atomic_read(&own)) Kokkos::atomic_fetch_max(&own, a);
       } else if ((column >= S) == right && distance > most && a > tolerance * own) most = distance;
     }
   };

@@ -231,7 +231,7 @@ void launch_cuda(const Kokkos::Cuda &exec, const std::string &label, const Grid 
   if (grid.at_once) attributes[config.numAttrs].id = cudaLaunchAttributeCooperative, attributes[config.numAttrs++].val.cooperative = 1;
   const bool    profiled = Kokkos::Profiling::profileLibraryLoaded();
   std::uint64_t id       = 0;
-  if (profiled) Kokkos::Profiling::beginParallelFor(label, 0, &id);
+  if (profiled) Kokkos::Profiling::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(exec), &id);
   if (grid.scratch > 48 * 1024) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.scratch));
   cudaLaunchKernelEx(&config, kernel, arguments...);
   const cudaError_t error = cudaGetLastError();
