@@ -41,6 +41,8 @@ struct LineSolverOptions {
   bool refactors = false;
   /// With "auto" lines are not cut in pieces (partition): a solve is one launch and has no workspace.
   bool whole_lines = false;
+  /// The entries of matrices in double were rounded to single precision: zero_pivot's default and sums of rows (singular) are judged in its units.
+  bool single_entries = false;
 };
 
 template <class Scalar, class Exec>
@@ -53,8 +55,8 @@ class Partition;
 ///     if (!solver.report().ok()) ...
 ///     solver.solve(exec, b.data(), x.data());
 ///
-/// Scalars: float, double, Kokkos::complex<double>. Spaces: Kokkos' default execution space and default host execution space.
-/// Copies share the factors, and the workspace of a solve where that has one: partition, and factor_and_solve() with thomas. Solves with such a solver and its copies
+/// Scalars: float, double, Kokkos::complex<double>, and Kokkos::complex<float>, which is solved in complex<double> (complex_float.hpp). Spaces: Kokkos' default execution space and default host execution space.
+/// Copies share the factors, and the workspace of a solve where that has one: partition, factor_and_solve() with thomas, and every solve of complex<float>. Solves with such a solver and its copies
 /// follow each other, on one stream; independent() makes one for another stream. All others may run at the same time. Matrices that lose their digits in one_pass or thomas are found when they are factored and, with
 /// algorithm auto, eliminated by orthogonal transformations (pivoted); otherwise they are reported (FactorStatus::unsound), never solved.
 template <class Scalar, class Exec = Kokkos::DefaultExecutionSpace>
@@ -109,10 +111,16 @@ public:
     virtual std::shared_ptr<const Implementation> independent(const Exec &exec) const                                                                                            = 0; ///< null: it may be shared
     virtual bool                                  solve_with(const Exec &exec, const bands_type &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const = 0;
     virtual bool                                  joins() const                                                                                                                  = 0;
+    virtual bool                                  idle() const                                                                                                                   = 0; ///< a solve does nothing
   };
 
 private:
   friend class Partition<Scalar, Exec>;
+  template <class, class>
+  friend class LineSolver; // that of complex<float>
+
+  void check_lines(const LineSet &in, const LineSet &out) const; ///< of a solve
+  void check_again(const bands_type &bands) const;               ///< of factor_and_solve()
 
   /// Lines that have the matrices of the lines [first, first + in.lines()) of those that were factored.
   void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known) const;
@@ -122,3 +130,5 @@ private:
 };
 
 } // namespace ribbon
+
+#include <ribbon/complex_float.hpp>

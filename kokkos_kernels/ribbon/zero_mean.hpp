@@ -60,7 +60,8 @@ public:
 
   /// Looks for matrices (block 1) whose rows, or those of a piece, sum to zero and, where there are any, replaces `bands` by ones in which the last
   /// of these rows is changed (shifted ones by one matrix per line). Works on the host. `report` tells where a matrix stays singular.
-  ZeroMean(const Exec &exec, const LineSet &lines, Input &bands, FactorReport &report) : lines_(lines.lines()), rows_(lines.rows), lower_(bands.kl()), upper_(bands.ku())
+  /// @param roundoff  unit of the entries
+  ZeroMean(const Exec &exec, const LineSet &lines, Input &bands, real_t<Scalar> roundoff, FactorReport &report) : lines_(lines.lines()), rows_(lines.rows), lower_(bands.kl()), upper_(bands.ku())
   {
     using Host              = Kokkos::DefaultHostExecutionSpace;
     const auto         host = to_host(bands);
@@ -68,7 +69,7 @@ public:
     std::vector<Piece> pieces;
     for (std::size_t c = 0; c < place.size(); ++c)
       for (const Piece &p : pieces_of(host, c)) {
-        if (!sums_to_zero(host, c, p)) continue;
+        if (!sums_to_zero(host, c, p, roundoff)) continue;
         if (place[c] < 0) place[c] = static_cast<int>(which.size()), which.push_back(static_cast<int>(c));
         pieces.push_back({place[c], p.begin, p.end});
       }
@@ -180,7 +181,7 @@ private:
   }
 
   /// Whether every row of a piece sums to zero, to rounding, and one is not all zeros.
-  bool sums_to_zero(const HostBands &bands, std::size_t c, const Piece &piece) const
+  bool sums_to_zero(const HostBands &bands, std::size_t c, const Piece &piece, real_t<Scalar> roundoff) const
   {
     real_t<Scalar> most = 0;
     for (std::int64_t i = piece.begin; i < piece.end; ++i) {
@@ -192,7 +193,7 @@ private:
         sum += a;
         largest = std::max(largest, magnitude(a));
       }
-      if (!(magnitude(sum) <= 4 * static_cast<real_t<Scalar>>(lower_ + upper_ + 1) * unit_roundoff<Scalar>() * largest)) return false;
+      if (!(magnitude(sum) <= 4 * static_cast<real_t<Scalar>>(lower_ + upper_ + 1) * roundoff * largest)) return false;
       most = std::max(most, largest);
     }
     return most > 0;

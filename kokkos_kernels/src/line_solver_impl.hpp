@@ -36,7 +36,7 @@ public:
     reach_    = std::max(1, bands.half_bandwidth());
     if (bands.half_bandwidth() == 0) bands_.periodic = false;
     if (options.singular == "zero_mean") {
-      zero_mean_ = ZeroMean<Scalar, Exec>(exec, lines, bands_, this->report);
+      zero_mean_ = ZeroMean<Scalar, Exec>(exec, lines, bands_, entry_eps(), this->report);
       if (!this->report.ok()) {
         bands_ = Input();
         return;
@@ -53,7 +53,7 @@ public:
 
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known, std::int64_t first) const override
   {
-    if (!algorithm_ || (!this->report.ok() && matrices_ == 1)) return;
+    if (idle()) return;
     const int *classes = class_of_line_.size() ? class_of_line_.data() + first : nullptr;
     if (options_.continued) algorithm_->solve_between(exec, b, in, x, out, classes, classified_, known);
     else if (first > 0 && !classes && matrices_ > 1) algorithm_->solve_lines(exec, first, b, in, x, out);
@@ -78,10 +78,12 @@ public:
   }
 
   bool joins() const override { return algorithm_ && algorithm_->joins(); }
+  bool idle() const override { return !algorithm_ || (!this->report.ok() && matrices_ == 1); }
 
 private:
-  /// Of pivots that count as zero, in Scalar's precision.
-  double tolerance() const { return static_cast<double>(options_.zero_pivot > 0 ? static_cast<Real>(options_.zero_pivot) : 100 * eps); }
+  /// Of pivots that count as zero, in Scalar's precision; the unit of roundoff of entries.
+  double tolerance() const { return static_cast<double>(options_.zero_pivot > 0 ? static_cast<Real>(options_.zero_pivot) : 100 * entry_eps()); }
+  Real   entry_eps() const { return options_.single_entries ? static_cast<Real>(unit_roundoff<float>()) : eps; }
   /// What the elimination of a candidate met.
   struct Pivots {
     double               smallest   = 1e300;

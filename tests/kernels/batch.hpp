@@ -25,8 +25,9 @@ Scalar random_scalar(std::mt19937_64 &g)
   std::uniform_real_distribution<double> u(-1, 1);
   if constexpr (std::is_floating_point_v<Scalar>) return static_cast<Scalar>(u(g));
   else {
-    const double re = u(g);
-    return Scalar(re, u(g));
+    using Real    = ribbon::real_t<Scalar>;
+    const Real re = static_cast<Real>(u(g));
+    return Scalar(re, static_cast<Real>(u(g)));
   }
 }
 

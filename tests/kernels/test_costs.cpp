@@ -137,6 +137,47 @@ TEST_F(Costs, ZeroMeanIsOneKernelMore)
   expect_kernels(2, {Exec(), ribbon::LineSet::interleaved(120, 50), to_device(bands), options}, "zero_mean");
 }
 
+// complex<float> is solved in complex<double>: two kernels more for every right-hand side, what is known beside pieces and new matrices besides. Copies share the workspace, independent() has its own.
+TEST_F(Costs, SinglePrecisionComplexIsTwoKernelsMore)
+{
+  using Scalar = Kokkos::complex<float>;
+  std::mt19937_64 g(1);
+  const auto      set    = ribbon::LineSet::interleaved(120, 50);
+  auto            values = random_system<Scalar>(g, 50, 120, 2, 2, 1, true);
+  assign(g, values, ribbon::Lhs::per_line, 50);
+  const auto bands = to_device(values);
+  for (const char *algorithm : {"auto", "one_pass", "thomas", "pivoted"})
+    for (bool in_place : {false, true}) expect_kernels<Scalar>(3, {Exec(), set, bands, {algorithm}}, algorithm, in_place);
+  for (const auto &[algorithm, kernels_in_double] : {std::tuple{"one_pass", 1}, {"thomas", 2}}) {
+    ribbon::LineSolverOptions options;
+    options.algorithm = algorithm, options.refactors = true;
+    const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, bands, options);
+    Kokkos::View<Scalar *, Memory>         b("b", static_cast<std::size_t>(3 * set.unknowns()));
+    const auto                             three = ribbon::LineSet::interleaved(120, 150);
+    expect_launches(kernels_in_double + 3, "factor_and_solve", [&] { solver.factor_and_solve(Exec(), bands, b.data(), b.data()); });
+    expect_launches(9, "three right-hand sides", [&] { solver.solve(Exec(), b.data(), three, b.data(), three); });
+    views           = 0;
+    const auto copy = solver;
+    EXPECT_EQ(views, 0) << "a copy shares the workspace";
+    const auto other = solver.independent(Exec());
+    EXPECT_GT(views, 0);
+    EXPECT_EQ(other.report().bytes, copy.report().bytes);
+    expect_launches(3, "independent", [&] { other.solve(Exec(), b.data(), b.data()); });
+  }
+  auto neumann = random_system<Scalar>(g, 1, 120, 1, 1, 1, true), pieces = random_system<Scalar>(g, 1, 120, 1, 1, 1, false);
+  for (std::size_t i = 0; i < 120; ++i) neumann.values(0, i, 1) = 2, neumann.values(0, i, 0) = neumann.values(0, i, 2) = -1;
+  ribbon::LineSolverOptions zero_mean, continued;
+  zero_mean.singular = "zero_mean", continued.algorithm = "one_pass", continued.continued = true;
+  expect_kernels<Scalar>(4, {Exec(), set, to_device(neumann), zero_mean}, "zero_mean");
+  const ribbon::LineSolver<Scalar, Exec> between(Exec(), set, to_device(pieces), continued);
+  Kokkos::View<Scalar *, Memory>         b("b", static_cast<std::size_t>(set.unknowns() + 50)), beside("beside", 100);
+  for (int stored : {0, 1}) {
+    ribbon::KnownRows<Scalar> known;
+    known.values = beside.data() + 50, known.lines = ribbon::LineSet::interleaved(0, 50), known.stored = stored;
+    expect_launches(4 + stored, "between known rows", [&] { between.solve(Exec(), b.data(), set, b.data(), set, known); });
+  }
+}
+
 // As the head of partition.hpp states.
 TEST_F(Costs, APartitionedSolveIsAStatedNumberOfKernels)
 {

@@ -65,6 +65,7 @@ TEST(Determinants, OfEveryMatrix)
         expect_determinants<double>(lhs, n, 1, 1, 3, periodic);
         expect_determinants<float>(lhs, n, 2, 2, 1, periodic);
         expect_determinants<Kokkos::complex<double>>(lhs, n, 1, 2, 1, periodic);
+        expect_determinants<Kokkos::complex<float>>(lhs, n, 1, 1, 2, periodic);
       }
 }
 

@@ -74,6 +74,7 @@ TEST(LineResiduals, LargestNumbersAreThoseOfTheReference)
   compare_with_reference<float>();
   compare_with_reference<double>();
   compare_with_reference<Kokkos::complex<double>>();
+  compare_with_reference<Kokkos::complex<float>>();
 }
 
 TEST(LineResiduals, PackedLinesAreLookedAtOneByOne)

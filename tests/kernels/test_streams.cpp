@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <type_traits>
 
 using namespace test;
 
@@ -12,27 +14,28 @@ namespace {
 
 #define OK(call) ASSERT_EQ(call, cudaSuccess) << #call
 
+template <class Scalar>
 struct Problem {
   std::string                      what;
-  ribbon::Bands<double, Memory>    bands;
-  ribbon::LineSolver<double, Exec> solver;
+  ribbon::Bands<Scalar, Memory>    bands;
+  ribbon::LineSolver<Scalar, Exec> solver;
   bool                             again; ///< factor_and_solve
-  Kokkos::View<double *, Memory>   b, x;
-  std::vector<double>              expected;
+  Kokkos::View<Scalar *, Memory>   b, x;
+  std::vector<Scalar>              expected;
 
-  Problem(const std::string &name, const ribbon::LineSet &set, const ribbon::Bands<double, Kokkos::HostSpace> &host, const ribbon::LineSolverOptions &options)
+  Problem(const std::string &name, const ribbon::LineSet &set, const ribbon::Bands<Scalar, Kokkos::HostSpace> &host, const ribbon::LineSolverOptions &options)
       : what(name), bands(to_device(host)), again(options.refactors)
   {
     std::mt19937_64 g(3);
-    solver = ribbon::LineSolver<double, Exec>(Exec(), set, bands, options);
+    solver = ribbon::LineSolver<Scalar, Exec>(Exec(), set, bands, options);
     if (!solver.report().ok()) ADD_FAILURE() << what << ": " << solver.report().reason;
     b = decltype(b)("test::b", static_cast<std::size_t>(set.unknowns())), x = decltype(x)("test::x", static_cast<std::size_t>(set.unknowns()));
     const auto mirror = Kokkos::create_mirror_view(b);
-    for (std::size_t k = 0; k < mirror.extent(0); ++k) mirror(k) = random_scalar<double>(g);
+    for (std::size_t k = 0; k < mirror.extent(0); ++k) mirror(k) = random_scalar<Scalar>(g);
     Kokkos::deep_copy(b, mirror);
     solve(Exec());
     expected = result();
-    Kokkos::deep_copy(x, 0.0);
+    Kokkos::deep_copy(x, Scalar(0));
   }
   /// Random dominant bands, periodic.
   Problem(const std::string &algorithm, ribbon::Lhs lhs, int h, std::int64_t n, int block = 1, bool contiguous = false)
@@ -40,30 +43,30 @@ struct Problem {
                 (contiguous ? ribbon::LineSet::contiguous(n, 64) : ribbon::LineSet::interleaved(n, 64)).with_components(block), random(lhs, h, n, block), {algorithm})
   {
   }
-  static ribbon::Bands<double, Kokkos::HostSpace> random(ribbon::Lhs lhs, int h, std::int64_t n, int block)
+  static ribbon::Bands<Scalar, Kokkos::HostSpace> random(ribbon::Lhs lhs, int h, std::int64_t n, int block)
   {
     std::mt19937_64 g(3);
-    auto            host = random_system<double>(g, matrices_for(lhs, 64), n, h, h, block, true);
+    auto            host = random_system<Scalar>(g, matrices_for(lhs, 64), n, h, h, block, true);
     assign(g, host, lhs, 64);
     return host;
   }
   void solve(const Exec &exec) const { solve(exec, solver, x); }
-  void solve(const Exec &exec, const ribbon::LineSolver<double, Exec> &by, const Kokkos::View<double *, Memory> &to) const
+  void solve(const Exec &exec, const ribbon::LineSolver<Scalar, Exec> &by, const Kokkos::View<Scalar *, Memory> &to) const
   {
     again ? by.factor_and_solve(exec, bands, b.data(), to.data()) : by.solve(exec, b.data(), to.data());
   }
-  std::vector<double> result() const
+  std::vector<Scalar> result() const
   {
     Kokkos::fence();
     const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
-    return std::vector<double>(host.data(), host.data() + host.extent(0));
+    return std::vector<Scalar>(host.data(), host.data() + host.extent(0));
   }
 };
 
-std::vector<Problem> problems()
+std::vector<Problem<double>> problems()
 {
   using ribbon::Lhs;
-  std::vector<Problem> all;
+  std::vector<Problem<double>> all;
   for (int h : {1, 2, 3})
     for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
       for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
@@ -82,7 +85,21 @@ std::vector<Problem> problems()
   zero_mean.singular = "zero_mean";
   all.emplace_back("zero_mean", ribbon::LineSet::interleaved(200, 64), toeplitz(200, {-1, 2, -1}, true), zero_mean);
   refactors.algorithm = "thomas", refactors.refactors = true;
-  for (int h : {1, 3}) all.emplace_back("factor_and_solve, h " + std::to_string(h), ribbon::LineSet::interleaved(200, 64), Problem::random(Lhs::per_line, h, 200, 1), refactors);
+  for (int h : {1, 3}) all.emplace_back("factor_and_solve, h " + std::to_string(h), ribbon::LineSet::interleaved(200, 64), Problem<double>::random(Lhs::per_line, h, 200, 1), refactors);
+  return all;
+}
+
+/// In single precision and complex, where every solve has a workspace.
+std::vector<Problem<Kokkos::complex<float>>> complex_problems()
+{
+  using ribbon::Lhs;
+  std::vector<Problem<Kokkos::complex<float>>> all;
+  ribbon::LineSolverOptions                    refactors;
+  refactors.algorithm = "one_pass", refactors.refactors = true;
+  for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted}) all.emplace_back("auto", lhs, 2, 200);
+  all.emplace_back("one_pass", Lhs::shared, 1, 100, 2, true);
+  all.emplace_back("partition", Lhs::shared, 1, 5000);
+  for (auto lhs : {Lhs::per_line, Lhs::shifted}) all.emplace_back("factor_and_solve", ribbon::LineSet::interleaved(200, 64), Problem<Kokkos::complex<float>>::random(lhs, 2, 200, 1), refactors);
   return all;
 }
 
@@ -92,8 +109,7 @@ TEST(Streams, ASolveIsCapturedInAGraph)
   OK(cudaStreamCreate(&stream));
   {
     const Kokkos::Cuda exec(stream);
-    const auto         all = problems();
-    for (const auto &p : all) {
+    const auto         expect_captured = [&](const auto &p) {
       SCOPED_TRACE(p.what);
       cudaGraph_t     graph = nullptr;
       cudaGraphExec_t runs;
@@ -107,19 +123,21 @@ TEST(Streams, ASolveIsCapturedInAGraph)
       if (cudaStreamEndCapture(stream, &graph) != cudaSuccess || !waited.empty()) {
         cudaGetLastError();
         ADD_FAILURE() << "not captured " << waited;
-        continue;
+        return;
       }
       EXPECT_TRUE(p.result() != p.expected) << "it ran while it was captured";
       OK(cudaGraphInstantiate(&runs, graph, 0));
       for (int k = 0; k < 2; ++k) { // joined pieces have two buffers, in turn
-        Kokkos::deep_copy(p.x, 0.0);
+        Kokkos::deep_copy(p.x, 0);
         OK(cudaGraphLaunch(runs, stream));
         OK(cudaStreamSynchronize(stream));
         EXPECT_TRUE(p.result() == p.expected) << "replay " << k;
       }
       OK(cudaGraphExecDestroy(runs));
       OK(cudaGraphDestroy(graph));
-    }
+    };
+    for (const auto &p : problems()) expect_captured(p);
+    for (const auto &p : complex_problems()) expect_captured(p);
   }
   OK(cudaStreamDestroy(stream));
 }
@@ -138,14 +156,14 @@ TEST(Streams, ASolveWaitsForNoOtherStream)
   OK(cudaStreamCreateWithFlags(&idle, cudaStreamNonBlocking));
   OK(cudaMallocHost(&flag, sizeof(int)));
   {
-    const auto all = problems();
-    for (const auto &p : all) {
+    const auto expect_no_wait = [&](const auto &p) {
       SCOPED_TRACE(p.what);
       *flag = 0;
       {
-        const Kokkos::Cuda  on_busy(busy), on_idle(idle);
-        const std::size_t   bytes = p.expected.size() * sizeof(double);
-        std::vector<double> early(p.expected.size());
+        const Kokkos::Cuda on_busy(busy), on_idle(idle);
+        auto               early = p.expected;
+        const std::size_t  bytes = early.size() * sizeof(early[0]);
+        std::fill(early.begin(), early.end(), std::decay_t<decltype(early[0])>(0));
         wait_for<<<1, 1, 0, busy>>>(flag);
         p.solve(on_idle);
         OK(cudaMemcpyAsync(early.data(), p.x.data(), bytes, cudaMemcpyDeviceToHost, idle));
@@ -155,7 +173,9 @@ TEST(Streams, ASolveWaitsForNoOtherStream)
         *flag = 1;
         OK(cudaStreamSynchronize(busy));
       }
-    }
+    };
+    for (const auto &p : problems()) expect_no_wait(p);
+    for (const auto &p : complex_problems()) expect_no_wait(p);
   }
   OK(cudaFreeHost(flag));
   OK(cudaStreamDestroy(busy));
@@ -168,18 +188,19 @@ TEST(Streams, IndependentSolversRunAtTheSameTime)
   cudaStream_t streams[2];
   for (auto &stream : streams) OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   {
-    const auto         all = problems();
     const Kokkos::Cuda one(streams[0]), two(streams[1]);
-    for (const auto &p : all) {
+    const auto         expect_independent = [&](const auto &p) {
       SCOPED_TRACE(p.what);
-      const auto                     other = p.solver.independent(two);
-      Kokkos::View<double *, Memory> y("test::y", p.x.extent(0));
+      const auto                         other = p.solver.independent(two);
+      std::remove_const_t<decltype(p.x)> y("test::y", p.x.extent(0));
       Kokkos::fence();
       for (int k = 0; k < 20; ++k) p.solve(one), p.solve(two, other, y);
       EXPECT_TRUE(p.result() == p.expected);
       Kokkos::deep_copy(p.x, y);
       EXPECT_TRUE(p.result() == p.expected);
-    }
+    };
+    for (const auto &p : problems()) expect_independent(p);
+    for (const auto &p : complex_problems()) expect_independent(p);
   }
   for (auto &stream : streams) OK(cudaStreamDestroy(stream));
 }

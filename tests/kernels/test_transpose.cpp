@@ -27,7 +27,7 @@ ribbon::Bands<Scalar, Kokkos::HostSpace> batch(std::mt19937_64 &g, const System 
   assign(g, bands, lhs, lines);
   if constexpr (!std::is_floating_point_v<Scalar>)
     for (std::size_t l = 0; l < bands.alpha.extent(0); ++l) {
-      const double t     = static_cast<double>(l) + 1;
+      const auto   t     = static_cast<ribbon::real_t<Scalar>>(l) + 1;
       const Scalar phase = {std::cos(t), std::sin(t)};
       bands.alpha(l) *= phase, bands.beta(l) *= phase;
     }
@@ -89,7 +89,7 @@ TEST(TransposedBands, AreSolvedAsTheTransposeAndTheConjugateTranspose)
             const bool contiguous = n % 4 == 1;
             check<double>(s, lhs, contiguous, n, algorithm, conjugated);
             check<Kokkos::complex<double>>(s, lhs, contiguous, n, algorithm, conjugated);
-            if (n == 41) check<float>(s, lhs, contiguous, n, algorithm, conjugated);
+            if (n == 41) check<float>(s, lhs, contiguous, n, algorithm, conjugated), check<Kokkos::complex<float>>(s, lhs, contiguous, n, algorithm, conjugated);
           }
 }
 
