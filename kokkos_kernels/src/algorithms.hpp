@@ -56,6 +56,10 @@ Made<Scalar, Exec> make_pivoted_one_pass(const Exec &exec, const LineSet &lines,
 template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot &pivot, std::string &why);
 
+/// The same for all other systems; no pivots are looked at.
+template <class Scalar, class Exec, int K, int B>
+Made<Scalar, Exec> make_one_pass_wide(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, std::string &why);
+
 /// thomas, unrolled, for K <= 2: a few matrices, or one per line, `refactors` as LineSolverOptions has it.
 template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool staged, PivotWatch &watch);

@@ -2,7 +2,7 @@
 /// @file banded_system.hpp  The kernels of one system (K, B); included by the files that instantiate them.
 #pragma once
 
-#include "algorithms.hpp"
+#include "in_flight_algorithm.hpp"
 
 #include <ribbon/algorithm/one_pass_per_line_plan.hpp>
 #include <ribbon/algorithm/one_pass_plan.hpp>
@@ -73,35 +73,10 @@ Made<Scalar, Exec> make_pivoted_one_pass(const Exec &exec, const LineSet &lines,
 }
 
 template <class Scalar, class Exec, int K>
-struct OnePassPerLineAlgorithm final : Algorithm<Scalar, Exec> {
-  using Input = Bands<Scalar, typename Exec::memory_space>;
-  OnePassPerLine<Scalar, Exec, K> plan;
-
-  OnePassPerLineAlgorithm(const Exec &exec, const Input &bands, const OnePassShape &shape) : plan(exec, bands, shape)
-  {
-    this->name  = "one_pass in flight";
-    this->bytes = plan.bytes();
-  }
-  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
-  void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { plan.solve_lines(exec, first, b, in, x, out); }
-  bool solve_with(const Exec &exec, const Input &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override
-  {
-    if (bands.block != 1 || bands.half_bandwidth() > K || bands.periodic != plan.shape().ring) return false;
-    plan.solve(exec, bands, b, in, x, out);
-    return true;
-  }
-};
-
-template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot &pivot, std::string &why)
 {
-  using Algorithm  = OnePassPerLineAlgorithm<Scalar, Exec, K>;
-  const auto shape = OnePassPerLine<Scalar, Exec, K>::choose(exec, lines, bands.periodic, bands.lhs == Lhs::shifted, options.rows_per_thread, options.lines_per_team);
-  if (shape.split.chunks == 0) {
-    why = "lines of " + std::to_string(lines.rows) + " rows " + (lines.rows < K ? "are too short" : "do not fit the scratch of a team");
-    return nullptr;
-  }
-  auto made = std::make_unique<Algorithm>(exec, bands, shape);
+  auto made = made_in_flight<Scalar, Exec, K, 1, OnePassPerLine<Scalar, Exec, K>>(exec, lines, bands, options, why);
+  if (!made) return nullptr;
   made->plan.share_elimination(exec, lines, options.rows_per_thread, options.lines_per_team);
   const auto found = made->plan.smallest_pivot(exec, static_cast<real_t<Scalar>>(pivot.tolerance));
   pivot            = {pivot.tolerance, static_cast<double>(found.val), found.loc / lines.rows, found.loc % lines.rows};

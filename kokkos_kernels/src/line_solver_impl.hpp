@@ -5,6 +5,7 @@
 #include "algorithms.hpp"
 #include "cyclic_reductions.hpp"
 #include "host_matrices.hpp"
+#include "in_flight.hpp"
 #include "looped_and_partition.hpp"
 #include "measured_choice.hpp"
 
@@ -347,10 +348,8 @@ private:
     const bool        ring_too_short = bands_.periodic && lines_.rows < 2 * reach_;
     const std::string reason         = automatic() ? bands_.lhs == Lhs::shifted ? "one matrix per line, made of two" : "one matrix per line" : "asked for";
     const Make        one_pass       = [&](Pivots &p, std::string &why) {
-      DevicePivot        found{tolerance()};
-      Made<Scalar, Exec> made;
-      if (unrolled) made = reach_ == 1 ? make_one_pass_per_line<Scalar, Exec, 1>(exec_, lines_, bands_, options_, found, why) : make_one_pass_per_line<Scalar, Exec, 2>(exec_, lines_, bands_, options_, found, why);
-      else why = "no kernel for " + system() + " with one matrix per line";
+      DevicePivot found{tolerance()};
+      auto        made = make_in_flight<Scalar, Exec>(exec_, lines_, bands_, options_, found, why);
       if (made) placed(p, found.smallest, found.line, found.row);
       return made;
     };

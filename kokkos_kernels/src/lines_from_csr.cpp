@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <ribbon/lines_from_csr.hpp>
 
+#include "any_numbers.hpp"
 #include "instantiate.hpp"
 
 #include <algorithm>
@@ -102,19 +103,29 @@ struct CouplingsReducer {
   }
 };
 
-template <class Scalar>
+/// A CsrMatrix for kernels that look at it: of any index and any scalar.
+struct CsrNumbers {
+  AnyIndices         row_begin, column;
+  detail::AnyNumbers value;
+  template <class Scalar, class Index>
+  explicit CsrNumbers(const CsrMatrix<Scalar, Index> &A) : row_begin{A.row_begin, sizeof(Index) == 8}, column{A.column, sizeof(Index) == 8}, value(A.value)
+  {
+  }
+};
+
 struct CouplingsKernel {
-  AnyCsrMatrix<Scalar> A;
+  CsrNumbers           A;
   LinePlaces           lines;
   KOKKOS_FUNCTION void operator()(const std::int64_t k, CouplingsReducer &r) const
   {
-    const RowOnLines row(lines, k);
-    bool             has_diagonal = false;
-    Scalar           sum(0);
-    real_t<Scalar>   largest = 0;
+    const RowOnLines        row(lines, k);
+    bool                    has_diagonal = false;
+    Kokkos::complex<double> sum(0);
+    double                  largest = 0;
     for (std::int64_t e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
-      const std::int64_t column   = A.column[e];
-      const bool         diagonal = column == k, zero = A.value[e] == Scalar(0);
+      const std::int64_t column        = A.column[e];
+      const double       size_of_entry = A.value.size(e);
+      const bool         diagonal = column == k, zero = size_of_entry == 0;
       const Entry        entry = row.to(column);
       const int          size  = entry.distance < 0 ? -entry.distance : entry.distance;
       has_diagonal             = has_diagonal || diagonal;
@@ -123,9 +134,9 @@ struct CouplingsKernel {
         if (!zero) r.across = 1;
         continue;
       }
-      if (!is_finite(magnitude(A.value[e]))) r.not_finite = CouplingsReducer::smaller(r.not_finite, k);
+      if (!is_finite(size_of_entry)) r.not_finite = CouplingsReducer::smaller(r.not_finite, k);
       sum += A.value[e];
-      largest = magnitude(A.value[e]) > largest ? magnitude(A.value[e]) : largest;
+      largest = size_of_entry > largest ? size_of_entry : largest;
       if (!zero && row.other_component(column)) r.component = CouplingsReducer::smaller(r.component, k);
       if (entry.same) continue;
       ++r.entries;
@@ -135,16 +146,16 @@ struct CouplingsKernel {
       r.bandwidth = CouplingsReducer::larger(r.bandwidth, size);
       if (entry.wrapped) r.periodic = 1;
     }
-    if (magnitude(sum) <= 100 * unit_roundoff<Scalar>() * largest) r.zero_sums = 1;
+    if (magnitude(sum) <= 100 * A.value.roundoff() * largest) r.zero_sums = 1;
     if (!has_diagonal) r.no_diagonal = CouplingsReducer::smaller(r.no_diagonal, k);
   }
   /// Whether a place, too far along the line to count, is on it.
   KOKKOS_INLINE_FUNCTION bool on_line(std::int64_t other, const RowOnLines &row) const { return place_of(lines.lines, other).line == row.place.line && lines.same_line(row.k, other); }
 };
 
-template <class Scalar, class Memory>
+template <class Memory>
 struct StrengthKernel {
-  AnyCsrMatrix<Scalar>                 A;
+  CsrNumbers                           A;
   LinePlaces                           lines;
   Kokkos::View<std::int64_t *, Memory> histogram;
   KOKKOS_FUNCTION void                 operator()(const std::int64_t k) const
@@ -152,7 +163,7 @@ struct StrengthKernel {
     const RowOnLines row(lines, k);
     double           along = lines.outside ? lines.outside[k] : 0, diagonal = 0, off = along;
     for (std::int64_t e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
-      const double a = static_cast<double>(magnitude(A.value[e]));
+      const double a = A.value.size(e);
       if (A.column[e] == k) {
         diagonal = a;
         continue;
@@ -181,9 +192,8 @@ struct PreferenceReducer {
 };
 
 /// Counts rows that couple along some of the sets of lines at all, and those that couple along the other one `factor` times as strongly as along each of the `count` first.
-template <class Scalar>
 struct PreferenceKernel {
-  AnyCsrMatrix<Scalar>   A;
+  CsrNumbers             A;
   LinePlaces             lines[2], other_lines;
   int                    count;
   double                 factor;
@@ -192,7 +202,7 @@ struct PreferenceKernel {
     const RowOnLines row(places, k);
     double           sum = places.outside ? places.outside[k] : 0;
     for (std::int64_t e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e)
-      if (row.to(A.column[e]).distance != 0) sum += static_cast<double>(magnitude(A.value[e]));
+      if (row.to(A.column[e]).distance != 0) sum += A.value.size(e);
     return sum;
   }
   KOKKOS_FUNCTION void operator()(const std::int64_t k, PreferenceReducer &r) const
@@ -268,7 +278,7 @@ template <class Scalar, class Index, class Exec>
 LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines)
 {
   CouplingsReducer r;
-  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, A.rows), CouplingsKernel<Scalar>{AnyCsrMatrix<Scalar>(A), lines}, Kokkos::Sum<CouplingsReducer>(r));
+  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, A.rows), CouplingsKernel{CsrNumbers(A), lines}, Kokkos::Sum<CouplingsReducer>(r));
   exec.fence();
   auto at = [](std::int64_t row) { return row == none ? -1 : row; };
   return {
@@ -280,7 +290,7 @@ std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<S
 {
   using Memory = typename Exec::memory_space;
   Kokkos::View<std::int64_t *, Memory> histogram("ribbon::strength_histogram", strength_bins);
-  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, A.rows), StrengthKernel<Scalar, Memory>{AnyCsrMatrix<Scalar>(A), lines, histogram});
+  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, A.rows), StrengthKernel<Memory>{CsrNumbers(A), lines, histogram});
   exec.fence();
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, histogram);
   return std::vector<std::int64_t>(host.data(), host.data() + strength_bins);
@@ -289,8 +299,8 @@ std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<S
 template <class Scalar, class Index, class Exec>
 LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor)
 {
-  PreferenceReducer        r;
-  PreferenceKernel<Scalar> kernel{AnyCsrMatrix<Scalar>(A), {}, other_lines, static_cast<int>(lines.size()), factor};
+  PreferenceReducer r;
+  PreferenceKernel  kernel{CsrNumbers(A), {}, other_lines, static_cast<int>(lines.size()), factor};
   if (lines.empty() || lines.size() > 2) throw std::invalid_argument("ribbon::line_preference: one or two sets of lines beside the other one, not " + std::to_string(lines.size()));
   std::copy(lines.begin(), lines.end(), kernel.lines);
   if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_preference", indices(exec, A.rows), kernel, Kokkos::Sum<PreferenceReducer>(r));

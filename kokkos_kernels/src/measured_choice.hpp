@@ -11,12 +11,23 @@
 
 namespace ribbon::detail {
 
-/// Whether there is a kernel that eliminates matrices of their own in flight, for lines that leave a team room for several.
+/// Whether auto takes wide bands and blocks that have matrices of their own in flight. Not before that was measured: true lets the table and the rules for tridiagonal and pentadiagonal lines decide.
+inline constexpr bool wide_in_flight = false;
+
+/// Whether auto has a kernel that eliminates matrices of their own in flight.
+template <class Scalar, class Memory>
+bool eliminates_in_flight(const Bands<Scalar, Memory> &bands)
+{
+  const int K = std::max(1, bands.half_bandwidth());
+  return (K <= 2 && bands.block == 1) || (wide_in_flight && with_system<Scalar>(K, bands.block, [](auto, auto) {}));
+}
+
+/// The same for lines that leave a team room for several.
 template <class Scalar, class Memory>
 bool in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
-  const std::int64_t bytes = lines.rows * (1 + 2 * bands.half_bandwidth()) * static_cast<std::int64_t>(sizeof(Scalar)); // of a line in scratch
-  return bands.half_bandwidth() <= 2 && bands.block == 1 && 2 * bytes <= static_cast<std::int64_t>(device::scratch_limit(typename Memory::execution_space()));
+  const std::int64_t bytes = lines.rows * (1 + 2 * bands.half_bandwidth()) * bands.block * bands.block * static_cast<std::int64_t>(sizeof(Scalar)); // of a line in scratch
+  return eliminates_in_flight(bands) && 2 * bytes <= static_cast<std::int64_t>(device::scratch_limit(typename Memory::execution_space()));
 }
 
 /// What was fastest for a large batch of such lines. Matrices of their own that are too few for thomas to fill a device go to one_pass.
@@ -31,7 +42,8 @@ choice::Algorithm measured_fastest(const LineSet &lines, const Bands<Scalar, Mem
   if (own && in_flight(lines, bands) && lines.lines() < 32768) return choice::Algorithm::one_pass; // thomas has one thread per line
   if (own) {
     const auto measured = of(bands.lhs == Lhs::per_line ? Source::per_line : Source::shifted);
-    const bool filled   = lines.lines() * bands.half_bandwidth() >= 131072; // by thomas, which moves less than partition; the table's longest lines are fewer
+    if (measured == choice::Algorithm::one_pass && !eliminates_in_flight(bands)) return choice::Algorithm::thomas;
+    const bool filled = lines.lines() * bands.half_bandwidth() >= 131072; // by thomas, which moves less than partition; the table's longest lines are fewer
     return measured == choice::Algorithm::partition && filled ? choice::Algorithm::thomas : measured;
   }
   const auto constant = of(Source::constant), general = of(Source::general);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <ribbon/lines_from_csr.hpp>
 
+#include "any_numbers.hpp"
 #include "instantiate.hpp"
 
 #include <cmath>
@@ -18,49 +19,57 @@ KOKKOS_INLINE_FUNCTION std::uint64_t mix(std::uint64_t h, std::uint64_t k)
   h *= 0xff51afd7ed558ccdull;
   return h ^ (h >> 32);
 }
-template <class Real>
-KOKKOS_INLINE_FUNCTION std::uint64_t bits_of(Real a)
+KOKKOS_INLINE_FUNCTION std::uint64_t bits_of(double a)
 {
-  const double  d    = static_cast<double>(a + Real(0)); // -0 and 0 are the same number
+  const double  d    = a + 0.0; // -0 and 0 are the same number
   std::uint64_t u    = 0;
   const char   *from = reinterpret_cast<const char *>(&d);
   char         *to   = reinterpret_cast<char *>(&u);
   for (int k = 0; k < 8; ++k) to[k] = from[k];
   return u;
 }
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION std::uint64_t hash_of(std::uint64_t h, const Scalar &a)
-{
-  if constexpr (std::is_floating_point_v<Scalar>) return mix(h, bits_of(a));
-  else return mix(mix(h, bits_of(a.real())), bits_of(a.imag()));
-}
+/// The numbers of Bands, of any scalar.
+struct Values {
+  detail::AnyNumbers numbers;
+  std::int64_t       matrices, rows, entries, row_stride, entry_stride;
+  template <class View>
+  explicit Values(const View &view)
+      : numbers(view.data()), matrices(static_cast<std::int64_t>(view.extent(0))), rows(static_cast<std::int64_t>(view.extent(1))), entries(static_cast<std::int64_t>(view.extent(2))),
+        row_stride(static_cast<std::int64_t>(view.stride_1())), entry_stride(static_cast<std::int64_t>(view.stride_2()))
+  {
+  }
+  KOKKOS_FUNCTION std::int64_t at(std::int64_t l, std::int64_t i, std::int64_t d) const { return l + i * row_stride + d * entry_stride; }
+  KOKKOS_FUNCTION std::uint64_t hash(std::uint64_t h, std::int64_t k) const
+  {
+    const auto a = numbers[k];
+    h            = mix(h, bits_of(a.real()));
+    return numbers.is_complex() ? mix(h, bits_of(a.imag())) : h;
+  }
+  /// Largest entry of row i of matrix l.
+  KOKKOS_FUNCTION double largest(std::int64_t l, std::int64_t i) const
+  {
+    double most = 0;
+    for (std::int64_t d = 0; d < entries; ++d) {
+      const double size = numbers.size(at(l, i, d));
+      most              = size > most ? size : most;
+    }
+    return most;
+  }
+};
 
 /// A weight in [-1, 1).
 KOKKOS_INLINE_FUNCTION double weight(std::uint64_t key)
 {
   return static_cast<double>(mix(key, key * 0x94d049bb133111ebull) >> 11) * (2.0 / 9007199254740992.0) - 1.0;
 }
-template <class Scalar>
-KOKKOS_INLINE_FUNCTION double weigh(std::uint64_t key, const Scalar &a, double scale)
+KOKKOS_INLINE_FUNCTION double weigh(std::uint64_t key, const Kokkos::complex<double> &a, double scale)
 {
-  if constexpr (std::is_floating_point_v<Scalar>) return weight(2 * key) * static_cast<double>(a) / scale;
-  else return (weight(2 * key) * static_cast<double>(a.real()) + weight(2 * key + 1) * static_cast<double>(a.imag())) / scale;
-}
-/// Largest entry of row i of matrix l.
-template <class Values>
-KOKKOS_INLINE_FUNCTION auto largest_of(const Values &values, std::int64_t l, std::size_t i)
-{
-  real_t<typename Values::non_const_value_type> largest = 0;
-  for (std::size_t d = 0; d < values.extent(2); ++d) {
-    const auto size = magnitude(values(l, i, d));
-    largest         = size > largest ? size : largest;
-  }
-  return largest;
+  return (weight(2 * key) * a.real() + (a.imag() == 0 ? 0 : weight(2 * key + 1) * a.imag())) / scale;
 }
 
 /// A number for every matrix: equal matrices have equal ones, different ones most likely different ones. `near`: a weighted sum, so that matrices that
 /// nearly agree have numbers that nearly agree (largest_gap()), as the bits of a double.
-template <class Values, class Memory>
+template <class Memory>
 struct HashKernel {
   Values                                values;
   Kokkos::View<std::uint64_t *, Memory> hash;
@@ -69,14 +78,15 @@ struct HashKernel {
   {
     std::uint64_t h   = 0;
     double        sum = 0;
-    for (std::size_t i = 0; i < values.extent(1); ++i) {
-      const double        largest = near ? static_cast<double>(largest_of(values, l, i)) : 0;
-      const std::uint64_t key     = i * (values.extent(2) + 1);
-      for (std::size_t d = 0; d < values.extent(2); ++d) {
-        if (!near) h = hash_of(h, values(l, i, d));
-        else if (values(l, i, d) != typename Values::non_const_value_type(0)) sum += weigh(key + d, values(l, i, d), largest);
+    for (std::int64_t i = 0; i < values.rows; ++i) {
+      const double        largest = near ? values.largest(l, i) : 0;
+      const std::uint64_t key     = static_cast<std::uint64_t>(i * (values.entries + 1));
+      for (std::int64_t d = 0; d < values.entries; ++d) {
+        const std::int64_t k = values.at(l, i, d);
+        if (!near) h = values.hash(h, k);
+        else if (values.numbers.size(k) != 0) sum += weigh(key + static_cast<std::uint64_t>(d), values.numbers[k], largest);
       }
-      if (largest > 0) sum += weight(2 * (key + values.extent(2))) * log2(largest);
+      if (largest > 0) sum += weight(2 * (key + static_cast<std::uint64_t>(values.entries))) * log2(largest);
     }
     hash(l) = near ? bits_of(sum) : h;
   }
@@ -89,36 +99,39 @@ double largest_gap(std::size_t rows, std::size_t entries, double tolerance)
 }
 
 /// Counts lines that differ from the representative of their class, because the hashes were equal all the same, and takes them out: class -1.
-template <class Values, class Memory>
+template <class Memory>
 struct CompareKernel {
-  using Real = real_t<typename Values::non_const_value_type>;
   Values                      values;
   Kokkos::View<int *, Memory> class_of_line, representative;
-  Real                        tolerance;
+  double                      tolerance;
   KOKKOS_FUNCTION void        operator()(const std::int64_t l, std::int64_t &different) const
   {
     const int c = class_of_line(l), r = c < 0 ? 0 : representative(c);
     if (c < 0 || (r == l && tolerance > 0)) return;
-    for (std::size_t i = 0; i < values.extent(1); ++i) {
-      const Real most = tolerance > 0 ? tolerance * largest_of(values, r, i) : Real(0);
-      for (std::size_t d = 0; d < values.extent(2); ++d)
-        if (!(values(l, i, d) == values(r, i, d)) && !(magnitude(values(l, i, d) - values(r, i, d)) <= most)) {
+    for (std::int64_t i = 0; i < values.rows; ++i) {
+      const double most = tolerance > 0 ? tolerance * values.largest(r, i) : 0;
+      for (std::int64_t d = 0; d < values.entries; ++d) {
+        const auto mine = values.numbers[values.at(l, i, d)], its = values.numbers[values.at(r, i, d)];
+        if (!(mine == its) && !(magnitude(mine - its) <= most)) {
           ++different;
           class_of_line(l) = -1;
           return;
         }
+      }
     }
   }
 };
 
-template <class Values, class Memory>
+template <class Memory>
 struct GatherKernel {
-  Values                      from, to;
+  Values                      from;
+  void                       *to;
+  std::int64_t                classes;
   Kokkos::View<int *, Memory> representative;
   KOKKOS_FUNCTION void        operator()(const std::int64_t k) const
   {
-    const std::int64_t c = k % static_cast<std::int64_t>(to.extent(0)), i = k / static_cast<std::int64_t>(to.extent(0));
-    for (std::size_t d = 0; d < from.extent(2); ++d) to(c, i, d) = from(representative(c), i, d);
+    const std::int64_t c = k % classes, i = k / classes;
+    for (std::int64_t d = 0; d < from.entries; ++d) from.numbers.copy(from.at(representative(c), i, d), to, c + classes * (i + from.rows * d));
   }
 };
 
@@ -185,13 +198,12 @@ template <class Scalar, class Exec>
 SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t most, double tolerance)
 {
   using Memory  = typename Exec::memory_space;
-  using Values  = typename Bands<Scalar, Memory>::values_type;
   using Classes = Kokkos::View<int *, Memory>;
   SharingResult      result;
   const std::int64_t lines = static_cast<std::int64_t>(bands.values.extent(0));
   if (lines == 0) return result;
   const auto hash = allocate<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash", static_cast<std::size_t>(lines));
-  Kokkos::parallel_for("ribbon::hash", indices(exec, lines), HashKernel<Values, Memory>{bands.values, hash, tolerance > 0});
+  Kokkos::parallel_for("ribbon::hash", indices(exec, lines), HashKernel<Memory>{Values(bands.values), hash, tolerance > 0});
   exec.fence();
   const auto       host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, hash);
   std::vector<int> first_line, class_of;
@@ -199,19 +211,19 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   const auto       compare = [&] {
     classes = upload(exec, "ribbon::class_of_line", class_of), representative = upload(exec, "ribbon::representative", first_line);
     std::int64_t different = 0;
-    Kokkos::parallel_reduce("ribbon::compare", indices(exec, lines), CompareKernel<Values, Memory>{bands.values, classes, representative, static_cast<real_t<Scalar>>(tolerance)}, Kokkos::Sum<std::int64_t>(different));
+    Kokkos::parallel_reduce("ribbon::compare", indices(exec, lines), CompareKernel<Memory>{Values(bands.values), classes, representative, tolerance}, Kokkos::Sum<std::int64_t>(different));
     exec.fence();
     return different;
   };
   if (tolerance > 0) {
     if (!classes_of_near(host, largest_gap(bands.values.extent(1), bands.values.extent(2), tolerance), most, compare, first_line, class_of, classes, result)) return result;
   } else if (!classes_of_equal(host, most, first_line, class_of, result) || compare() > 0) return result; // NaN, or two matrices with one hash: keep a matrix per line
-  const auto distinct = allocate<Values>(exec, "ribbon::bands", first_line.size(), bands.values.extent(1), bands.values.extent(2));
-  Kokkos::parallel_for("ribbon::gather", indices(exec, static_cast<std::int64_t>(first_line.size() * bands.values.extent(1))), GatherKernel<Values, Memory>{bands.values, distinct, representative});
+  result.classes      = static_cast<std::int64_t>(first_line.size());
+  const auto distinct = allocate<typename Bands<Scalar, Memory>::values_type>(exec, "ribbon::bands", first_line.size(), bands.values.extent(1), bands.values.extent(2));
+  Kokkos::parallel_for("ribbon::gather", indices(exec, static_cast<std::int64_t>(first_line.size() * bands.values.extent(1))), GatherKernel<Memory>{Values(bands.values), distinct.data(), result.classes, representative});
   exec.fence();
-  result.classes = static_cast<std::int64_t>(first_line.size());
-  bands.values   = distinct;
-  bands.lhs      = result.classes == 1 ? Lhs::shared : Lhs::classes;
+  bands.values = distinct;
+  bands.lhs    = result.classes == 1 ? Lhs::shared : Lhs::classes;
   if (result.classes > 1) bands.class_of_line = classes;
   return result;
 }

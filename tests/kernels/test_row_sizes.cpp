@@ -42,8 +42,7 @@ TEST(RowSizes, DifferByThirtyOrders)
   for (bool periodic : {false, true})
     for (int K : {1, 2, 4})
       for (Lhs lhs : {Lhs::shared, Lhs::per_line})
-        for (const char *algorithm : {"one_pass", "thomas", "pivoted", "auto"})
-          if (K <= 2 || lhs == Lhs::shared || std::string(algorithm) != "one_pass") expect_solved(96, K, periodic, lhs, algorithm, [](int i) { return std::pow(10.0, i * 13 % 31 - 15); });
+        for (const char *algorithm : {"one_pass", "thomas", "pivoted", "auto"}) expect_solved(96, K, periodic, lhs, algorithm, [](int i) { return std::pow(10.0, i * 13 % 31 - 15); });
 }
 
 TEST(RowSizes, FarFromOne)

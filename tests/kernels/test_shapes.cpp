@@ -162,7 +162,9 @@ TEST(SolveShapes, FactorAndSolveTakesOtherValues)
   for (auto lhs : {ribbon::Lhs::per_line, ribbon::Lhs::shifted})
     for (bool contiguous : {false, true})
       for (bool periodic : {false, true}) {
-        for (int h : {1, 2}) expect_other_values<double>("one_pass", lhs, {50, h, h, 1, periodic}, contiguous);
+        for (int h : {1, 2, 3, 4}) expect_other_values<double>("one_pass", lhs, {50, h, h, 1, periodic}, contiguous);
+        for (int block : {2, 4}) expect_other_values<double>("one_pass", lhs, {30, 1, 1, block, periodic}, contiguous);
+        expect_other_values<float>("one_pass", lhs, {50, 1, 3, 1, periodic}, contiguous), expect_other_values<Kokkos::complex<double>>("one_pass", lhs, {40, 1, 1, 2, periodic}, contiguous);
         for (const char *algorithm : {"cyclic_reduction", "cr_pcr"}) expect_other_values<double>(algorithm, lhs, {50, 1, 1, 1, periodic}, contiguous);
         for (const LineSystem &s :
              {LineSystem{50, 1, 1, 1, periodic}, {50, 2, 1, 1, periodic}, {50, 3, 3, 1, periodic}, {50, 2, 8, 1, periodic}, {30, 1, 1, 2, periodic}, {30, 1, 1, 5, periodic}, {20000, 2, 2, 1, periodic}})

@@ -124,7 +124,6 @@ protected:
     if (algorithm == "partition" && (lhs == ribbon::Lhs::classes || n < 10 * h)) return;
     const int unrolled = h == 3 && lhs == ribbon::Lhs::classes ? 4 : h;                            // half-bandwidth of the kernel
     if (algorithm == "one_pass" && (n < 2 * unrolled || h > 4 || block == 3 || block > 4)) return; // no kernel
-    if (algorithm == "one_pass" && (lhs == ribbon::Lhs::per_line || lhs == ribbon::Lhs::shifted) && (h > 2 || block > 1)) return;
     const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(bands), {algorithm});
     ASSERT_TRUE(solver.report().ok()) << "status " << static_cast<int>(solver.report().status) << ", probe " << solver.report().probe_error << ", pivot " << solver.report().smallest_pivot;
     std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));

@@ -69,13 +69,13 @@ std::vector<Problem<double>> problems()
   std::vector<Problem<double>> all;
   for (int h : {1, 2, 3})
     for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
-      for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
-        if (h < 3 || lhs == Lhs::shared || std::string(algorithm) != "one_pass") all.emplace_back(algorithm, lhs, h, 200);
+      for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted}) all.emplace_back(algorithm, lhs, h, 200);
   for (int h : {2, 4, 8}) all.emplace_back("tile_products", Lhs::shared, h, 200);
   for (const char *algorithm : {"cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr"}) all.emplace_back(algorithm, Lhs::shared, 1, 200);
   for (int h : {1, 2}) all.emplace_back("one_pass", Lhs::shared, h, 2048); // teams of several blocks
   for (int h : {1, 4}) all.emplace_back("one_pass", Lhs::shared, h, 200, 1, true);
-  for (int block : {2, 4}) all.emplace_back("one_pass", Lhs::shared, 1, 100, block);
+  for (int block : {2, 4})
+    for (auto lhs : {Lhs::shared, Lhs::per_line}) all.emplace_back("one_pass", lhs, 1, 100, block);
   all.emplace_back("thomas", Lhs::per_line, 1, 100, 3);
   all.emplace_back("partition", Lhs::shared, 1, 5000);
   all.emplace_back("partition", Lhs::per_line, 2, 5000);

@@ -22,11 +22,12 @@ struct LoopedFactorKernel {
 
   BandEntries<Scalar, Memory> entry;
   LoopedShape                 shape;
-  std::int64_t                lines;
+  std::int64_t                lines; ///< of the table
   Scalar                     *table;
   Scalar                     *workspace; ///< orthogonal: (W + 1) x (2 W + 1) words of `workers` lines
   std::int64_t                first_line = 0, workers = 1;
-  Real                        tolerance = 0; ///< of a bad line
+  Real                        tolerance  = 0; ///< of a bad line
+  std::int64_t                table_line = 0; ///< the first one of the table
 
   /// Inverse in place of the n x n matrix whose entry (i, j) is at[(i n + j) lines].
   template <class See>
@@ -41,7 +42,7 @@ struct LoopedFactorKernel {
   {
     const int          K = shape.reach, B = shape.block, S = K * B, BB = B * B;
     const std::int64_t rows = entry.rows, m = rows - shape.separator_rows();
-    Scalar *const row = table + l, *const closure = row + m * (shape.forward_words() + shape.backward_words()) * lines;
+    Scalar *const row = table + (l - table_line), *const closure = row + m * (shape.forward_words() + shape.backward_words()) * lines;
     auto inv = [&](std::int64_t i, int e) -> Scalar & { return row[(i * shape.forward_words() + e) * lines]; };
     auto L   = [&](std::int64_t i, int q, int e) -> Scalar   &{ return inv(i, BB + q * BB + e); };
     auto D   = [&](std::int64_t i, int s, int b) -> Scalar   &{ return inv(i, BB + K * BB + s * B + b); };
@@ -171,7 +172,7 @@ struct LoopedFactorKernel {
   {
     const int          W = shape.separators(), kl = shape.lower, ku = shape.upper, width = 2 * W + 1;
     const std::int64_t rows = entry.rows, block = entry.block, n = rows * block, m = n - W;
-    Scalar *const words = table + l, *const closure = words + (n * shape.forward_words() + m * shape.backward_words()) * lines;
+    Scalar *const words = table + (l - table_line), *const closure = words + (n * shape.forward_words() + m * shape.backward_words()) * lines;
     Scalar *const mine   = workspace + l % workers;
     auto          window = [&](int i, int e) -> Scalar          &{ return mine[static_cast<std::int64_t>(i * width + e) * workers]; };
     for (std::int64_t r = 0; r < n; ++r) {
@@ -264,6 +265,26 @@ Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename
     Kernel::Watch::join(smallest, place.found(exec));
   }
   return Looped<Scalar, Exec>(shape, n, lines, table);
+}
+
+/// The smallest pivot of matrices whose factors are not kept, eliminated line by line.
+template <class Scalar, class Exec>
+auto smallest_pivot_of_lines(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, real_t<Scalar> tolerance)
+{
+  using Memory = typename Exec::memory_space;
+  using Kernel = LoopedFactorKernel<Scalar, Memory, false>;
+  LoopedShape shape;
+  shape.reach = std::max(1, bands.half_bandwidth()), shape.block = bands.block, shape.closed = bands.periodic;
+  const std::int64_t lines = bands.matrices(), words = shape.words(bands.rows()), together = std::min(lines, std::max<std::int64_t>(1024, (std::int64_t(1) << 26) / words));
+  const auto         table    = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::table", static_cast<std::size_t>(words * together));
+  const auto         place    = PivotPlace<real_t<Scalar>, Memory>(exec);
+  auto               smallest = Kernel::Watch::start(-1);
+  for (std::int64_t first = 0; first < lines; first += together) {
+    Kokkos::parallel_reduce("ribbon::looped::factor", indices(exec, std::min(together, lines - first)), Kernel{BandEntries<Scalar, Memory>(bands), shape, together, table.data(), nullptr, first, 1, tolerance, first},
+                            place.reducer());
+    Kernel::Watch::join(smallest, place.found(exec));
+  }
+  return smallest;
 }
 
 /// Plain tables for matrices of other values, in the place of those of `plan`, for as many lines and no wider. Asynchronous on exec, one kernel.

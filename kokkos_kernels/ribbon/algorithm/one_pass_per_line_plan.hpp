@@ -31,7 +31,7 @@ public:
     const std::size_t limit = device::scratch_limit(exec);
     const choice::Key key{K, 1, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, shifted ? choice::Source::shifted : choice::Source::per_line};
     const int         measured = choice::measured(key, n).rows_per_thread, rows = std::min(n, rows_per_thread ? rows_per_thread : measured ? measured : 16);
-    s.split          = cut(n, periodic, rows);
+    s.split          = ChunkSplit::in_flight(n, K, rows, periodic);
     s.pitch          = staged_pitch(n);
     s.lane_bits      = s.staged ? 4 : 5;
     const auto needs = [&] { return shifted ? scratch<ShiftedMatrices<Scalar, K>>(s) : scratch<OwnMatrices<Scalar, K>>(s); };
@@ -57,7 +57,7 @@ public:
     const std::size_t room = device::scratch_limit(exec);
     OnePassShape      s    = shape_;
     s.slots                = shared_rows(s.staged, lines.rows);
-    s.split                = cut(static_cast<int>(lines.rows), shape_.ring, rows_per_thread ? std::min(rows_per_thread, s.slots) : s.slots);
+    s.split                = ChunkSplit::in_flight(static_cast<int>(lines.rows), K, rows_per_thread ? std::min(rows_per_thread, s.slots) : s.slots, shape_.ring);
     s.pitch                = staged_pitch(lines.rows);
     s.lane_bits            = 5;
     if (bands_.lhs != Lhs::shifted || s.split.length > s.slots || !alike(s.split)) return;
@@ -112,18 +112,6 @@ public:
   }
 
 private:
-  /// Chunks of at most so many rows. The cyclic reduction of a ring takes a power of two of them.
-  static ChunkSplit cut(int n, bool periodic, int rows)
-  {
-    ChunkSplit s = ChunkSplit::make(n, K, rows);
-    for (int T = 1, length = n; periodic && T <= 512; T *= 2) {
-      const auto split = ChunkSplit::make(n, K, length = (n + T - 1) / T);
-      if (split.chunks == T) s = split;
-      if (length <= rows) break;
-    }
-    return s;
-  }
-
   /// The rows around the middle one that agree with it, in both matrices, but for entries outside of them.
   void find_equal_rows()
   {

@@ -29,6 +29,19 @@ struct ChunkSplit {
     }
     return s;
   }
+
+  /// Chunks of at most so many rows (twice `least` where that is more), for reduced systems that are solved by cyclic reduction: a ring takes a power of
+  /// two of them, which may be longer.
+  static ChunkSplit in_flight(int n, int least, int rows, bool ring)
+  {
+    rows         = std::max(rows, 2 * least);
+    ChunkSplit s = make(n, least, ring ? std::max(n, 1) : rows);
+    for (int T = 2, length = n; ring && length > rows && T <= 512; T *= 2) {
+      const auto split = make(n, least, length = (n + T - 1) / T);
+      if (split.chunks == T && split.first >= least && split.last >= least) s = split;
+    }
+    return s;
+  }
 };
 
 /// What the kernel needs besides the numbers.

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file in_flight.hpp  one_pass for one matrix per line, or alpha_l A + beta_l B: the kernel of a system and the smallest pivot of its matrices.
+#pragma once
+
+#include "algorithms.hpp"
+
+#include <ribbon/algorithm/looped_factor.hpp>
+
+namespace ribbon::detail {
+
+/// Empty where there is no kernel, or no tile of lines fits: `why` tells.
+template <class Scalar, class Exec>
+Made<Scalar, Exec> make_in_flight(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot &pivot, std::string &why)
+{
+  Made<Scalar, Exec> made;
+  const int          reach = std::max(1, bands.half_bandwidth());
+  const bool         known = with_system<Scalar>(reach, bands.block, [&](auto K, auto B) {
+    if constexpr (K() <= 2 && B() == 1) made = make_one_pass_per_line<Scalar, Exec, K()>(exec, lines, bands, options, pivot, why);
+    else {
+      made = make_one_pass_wide<Scalar, Exec, K(), B()>(exec, lines, bands, options, why);
+      if (!made) return;
+      const auto found = smallest_pivot_of_lines<Scalar, Exec>(exec, bands, static_cast<real_t<Scalar>>(pivot.tolerance));
+      pivot            = {pivot.tolerance, static_cast<double>(found.val), found.loc / lines.rows, found.loc % lines.rows};
+    }
+  });
+  if (!known) why = "no kernel for " + (bands.block > 1 ? "blocks of " + std::to_string(bands.block) : "half-bandwidth " + std::to_string(reach)) + " with one matrix per line";
+  return made;
+}
+
+} // namespace ribbon::detail
