@@ -11,23 +11,20 @@
 
 namespace ribbon::detail {
 
-/// Whether auto takes wide bands and blocks that have matrices of their own in flight. Not before that was measured: true lets the table and the rules for tridiagonal and pentadiagonal lines decide.
-inline constexpr bool wide_in_flight = false;
-
-/// Whether auto has a kernel that eliminates matrices of their own in flight.
+/// Whether wide bands and blocks that have matrices of their own are eliminated in flight faster than thomas solves from factors: blocks of 2, and K = 3 to 128 rows, in double; K = 4 and blocks of 4 are not
+/// (64 to 512 rows, measured on an H200, docs/performance.md).
 template <class Scalar, class Memory>
-bool eliminates_in_flight(const Bands<Scalar, Memory> &bands)
+bool wide_in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
-  const int K = std::max(1, bands.half_bandwidth());
-  return (K <= 2 && bands.block == 1) || (wide_in_flight && with_system<Scalar>(K, bands.block, [](auto, auto) {}));
+  return std::is_same_v<Scalar, double> && (bands.block == 2 || (bands.block == 1 && bands.half_bandwidth() == 3 && lines.rows <= 128));
 }
 
-/// The same for lines that leave a team room for several.
+/// Whether auto has a kernel that eliminates matrices of their own in flight, for lines that leave a team room for several.
 template <class Scalar, class Memory>
 bool in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
   const std::int64_t bytes = lines.rows * (1 + 2 * bands.half_bandwidth()) * bands.block * bands.block * static_cast<std::int64_t>(sizeof(Scalar)); // of a line in scratch
-  return eliminates_in_flight(bands) && 2 * bytes <= static_cast<std::int64_t>(device::scratch_limit(typename Memory::execution_space()));
+  return ((bands.half_bandwidth() <= 2 && bands.block == 1) || wide_in_flight(lines, bands)) && 2 * bytes <= static_cast<std::int64_t>(device::scratch_limit(typename Memory::execution_space()));
 }
 
 /// What was fastest for a large batch of such lines. Matrices of their own that are too few for thomas to fill a device go to one_pass.
@@ -39,10 +36,10 @@ choice::Algorithm measured_fastest(const LineSet &lines, const Bands<Scalar, Mem
   const auto layout = lines.is_contiguous() ? choice::Layout::contiguous : choice::Layout::interleaved;
   const auto of     = [&](Source source) { return choice::measured({std::max(1, bands.half_bandwidth()), bands.block, layout, source}, lines.rows).algorithm; };
   const bool own    = bands.lhs == Lhs::per_line || bands.lhs == Lhs::shifted;
-  if (own && in_flight(lines, bands) && lines.lines() < 32768) return choice::Algorithm::one_pass; // thomas has one thread per line
+  if (own && in_flight(lines, bands) && (lines.lines() < 32768 || wide_in_flight(lines, bands))) return choice::Algorithm::one_pass; // thomas has one thread per line
   if (own) {
     const auto measured = of(bands.lhs == Lhs::per_line ? Source::per_line : Source::shifted);
-    if (measured == choice::Algorithm::one_pass && !eliminates_in_flight(bands)) return choice::Algorithm::thomas;
+    if (measured == choice::Algorithm::one_pass && !in_flight(lines, bands)) return choice::Algorithm::thomas;
     const bool filled = lines.lines() * bands.half_bandwidth() >= 131072; // by thomas, which moves less than partition; the table's longest lines are fewer
     return measured == choice::Algorithm::partition && filled ? choice::Algorithm::thomas : measured;
   }

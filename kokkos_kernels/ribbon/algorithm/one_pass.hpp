@@ -148,16 +148,6 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     return Coefficients::full || k >= p.pad;
   }
 
-  /// Sweeps leave out rows that are empty, so many at a time.
-  static constexpr int together = group / B;
-  template <class Coefficients>
-  static constexpr bool leaves_out = !Coefficients::full && source != CoefficientSource::classes && Scheme::delay == 0 && Scheme::shift == 0;
-  template <class Coefficients>
-  KOKKOS_FUNCTION static int first_row(const Piece &p)
-  {
-    return leaves_out<Coefficients> ? p.pad / group * together : 0;
-  }
-
   /// Lanes that have a whole chunk in a warp bring its rows in packs, each lane one of every `pack` unknowns.
   template <class Team>
   static constexpr bool packs = device::copies_blocks<Team> && !Staged && MS % pack == 0 && MR % B == 0 && (B == 1 || B % pack == 0);
@@ -222,7 +212,6 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     [[maybe_unused]] Packed<Coefficients, 1>   packed(p.tile, p.pad);
     block.await_forward();
     if constexpr (Staged) packed.start(0);
-    const int first = first_row<Coefficients>(p);
     RIBBON_UNROLL
     for (int k = 0; k < rows; ++k) {
       if constexpr (!Staged)
@@ -238,9 +227,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
         else f[c] = e < MR ? s.g[e < MR ? e : 0] : p.slot(e);
       }
       if (k < given) {
-        decltype(auto) row = coefficients.next(k < given ? k : 0, given, first, [&](int i) -> decltype(auto) { return block.forward(i); });
-        if (leaves_out<Coefficients> && k < first) continue;
-        Scheme::forward(row, f, sweep, g);
+        Scheme::forward(coefficients.next(k < given ? k : 0, given, [&](int i) -> decltype(auto) { return block.forward(i); }), f, sweep, g);
         if (k >= delay) RIBBON_UNROLL
         for (int c = 0; c < B; ++c) {
           const int e = (k - delay) * B + c, at = e + Scheme::shift;
@@ -275,7 +262,6 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     const std::int64_t                          end          = shape.split.begin(p.chunk) + shape.split.size(p.chunk);
     const bool                                  wraps        = Scheme::shift > 0 && p.chunk == shape.split.chunks - 1; ///< the last unknowns are the line's first
     Scalar                                     *to           = nullptr;                                                ///< runs from the last row to the first
-    const int                                   first        = first_row<Coefficients>(p);
     typename Scheme::Window                     w;
     ReadAhead<BackwardRow, Coefficients::ahead> coefficients;
     if constexpr (!Staged) to = x + out.begin(p.line) + ((wraps ? 0 : end) + Scheme::shift - 1) * out.row_stride;
@@ -285,7 +271,6 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     Scheme::start(s.z[0], w);
     RIBBON_UNROLL
     for (int k = rows - 1; k >= 0; --k) {
-      if (leaves_out<Coefficients> && k < first) continue;
       Scalar v[B];
       if (k >= interior) {
         RIBBON_UNROLL
@@ -298,7 +283,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
           if constexpr (Staged) g[c] = packed.read(e + Scheme::shift);
           else g[c] = e < MR ? s.g[e < MR ? e : 0] : p.slot(e);
         }
-        Scheme::backward(coefficients.next(k < interior ? interior - 1 - k : 0, interior, 0, [&](int i) -> decltype(auto) { return block.backward(interior - 1 - i); }), g, s.z[1], w, v);
+        Scheme::backward(coefficients.next(k < interior ? interior - 1 - k : 0, interior, [&](int i) -> decltype(auto) { return block.backward(interior - 1 - i); }), g, s.z[1], w, v);
       }
       if (Scheme::shift > 0 && k == rows - 1 - Scheme::shift && wraps) {
         if constexpr (!Staged) to = x + out.begin(p.line) + (end - 1) * out.row_stride;

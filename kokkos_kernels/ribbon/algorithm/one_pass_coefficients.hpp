@@ -94,24 +94,22 @@ struct FetchedBlock {
 template <class Row, int ahead>
 struct ReadAhead {
   Row row[ahead];
-  /// @param first  steps before that one are not read
   template <class Read>
-  KOKKOS_FUNCTION Row next(int step, int steps, int first, const Read &read)
+  KOKKOS_FUNCTION Row next(int step, int steps, const Read &read)
   {
     if (step == 0) {
       RIBBON_UNROLL
-      for (int k = 0; k < ahead; ++k)
-        if (k >= first) row[k] = read(k);
+      for (int k = 0; k < ahead; ++k) row[k] = read(k);
     }
     const Row now = row[step % ahead];
-    if (step + ahead < steps && step + ahead >= first) row[step % ahead] = read(step + ahead);
+    if (step + ahead < steps) row[step % ahead] = read(step + ahead);
     return now;
   }
 };
 template <class Row>
 struct ReadAhead<Row, 0> {
   template <class Read>
-  KOKKOS_FUNCTION decltype(auto) next(int step, int, int, const Read &read)
+  KOKKOS_FUNCTION decltype(auto) next(int step, int, const Read &read)
   {
     return read(step);
   }
