@@ -19,7 +19,7 @@ struct LineSolverOptions {
   std::string algorithm = "auto";
   /// A pivot this small relative to the largest entry of its row counts as zero; 0 stands for 100 units of roundoff.
   double zero_pivot = 0;
-  /// Shape of one_pass: rows a thread holds (tridiagonal and pentadiagonal in double, interleaved lines: 16, 32, 64;
+  /// Shape of one_pass: rows a thread holds (one matrix per line: any; tridiagonal and pentadiagonal in double, interleaved lines: 16, 32, 64;
   /// in float 32, 64; others 32) and lines a team holds (a power of two, at most 32); 0 leaves the choice to the
   /// solver, which takes 64 lines in float.
   /// With thomas, lines_per_team = 32 passes blocks of rows through the scratch of teams, which a device does by itself for contiguous lines.

@@ -178,9 +178,9 @@ TEST(Refuses, BadArgumentsWithOneSentence)
   auto            two = random_bands<double>(g, 2, 30, 1, false, Kind::dominant);
   assign(g, two, ribbon::Lhs::shifted, 3);
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), two), "ribbon::LineSolver: alpha and beta do not have one entry per line");
-  auto wide = random_system<double>(g, 4, 30, 3, 3, 1, false);
+  auto wide = random_system<double>(g, 4, 30, 5, 3, 1, false);
   wide.lhs  = ribbon::Lhs::per_line;
-  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wide, {"one_pass"}), "ribbon: algorithm one_pass: no kernel for half-bandwidth 3 with one matrix per line");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wide, {"one_pass"}), "ribbon: algorithm one_pass: no kernel for half-bandwidth 5 with one matrix per line");
 }
 
 template <class Scalar>
