@@ -51,7 +51,7 @@ void expect_solved_in_place(ribbon::Lhs lhs, const LineSystem &system, const rib
 
 TEST(WideInFlight, LinesOfAnyLengthAndStrides)
 {
-  for (const LineSystem &s : {LineSystem{0, 3, 3, 1}, {0, 4, 4, 1}, {0, 3, 1, 1}, {0, 0, 4, 1}, {0, 1, 1, 2}, {0, 1, 1, 4}}) {
+  for (const LineSystem &s : {LineSystem{0, 3, 3, 1, false}, {0, 4, 4, 1, false}, {0, 3, 1, 1, false}, {0, 0, 4, 1, false}, {0, 1, 1, 2, false}, {0, 1, 1, 4, false}}) {
     const int K = std::max(s.kl, s.ku), B = s.block;
     for (auto lhs : {ribbon::Lhs::per_line, ribbon::Lhs::shifted})
       for (bool periodic : {false, true})
