@@ -73,4 +73,13 @@ struct ShiftedMatrices {
   }
 };
 
+/// One matrix per line, the line running fastest, or two for alpha_l A + beta_l B.
+template <class Scalar>
+struct MatricesInFlight {
+  const Scalar *values;                           ///< entry (line, i, e) at line + lines (i + rows e); of A and B at c + 2 (i + rows e)
+  const Scalar *alpha = nullptr, *beta = nullptr; ///< null: one matrix per line
+  std::int64_t  lines, rows;
+  int           lower, upper;
+};
+
 } // namespace ribbon

@@ -11,6 +11,13 @@
 
 namespace ribbon::detail {
 
+/// Tridiagonal and pentadiagonal matrices.
+template <class Scalar, class Memory>
+bool is_narrow(const Bands<Scalar, Memory> &bands)
+{
+  return bands.half_bandwidth() <= 2 && bands.block == 1;
+}
+
 /// Whether wide bands and blocks that have matrices of their own are eliminated in flight faster than thomas solves from factors: blocks of 2, and K = 3 to 128 rows, in double; K = 4 and blocks of 4 are not
 /// (64 to 512 rows, measured on an H200, docs/performance.md).
 template <class Scalar, class Memory>
@@ -24,7 +31,7 @@ template <class Scalar, class Memory>
 bool in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
   const std::int64_t bytes = lines.rows * (1 + 2 * bands.half_bandwidth()) * bands.block * bands.block * static_cast<std::int64_t>(sizeof(Scalar)); // of a line in scratch
-  return ((bands.half_bandwidth() <= 2 && bands.block == 1) || wide_in_flight(lines, bands)) && 2 * bytes <= static_cast<std::int64_t>(device::scratch_limit(typename Memory::execution_space()));
+  return (is_narrow(bands) || wide_in_flight(lines, bands)) && 2 * bytes <= static_cast<std::int64_t>(device::scratch_limit(typename Memory::execution_space()));
 }
 
 /// What was fastest for a large batch of such lines. Matrices of their own that are too few for thomas to fill a device go to one_pass.
@@ -39,7 +46,7 @@ choice::Algorithm measured_fastest(const LineSet &lines, const Bands<Scalar, Mem
   if (own && in_flight(lines, bands) && (lines.lines() < 32768 || wide_in_flight(lines, bands))) return choice::Algorithm::one_pass; // thomas has one thread per line
   if (own) {
     const auto measured = of(bands.lhs == Lhs::per_line ? Source::per_line : Source::shifted);
-    if (measured == choice::Algorithm::one_pass && !in_flight(lines, bands)) return choice::Algorithm::thomas;
+    if (measured == choice::Algorithm::one_pass && !is_narrow(bands) && !in_flight(lines, bands)) return choice::Algorithm::thomas;
     const bool filled = lines.lines() * bands.half_bandwidth() >= 131072; // by thomas, which moves less than partition; the table's longest lines are fewer
     return measured == choice::Algorithm::partition && filled ? choice::Algorithm::thomas : measured;
   }

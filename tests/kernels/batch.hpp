@@ -31,6 +31,13 @@ Scalar random_scalar(std::mt19937_64 &g)
   }
 }
 
+/// Lines of n rows.
+struct LineSystem {
+  std::int64_t n;
+  int          kl, ku, block;
+  bool         periodic;
+};
+
 /// Random bands: strictly diagonally dominant rows (not symmetric), symmetric positive definite (band Cholesky product), or the stencil
 /// I + sigma (second or fourth difference).
 template <class Scalar>

@@ -8,12 +8,6 @@ using namespace test;
 
 namespace {
 
-struct LineSystem {
-  std::int64_t n;
-  int          kl, ku, block;
-  bool         periodic;
-};
-
 TEST(SolveShapes, EveryRowsPerThreadAndLinesPerTeam)
 {
   for (bool contiguous : {false, true})

@@ -8,12 +8,6 @@ using namespace test;
 
 namespace {
 
-struct LineSystem {
-  std::int64_t n;
-  int          kl, ku, block;
-  bool         periodic;
-};
-
 /// Lines of any strides, whose gaps hold NaN and stay what they were; unknowns of a block side by side, or apart.
 template <class Scalar>
 void expect_solved_in_place(ribbon::Lhs lhs, const LineSystem &system, const ribbon::LineSet &set, int rows, int lanes)

@@ -32,7 +32,7 @@ public:
     const choice::Key key{K, 1, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, shifted ? choice::Source::shifted : choice::Source::per_line};
     const int         measured = choice::measured(key, n).rows_per_thread, rows = std::min(n, rows_per_thread ? rows_per_thread : measured ? measured : 16);
     s.split          = ChunkSplit::in_flight(n, K, rows, periodic);
-    s.pitch          = staged_pitch(n);
+    s.pitch          = packed_pitch<Scalar>(n);
     s.lane_bits      = s.staged ? 4 : 5;
     const auto needs = [&] { return shifted ? scratch<ShiftedMatrices<Scalar, K>>(s) : scratch<OwnMatrices<Scalar, K>>(s); };
     const auto fits  = [&] { return s.threads() <= max_threads && needs() <= limit; };
@@ -58,7 +58,7 @@ public:
     OnePassShape      s    = shape_;
     s.slots                = shared_rows(s.staged, lines.rows);
     s.split                = ChunkSplit::in_flight(static_cast<int>(lines.rows), K, rows_per_thread ? std::min(rows_per_thread, s.slots) : s.slots, shape_.ring);
-    s.pitch                = staged_pitch(lines.rows);
+    s.pitch                = packed_pitch<Scalar>(lines.rows);
     s.lane_bits            = 5;
     if (bands_.lhs != Lhs::shifted || s.split.length > s.slots || !alike(s.split)) return;
     const auto scratch = [&] {
@@ -138,7 +138,6 @@ private:
   static constexpr int max_threads = OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, true>::max_threads;
 
   /// Lines begin an odd number of packs apart: lanes of a warp fall on different banks.
-  static int staged_pitch(std::int64_t n) { return static_cast<int>(((n + Pack<Scalar>::size - 1) / Pack<Scalar>::size | 1) * Pack<Scalar>::size); }
 
   static ShiftedMatrices<Scalar, K> shifted(const Input &bands, std::int64_t equal_begin, std::int64_t equal_end)
   {

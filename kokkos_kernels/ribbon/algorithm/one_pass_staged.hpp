@@ -70,6 +70,12 @@ public:
   }
 };
 
+/// Distance in scratch of lines of so many unknowns: an odd number of packs.
+template <class Scalar>
+int packed_pitch(std::int64_t unknowns)
+{
+  return static_cast<int>(((unknowns + Pack<Scalar>::size - 1) / Pack<Scalar>::size | 1) * Pack<Scalar>::size);
+}
 /// Whether rows follow each other, and lines, with so many rows between them.
 inline bool lie_side_by_side(const LineSet &set, std::int64_t between)
 {

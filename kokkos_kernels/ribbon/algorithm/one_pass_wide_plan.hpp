@@ -30,7 +30,7 @@ public:
     const choice::Key key{K, B, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, shifted ? choice::Source::shifted : choice::Source::per_line};
     const int         measured = choice::measured(key, n).rows_per_thread, rows = std::min(n, rows_per_thread ? rows_per_thread : measured ? measured : 16 / B);
     s.split     = ChunkSplit::in_flight(n, K, rows, periodic);
-    s.pitch     = ((n * B + Pack<Scalar>::size - 1) / Pack<Scalar>::size | 1) * Pack<Scalar>::size; // an odd number of packs: lanes of a warp fall on different banks
+    s.pitch     = packed_pitch<Scalar>(n * B);
     s.lane_bits = s.staged ? 4 : 5;
     Kernel     k;
     const auto needs = [&] { return k.set_shape(s), k.scratch(); };
