@@ -230,4 +230,26 @@ TEST(OnePassShape, StepsOfCyclicReductionKeepTheSolution)
     }
 }
 
+/// Every chunk has as many rows as it has separators, whatever rows are asked for; a ring has a power of two of them.
+TEST(OnePassShape, ChunksInFlightAreNeverTooShort)
+{
+  for (int least : {1, 2, 3, 4})
+    for (bool ring : {false, true})
+      for (int rows = 1; rows <= 20; ++rows)
+        for (int n = (ring ? 2 : 1) * least; n <= 150; ++n) {
+          SCOPED_TRACE(testing::Message() << n << " rows in chunks of " << rows << ", at least " << least << (ring ? ", ring" : ""));
+          const auto split = ribbon::ChunkSplit::in_flight(n, least, rows, ring);
+          ASSERT_GE(split.chunks, 1);
+          ASSERT_TRUE(!ring || (split.chunks & (split.chunks - 1)) == 0) << split.chunks;
+          ASSERT_TRUE(ring || split.length <= std::max(rows, 2 * least)) << split.length;
+          int begin = 0;
+          for (int c = 0; c < split.chunks; ++c) {
+            ASSERT_EQ(split.begin(c), begin);
+            ASSERT_TRUE(split.size(c) >= least && split.size(c) <= split.length) << "chunk " << c << " of " << split.chunks << " has " << split.size(c) << " rows";
+            begin += split.size(c);
+          }
+          ASSERT_EQ(begin, n);
+        }
+}
+
 } // namespace
