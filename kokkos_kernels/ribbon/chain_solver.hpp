@@ -13,7 +13,7 @@ namespace ribbon {
 
 struct ChainSolverOptions {
   /// Rows of a leaf, at least; 0 leaves the choice to the solver: on a device max(64, 4 W, min(rows / 65536, 128)), where tiles of leaves have kernels 16 or 32 for short chains and 80 for long ones with W = 8 or 10, on
-  /// a host a leaf per thread where each chain has more than 4 + kl + ku of them, else one; rings and pieces always a leaf per thread. Where it is given hosts run the kernels of a device.
+  /// a host eight leaves per thread (docs/multifrontal.md) where chains are long and have four threads each, else one; rings and pieces always as many as that. Where it is given hosts run the kernels of a device.
   std::int64_t leaf_size = 0;
   /// A pivot this small relative to the largest entry of its column counts as zero; 0 stands for 100 units of roundoff.
   double zero_pivot = 0;
@@ -80,7 +80,7 @@ private:
   multifrontal::Factors<Scalar>          factors_;
   multifrontal::BandLu<Scalar>           lu_;
   std::vector<multifrontal::Levels>      plan_;
-  bool                                   is_lu_ = false, has_leaves_ = true, in_tiles_ = false;
+  bool                                   is_lu_ = false, has_leaves_ = true, in_tiles_ = false, in_lanes_ = false;
   mutable std::int64_t                   teams_at_once_ = -1; ///< of a solve for one column; unknown before the first
   double                                 zero_pivot_    = 0;
   const std::int64_t                    *row_of_        = nullptr;

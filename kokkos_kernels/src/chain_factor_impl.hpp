@@ -5,6 +5,7 @@
 #include <ribbon/chain_solver.hpp>
 #include <ribbon/multifrontal/qr_leaf.hpp>
 #include <ribbon/multifrontal/qr_leaf_host.hpp>
+#include <ribbon/multifrontal/qr_leaf_lanes.hpp>
 #include <ribbon/multifrontal/qr_tile_factor.hpp>
 
 #include "chain_plan.hpp"
@@ -53,6 +54,11 @@ void ChainSolver<Scalar, Exec>::factor_entries(const Exec &exec, const ChainEntr
       if (at_once) device::launch(exec, "ribbon::chain_factor", {tiles, Both::team_size, Both::scratch(is_virtual)}, Both{leaves, {tree_, factors_, {arrivals_.data()}, {0, tree_.top()}, tops()}});
       else device::launch(exec, "ribbon::chain_leaves", {tiles, Leaves::team_size, Leaves::scratch(is_virtual)}, leaves);
     });
+  } else if (in_lanes_) {
+    if constexpr (!is_device_space<Exec>) {
+      const std::int64_t lanes = bundle_lanes<Scalar>;
+      Kokkos::parallel_for("ribbon::chain_leaves", indices(exec, (tree_.chain.chains * tree_.leaves + lanes - 1) / lanes), LeafBundlesKernel<Scalar>{tree_, factors_, A});
+    }
   } else if (windows_.extent(0) > 0) {
     if constexpr (!is_device_space<Exec>)
       Kokkos::parallel_for("ribbon::chain_leaves", indices(exec, tree_.chain.chains * tree_.leaves), HostLeavesKernel<Scalar, Exec>{tree_, factors_, A, windows_.data(), Kokkos::Experimental::UniqueToken<Exec>(exec)});

@@ -66,12 +66,12 @@ std::int64_t usual_leaf(const Exec &exec, const Chain &chain)
   return chain.width() >= 8 && rows > 3 * 64 * at_once ? std::max<std::int64_t>(usual, 80) : usual;
 }
 
-/// Cuts the joining levels of a tree into launches: one for trees that a team works off, else two.
-inline std::vector<Levels> plan_of(const Tree &tree)
+/// Cuts the joining levels of a tree into launches: one for trees of so many leaves that a team works them off, else two.
+inline std::vector<Levels> plan_of(const Tree &tree, std::int64_t most_leaves = 256)
 {
   const int top = tree.top(), middle = (top + 1) / 2;
   if (top == 0) return {};
-  if (tree.leaves <= 256) return {{0, top}};
+  if (tree.leaves <= most_leaves) return {{0, top}};
   return {{0, middle}, {middle, top}};
 }
 

@@ -4,6 +4,7 @@
 
 #include <ribbon/chain_solver.hpp>
 #include <ribbon/multifrontal/qr_leaf_host.hpp>
+#include <ribbon/multifrontal/qr_leaf_lanes_solve.hpp>
 #include <ribbon/multifrontal/qr_tile_down.hpp>
 
 #include "chain_plan.hpp"
@@ -17,12 +18,28 @@ namespace ribbon {
 
 namespace multifrontal {
 
-/// Leaves of a chain on a host: one a thread, unless the chain can be one for band LU, which takes a fifth (W = 2) to a tenth (W = 10) of the time.
-template <class Exec>
+/// Threads from which on a chain is cut. On one core bundles take 0.9 (W = 2) to 2.5 times (W = 10) as long as band LU to factor, 0.9 to 3 times for one column and 2 to 4 times for eight; 5 to 6 times to factor for W =
+/// 12 to 16. Leaves one by one take 4 + W times.
+constexpr int threads_for_leaves(int W)
+{
+  return !has_bundles(W) ? 5 + W : W > 10 ? 8 : 4;
+}
+/// Rows from which on that is worth the launches.
+constexpr std::int64_t rows_for_leaves = 8192;
+
+/// Leaves of a chain on a host, as far as it has rows for them: a bundle for each thread, or one leaf where the band is too wide; one, for band LU, where that is as fast.
+template <class Scalar, class Exec>
 std::int64_t leaves_of_threads(const Exec &exec, const Chain &chain)
 {
-  const std::int64_t threads = exec.concurrency() / std::max<std::int64_t>(chain.chains, 1);
-  return chain.is_open_left() || chain.is_open_right() || threads > 4 + chain.width() ? std::max<std::int64_t>(threads, 1) : 1;
+  const std::int64_t threads = exec.concurrency(), chains = std::max<std::int64_t>(chain.chains, 1), lanes = has_bundles(chain.width()) ? bundle_lanes<Scalar> : 1;
+  if (!chain.is_open_left() && !chain.is_open_right() && (threads / chains < threads_for_leaves(chain.width()) || chain.rows < rows_for_leaves)) return 1;
+  return (lanes * threads + chains - 1) / chains;
+}
+
+/// Rows of a leaf on a host at least: fewer are not worth the join.
+constexpr int shortest_leaf(int W)
+{
+  return has_bundles(W) ? std::max(16, 6 * W) : std::max(64, 4 * W);
 }
 
 template <class Scalar, class Index, class Exec>
@@ -78,12 +95,11 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   if ((chain.open_left || chain.open_right) && (chain.ring || chain.chains != 1 || chain.rows < W)) refuse("a piece of a chain has at least kl + ku rows and is neither a ring nor one of several");
   if (options.leaf_size < 0) refuse("leaf_size " + std::to_string(options.leaf_size));
   if (options.zero_pivot < 0 || !is_finite(options.zero_pivot)) refuse("zero_pivot " + std::to_string(options.zero_pivot));
-  std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, std::max(W, 1));
-  if (options.leaf_size == 0) {
-    if (is_device_space<Exec>) leaf = std::max(leaf, usual_leaf<Scalar>(exec, chain));
-    else leaf = std::max<std::int64_t>({leaf, 64, 4 * W, chain.rows / leaves_of_threads(exec, chain)});
-  }
-  tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
+  std::int64_t count = 1;
+  if (options.leaf_size > 0) count = chain.rows / std::max<std::int64_t>(options.leaf_size, W);
+  else if (is_device_space<Exec>) count = chain.rows / std::max<std::int64_t>(usual_leaf<Scalar>(exec, chain), W);
+  else count = std::min(leaves_of_threads<Scalar>(exec, chain), chain.rows / shortest_leaf(W));
+  tree_ = Tree(chain, std::max<std::int64_t>(1, count));
   in_tiles_ =
     (is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() && with_tiles<Scalar>(W, [](auto) {}); // a host runs their code one virtual thread after another, for tests
   is_lu_                     = !is_device_space<Exec> && options.leaf_size == 0 && tree_.leaves == 1 && !chain.is_open_left() && !chain.is_open_right();
@@ -101,22 +117,23 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     leaf_statistics_ = watched("ribbon::pivots", chain.chains);
     lu_.upper = upper_.data(), lu_.lower = reflection_.data(), lu_.fill = fill_.data(), lu_.exchange = exchange_.data(), lu_.plain = plain_.data();
   } else {
-    const int tile = 32;
+    in_lanes_      = !is_device_space<Exec> && options.leaf_size == 0 && has_bundles(W);
+    const int tile = in_lanes_ ? bundle_lanes<Scalar> : in_tiles_ ? 32 : 1; // leaves whose factors lie side by side
     if (in_tiles_) tree_.slots = tree_.leaves > tile ? (tree_.leaves + tile - 1) / tile * tile : power_of_two_from(static_cast<int>(tree_.leaves));
-    const std::int64_t slots = in_tiles_ ? (chain.chains * tree_.slots + tile - 1) / tile * tile : chain.chains * tree_.leaves, steps = slots * tree_.most_rows();
+    const std::int64_t slots = (chain.chains * tree_.slots + tile - 1) / tile * tile, steps = slots * tree_.most_rows();
     const auto         of_rows = [&](auto &view, const char *label, std::int64_t n) { // slots without a leaf are read, too
       using ViewType = std::decay_t<decltype(view)>;
-      view           = in_tiles_ ? allocate_zeros<ViewType>(exec, label, static_cast<std::size_t>(n)) : allocate<ViewType>(exec, label, static_cast<std::size_t>(n));
+      view           = tile > 1 ? allocate_zeros<ViewType>(exec, label, static_cast<std::size_t>(n)) : allocate<ViewType>(exec, label, static_cast<std::size_t>(n));
     };
     of_rows(row_scale_, "ribbon::row_scale", steps), of_rows(reflection_, "ribbon::reflections", steps * (W + 1)), of_rows(upper_, "ribbon::upper", steps * (2 * W + 1));
     leaf_passed_     = numbers("ribbon::leaves_pass", chain.chains * tree_.leaves * Factors<Scalar>::passed_size(W));
     join_            = numbers("ribbon::joins", chain.chains * tree_.joins * Factors<Scalar>::join_size(W));
     leaf_statistics_ = watched("ribbon::pivots", chain.chains * tree_.leaves);
     join_statistics_ = watched("ribbon::pivots", chain.chains * tree_.joins);
-    factors_         = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), as_records<Statistics>(leaf_statistics_), as_records<Statistics>(join_statistics_), row_scale_.data(), in_tiles_ ? tile : 1};
+    factors_         = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), as_records<Statistics>(leaf_statistics_), as_records<Statistics>(join_statistics_), row_scale_.data(), tile};
     if (in_tiles_) arrivals_ = Kokkos::View<int *, Memory>("ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, most_columns)));
-    plan_ = plan_of(tree_);
-    if (!is_device_space<Exec> && options.leaf_size == 0) windows_ = numbers("ribbon::windows", static_cast<std::int64_t>(HostLeavesKernel<Scalar, Exec>::window_size(W)) * exec.concurrency());
+    plan_ = in_lanes_ && exec.concurrency() > 1 ? plan_of(tree_, bundle_lanes<Scalar>) : plan_of(tree_);
+    if (!is_device_space<Exec> && options.leaf_size == 0 && !in_lanes_) windows_ = numbers("ribbon::windows", static_cast<std::int64_t>(HostLeavesKernel<Scalar, Exec>::window_size(W)) * exec.concurrency());
     if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }
   report_.bytes = (reflection_.span() + upper_.span() + fill_.span() + windows_.span() + leaf_passed_.span() + join_.span()) * sizeof(Scalar) + row_scale_.span() * sizeof(real_t<Scalar>) +
@@ -274,8 +291,8 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
   const auto at_leaves = [&] {
     if (!has_leaves_) return;
     if constexpr (!is_device_space<Exec>) {
-      using Kernel = HostLeafSolveKernel<Scalar>;
-      if (windows_.extent(0) > 0 && Kernel::has(W, direction)) return Kokkos::parallel_for("ribbon::chain_solve_leaves", indices(exec, leaves * ((columns + Kernel::together - 1) / Kernel::together)), Kernel{solve, up});
+      const LeafBundlesSolveKernel<Scalar> bundles{solve, direction};
+      if (in_lanes_) return Kokkos::parallel_for("ribbon::chain_solve_leaves", indices(exec, bundles.items()), bundles);
     }
     const int threads = threads_for(leaves * columns, 64);
     device::launch(exec, "ribbon::chain_solve_leaves", {(leaves * columns + threads - 1) / threads, threads, bytes(threads)}, QrLeafSolveKernel<Scalar>{solve, direction});

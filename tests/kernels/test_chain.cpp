@@ -279,6 +279,11 @@ TYPED_TEST(Chains, InPieces)
         check_pieces<TypeParam>(0, 2, ring, {20, 30}, leaf, columns, Values::dominant);
         check_pieces<TypeParam>(5, 3, ring, {8, 400, 33}, leaf, columns, Values::dominant);
       }
+  for (bool ring : {false, true}) { // leaves side by side, of closed ends and open ones
+    check_pieces<TypeParam>(1, 1, ring, {203, 3, 170}, 0, 3, Values::dominant);
+    check_pieces<TypeParam>(1, 3, ring, {405, 8, 230}, 0, 9, Values::dominant);
+    check_pieces<TypeParam>(5, 2, ring, {430, 391}, 0, 1, Values::dominant);
+  }
   for (std::int64_t leaf : {0, 4})
     for (const auto &[kl, ku] : {std::pair(0, 2), std::pair(2, 0), std::pair(3, 1), std::pair(1, 3)}) check_pieces<TypeParam>(kl, ku, false, {20, 5, 30, 25}, leaf, 2, Values::random);
 }

@@ -80,6 +80,27 @@ TYPED_TEST(ChainCosts, BandLuIsOneKernelToFactorAndOneToSolve)
     }
 }
 
+// Rings are leaves on hosts, too, and leaves of narrow bands are worked off in vectors: as many launches as the solver says, one more column than these take together.
+TYPED_TEST(ChainCosts, RingsOfHostsAllocateNothing)
+{
+  for (const auto &[kl, ku] : {std::pair(1, 1), std::pair(2, 3), std::pair(6, 6), std::pair(9, 9)}) {
+    SCOPED_TRACE(testing::Message() << "kl " << kl << " ku " << ku);
+    const std::int64_t                   n = 1003;
+    const auto                           s = this->dominant({n, 1, kl, ku, true});
+    const ChainOnDevice<TypeParam>       A(s);
+    ribbon::ChainSolver<TypeParam, Exec> solver(Exec(), s.chain);
+    if (!ribbon::is_device_space<Exec> && kl + ku <= 16) {
+      EXPECT_GE(solver.tree().leaves, 8);
+    }
+    const typename TestFixture::Vector b("test::b", static_cast<std::size_t>(n * 9)), x("test::x", b.extent(0));
+    solver.reserve(Exec(), 9);
+    for (int k = 0; k < 2; ++k) EXPECT_LE(this->launches([&] { solver.factor(Exec(), A.matrix()); }), solver.launches());
+    ASSERT_TRUE(solver.report().ok());
+    for (std::int64_t columns : {1, 9})
+      for (bool transposed : {false, true}) EXPECT_LE(this->launches([&] { solver.solve(Exec(), b.data(), n, x.data(), n, columns, transposed); }), 6);
+  }
+}
+
 /// Launches one way by the kernels for any width: leaves, and joins where there are any.
 int one_way(const ribbon::multifrontal::Tree &tree)
 {

@@ -58,6 +58,26 @@ void with_widest_vectors_of_host(const Body &body)
 #endif
 }
 
+/// Runs body(integral_constant) with the bytes of the vectors that the processor has, 32 or 16, for kernels whose numbers are arranged for them; 32 where compilers have no vectors.
+template <class Body>
+void with_vector_bytes(const Body &body)
+{
+#ifdef RIBBON_X86
+  static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (!avx2) return body(std::integral_constant<int, 16>());
+#endif
+  body(std::integral_constant<int, 32>());
+}
+/// Runs body() compiled for vectors of so many bytes.
+template <int bytes, class Body>
+void with_vectors_of(const Body &body)
+{
+#ifdef RIBBON_X86
+  if constexpr (bytes == 32) return with_avx2(body);
+#endif
+  body();
+}
+
 /// Asks for a line of the cache, to the second cache.
 KOKKOS_INLINE_FUNCTION void prefetch(const void *at)
 {

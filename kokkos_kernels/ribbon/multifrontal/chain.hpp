@@ -85,6 +85,13 @@ struct ChainEntries : ChainRows<AnyCsrMatrix<Scalar>> {
     if (this->local.row_begin.wide) f(as<std::int64_t>());
     else f(as<std::int32_t>());
   }
+  /// The same for code of hosts alone, which nvcc does not take from a function for both.
+  template <class F>
+  void with_indices_of_host(const F &f) const
+  {
+    if (this->local.row_begin.wide) f(as<std::int64_t>());
+    else f(as<std::int32_t>());
+  }
   /// The rows, whose indices have this width.
   template <class Index>
   KOKKOS_INLINE_FUNCTION ChainRows<CsrMatrix<Scalar, Index>> as() const

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file qr_leaf_host.hpp  Leaves of a tree on hosts, one thread each: the window lies by rows, whose columns the compiler's vectors take. Steps and factors are those of qr_leaf.hpp and qr_solve.hpp.
+/// @file qr_leaf_host.hpp  Leaves of a tree on hosts, one thread each, for bands that are too wide for bundles (qr_leaf_lanes.hpp): the window lies by rows, whose columns the compiler's vectors take.
+/// Steps and factors are those of qr_leaf.hpp and qr_solve.hpp.
 #pragma once
 
 #include <ribbon/host/vectors.hpp>
-#include <ribbon/multifrontal/qr_solve.hpp>
+#include <ribbon/multifrontal/factors.hpp>
 
 #include <algorithm>
 
@@ -17,8 +18,8 @@ constexpr int host_row_size(int W)
   return 2 * W + 1 + host_step;
 }
 
-/// Orthogonal elimination of a leaf. Loops over the window are unrolled where W = kl + ku = K is a template argument; K = 0 stands for any.
-template <class Scalar, int K, class Matrix>
+/// Orthogonal elimination of a leaf.
+template <class Scalar, class Matrix>
 class HostLeaf {
   using Real = real_t<Scalar>;
   const Tree            &tree_;
@@ -60,12 +61,9 @@ class HostLeaf {
   /// W columns from place `at` on.
   void reflect(const Reflector<Scalar> &h, int at, Scalar *kept) const
   {
-    if constexpr (K > 0) reflect(h, at, kept, std::integral_constant<int, K>());
-    else {
-      int c = 0;
-      for (; c + 4 <= W_; c += 4) reflect(h, at + c, kept + c, std::integral_constant<int, 4>());
-      for (; c < W_; ++c) reflect(h, at + c, kept + c, std::integral_constant<int, 1>());
-    }
+    int c = 0;
+    for (; c + 4 <= W_; c += 4) reflect(h, at + c, kept + c, std::integral_constant<int, 4>());
+    for (; c < W_; ++c) reflect(h, at + c, kept + c, std::integral_constant<int, 1>());
   }
   template <class Columns>
   void reflect(const Reflector<Scalar> &h, int at, Scalar *kept, Columns) const
@@ -87,7 +85,7 @@ class HostLeaf {
 
 public:
   HostLeaf(const Tree &tree, const Factors<Scalar> &factors, const Matrix &A, std::int64_t chain, std::int64_t node, Scalar *window)
-      : tree_(tree), factors_(factors), A_(A), leaf_(tree, chain, node), W_(K ? K : tree.chain.width()), size_(host_row_size(W_)), window_(window), entering_(window + W_ * size_),
+      : tree_(tree), factors_(factors), A_(A), leaf_(tree, chain, node), W_(tree.chain.width()), size_(host_row_size(W_)), window_(window), entering_(window + W_ * size_),
         largest_(reinterpret_cast<Real *>(entering_ + size_)), reflection_(factors.step(factors.reflection, tree, chain, node, 0, W_ + 1).at), upper_(factors.step(factors.upper, tree, chain, node, 0, 2 * W_ + 1).at)
   {
     std::fill(window, window + (W_ + 2) * size_, Scalar(0));
@@ -157,97 +155,9 @@ struct HostLeavesKernel {
   {
     const auto    mine   = thread.acquire();
     Scalar *const window = windows + static_cast<std::size_t>(mine) * window_size(tree.chain.width());
-    with_half_bandwidth<2, 4, 6, 8, 10>(tree.chain.width(), [&](auto K) {
-      if (A.local.row_begin.wide) factor<K()>(A.template as<std::int64_t>(), leaf, window);
-      else factor<K()>(A.template as<std::int32_t>(), leaf, window);
-    });
+    A.with_indices_of_host(
+      [&](const auto &matrix) { host::with_widest_vectors_of_host([&] { HostLeaf<Scalar, std::decay_t<decltype(matrix)>>(tree, factors, matrix, leaf / tree.leaves, leaf % tree.leaves, window).eliminate(); }); });
     thread.release(mine);
-  }
-
-private:
-  template <int K, class Matrix>
-  void factor(const Matrix &matrix, std::int64_t leaf, Scalar *window) const
-  {
-    host::with_widest_vectors_of_host([&] { HostLeaf<Scalar, K, Matrix>(tree, factors, matrix, leaf / tree.leaves, leaf % tree.leaves, window).eliminate(); });
-  }
-};
-
-/// QrSolve::leaf_up() and leaf_down() of a leaf for Q columns at once, W = K.
-template <class Scalar, int K, int Q>
-struct HostLeafSolve {
-  const QrSolve<Scalar> &solve;
-
-  void up(std::int64_t chain, std::int64_t node, std::int64_t column) const
-  {
-    const Tree   &tree = solve.tree;
-    const Leaf    leaf(tree, chain, node);
-    const Scalar *reflection = solve.factors.step(solve.factors.reflection, tree, chain, node, 0, K + 1).at;
-    Scalar        y[K][Q], entering[Q], sum[Q];
-    for (int k = 0; k < K; ++k)
-      for (int q = 0; q < Q; ++q) y[k][q] = has_row(tree.chain, leaf.first + k) ? solve.scaled_b(leaf, leaf.first + k, column + q) : Scalar(0);
-    for (int s = 0; s < leaf.own; ++s, reflection += K + 1) {
-      const std::int64_t place = leaf.first + K + s;
-      for (int q = 0; q < Q; ++q) {
-        entering[q] = has_row(tree.chain, place) ? solve.scaled_b(leaf, place, column + q) : taken(y[row_instead(tree.chain, place)][q]);
-        Scalar other(0);
-        sum[q] = entering[q];
-        for (int k = 0; k < K; k += 2) sum[q] += conjugate(reflection[1 + k]) * y[k][q], other += conjugate(reflection[2 + k]) * y[k + 1][q];
-        sum[q] = (sum[q] + other) * reflection[0];
-        for (int k = 0; k < K; ++k) y[k][q] -= reflection[1 + k] * sum[q];
-        solve.x(chain, leaf.first + tree.chain.ku + s, column + q) = entering[q] - sum[q];
-      }
-    }
-    for (int k = 0; k < K; ++k)
-      for (int q = 0; q < Q; ++q) solve.passed(chain, 0, node, k, column + q) = y[k][q];
-  }
-
-  void down(std::int64_t chain, std::int64_t node, std::int64_t column) const
-  {
-    const Tree   &tree = solve.tree;
-    const Leaf    leaf(tree, chain, node);
-    const Scalar *upper = solve.factors.step(solve.factors.upper, tree, chain, node, leaf.own, 2 * K + 1).at;
-    Scalar        left[K][Q], near[K][Q];
-    for (int k = 0; k < K; ++k)
-      for (int q = 0; q < Q; ++q) left[k][q] = solve.at_cut(chain, tree.start(node), k, column + q), near[k][q] = solve.at_cut(chain, tree.start(node + 1), k, column + q);
-    for (int s = leaf.own - 1; s >= 0; --s) {
-      upper -= 2 * K + 1;
-      for (int q = 0; q < Q; ++q) {
-        Scalar &at  = solve.x(chain, leaf.first + tree.chain.ku + s, column + q);
-        Scalar  sum = at, other(0);
-        for (int k = 0; k < K; k += 2) sum -= upper[1 + K + k] * left[k][q], other += upper[2 + K + k] * left[k + 1][q];
-        sum -= other;
-        for (int k = K; k >= 1; --k) sum -= upper[k] * near[k - 1][q]; // the one that was found last comes last
-        for (int k = K - 1; k >= 1; --k) near[k][q] = near[k - 1][q];
-        at = near[0][q] = sum * upper[0];
-      }
-    }
-  }
-};
-
-/// Leaves of all chains, `together` columns at a time.
-template <class Scalar>
-struct HostLeafSolveKernel {
-  static constexpr int together = 4;
-  QrSolve<Scalar>      solve;
-  bool                 up;
-
-  /// Whether there is code for this width and direction.
-  static bool has(int W, Sweep direction) { return W % 2 == 0 && W >= 2 && W <= 10 && (direction == Sweep::up || direction == Sweep::down); }
-  void        operator()(const std::int64_t item) const
-  {
-    const std::int64_t in_chain = solve.tree.leaves, leaves = solve.tree.chain.chains * in_chain, chain = item % leaves / in_chain, node = item % leaves % in_chain, first = item / leaves * together,
-                       end = std::min<std::int64_t>(first + together, solve.v.columns);
-    with_half_bandwidth<2, 4, 6, 8, 10>(solve.tree.chain.width(), [&](auto K) {
-      if constexpr (K() > 0) {
-        const auto sweep = [&](std::int64_t column, auto Q) {
-          const HostLeafSolve<Scalar, K(), Q()> leaf{solve};
-          if (up) leaf.up(chain, node, column);
-          else leaf.down(chain, node, column);
-        };
-        if (end - first == together) return sweep(first, std::integral_constant<int, together>());
-        for (std::int64_t column = first; column < end; ++column) sweep(column, std::integral_constant<int, 1>());
-      }
-    });
   }
 };
 

@@ -88,11 +88,17 @@ KOKKOS_INLINE_FUNCTION Reflector<Scalar> make_reflector(const Scalar &alpha, rea
   return {tau_conjugate, factor, beta, one_over_beta, tau_conjugate * factor};
 }
 
+/// Its square is the least normal number over the unit of roundoff.
+template <class Real>
+KOKKOS_INLINE_FUNCTION constexpr Real least_pivot()
+{
+  return std::is_same_v<Real, float> ? static_cast<Real>(0x1p-51) : static_cast<Real>(0x1p-485);
+}
 /// The pivot that a reflection leaves: beta, or zero where its column has no entry whose square keeps all of its digits, so that beta has none to rely on.
 template <class Real>
 KOKKOS_INLINE_FUNCTION Real pivot_of(Real beta)
 {
-  constexpr Real least = std::is_same_v<Real, float> ? 0x1p-51 : 0x1p-485; // its square is the least normal number over the unit of roundoff
+  constexpr Real least = least_pivot<Real>();
   return beta < least && beta > -least ? Real(0) : beta;
 }
 
