@@ -212,7 +212,7 @@ private:
       const auto          W   = static_cast<std::int64_t>(whole_.width());
       if (rank_ == 0) r.log_abs_det += top.log_abs_det;
       report->bytes += static_cast<double>(top.bytes);
-      if (top.status > r.status || (top.status == r.status && top.smallest_pivot < r.smallest_pivot)) { // place j of the cuts: unknown k of the cut before rank (j + kl) / W
+      if (r.status != FactorStatus::not_finite && (top.status > r.status || (top.status == r.status && top.smallest_pivot < r.smallest_pivot))) { // place j of the cuts: unknown k of the cut before rank (j + kl) / W
         const std::int64_t j = top.row + whole_.kl, at = starts_[static_cast<std::size_t>(j / W % size_)] - whole_.kl + j % W;
         report->passed_on = top.status == FactorStatus::not_finite;
         r.status = top.status, r.smallest_pivot = top.smallest_pivot;

@@ -195,7 +195,7 @@ struct PivotStatistics {
   }
   KOKKOS_INLINE_FUNCTION void join(const PivotStatistics &other)
   {
-    if ((other.not_finite && !not_finite) || (other.not_finite == not_finite && other.smallest < smallest)) smallest = other.smallest, column = other.column;
+    if (!not_finite && (other.not_finite || other.smallest < smallest)) smallest = other.smallest, column = other.column;
     not_finite = not_finite || other.not_finite;
     log_det += other.log_det;
     product *= other.product;
