@@ -99,7 +99,10 @@ inline void draw_grid(Draw *draw, PetscMPIInt ranks, Problem *p, bool aligned)
   const PetscInt          longest[] = {24, 9, 5};
   if (dim == 3) width = std::min<PetscInt>(width, 2), dof = std::min<PetscInt>(dof, 4);
   if (box) width = 1, dof = std::min<PetscInt>(dof, 3);
-  for (PetscInt left = ranks; left > 1; left /= 2) m[static_cast<std::size_t>(draw->below(dim))] *= 2;
+  for (PetscInt left = ranks, prime = 2; left > 1;) {
+    while (left % prime != 0) ++prime;
+    m[static_cast<std::size_t>(draw->below(dim))] *= prime, left /= prime;
+  }
   DMBoundaryType        boundary[3];
   std::vector<PetscInt> owned[3];
   const int             only = draw->one_in(3) ? static_cast<int>(draw->below(dim)) : -1; // couplings along one direction alone

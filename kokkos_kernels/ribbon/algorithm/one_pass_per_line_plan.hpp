@@ -137,8 +137,6 @@ private:
   }
   static constexpr int max_threads = OnePassPerLineKernel<Scalar, K, OwnMatrices<Scalar, K>, true>::max_threads;
 
-  /// Lines begin an odd number of packs apart: lanes of a warp fall on different banks.
-
   static ShiftedMatrices<Scalar, K> shifted(const Input &bands, std::int64_t equal_begin, std::int64_t equal_end)
   {
     return {bands.values.data(), bands.alpha.data(), bands.beta.data(), bands.matrices(), bands.rows(), bands.kl(), bands.ku(), equal_begin, equal_end};
