@@ -89,6 +89,7 @@ public:
     }
     const auto [rows, lanes] = squares(i0, i1);
     for (int l = 0; l < lanes; l += side) {
+      if (past_caches && rows - i0 == block && stream_lines(tile + i0 * Lanes + l, Lanes, {x + at_[l] + i0, x + at_[l + 1] + i0, x + at_[l + 2] + i0, x + at_[l + 3] + i0})) continue;
       alignas(64) Scalar run[side][block]; // stores past the caches are of whole lines of these
       for (std::int64_t i = i0; i < rows; i += side) {
         const Scalar *const t  = tile + i * Lanes + l;

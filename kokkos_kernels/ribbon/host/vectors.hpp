@@ -186,6 +186,36 @@ KOKKOS_INLINE_FUNCTION void transpose_square(const Scalar *const (&from)[4], Sca
     for (int e = 0; e < 4; ++e) to[k][e] = from[e][k];
 }
 
+#ifdef RIBBON_X86
+__attribute__((target("avx"))) inline void stream_lines_avx(const double *from, std::ptrdiff_t stride, double *const (&to)[4])
+{
+  __m256d line[4][2]; // whole lines one after another: halves of several in turns take longer
+  for (int half = 0; half < 2; ++half) {
+    const double *const f = from + 4 * half * stride;
+    const __m256d       a = _mm256_load_pd(f), b = _mm256_load_pd(f + stride), c = _mm256_load_pd(f + 2 * stride), d = _mm256_load_pd(f + 3 * stride);
+    const __m256d       even01 = _mm256_unpacklo_pd(a, b), odd01 = _mm256_unpackhi_pd(a, b), even23 = _mm256_unpacklo_pd(c, d), odd23 = _mm256_unpackhi_pd(c, d);
+    line[0][half] = _mm256_permute2f128_pd(even01, even23, 0x20), line[1][half] = _mm256_permute2f128_pd(odd01, odd23, 0x20);
+    line[2][half] = _mm256_permute2f128_pd(even01, even23, 0x31), line[3][half] = _mm256_permute2f128_pd(odd01, odd23, 0x31);
+  }
+  for (int e = 0; e < 4; ++e) _mm256_stream_pd(to[e], line[e][0]), _mm256_stream_pd(to[e] + 4, line[e][1]);
+}
+#endif
+
+/// Writes to[e][k] = from[k * stride + e], e < 4, k < 8, past the caches, straight from registers; false, and nothing, where there are no such vectors. `from` and the stride are multiples of 32 bytes, each `to` is one
+/// of 64.
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION bool stream_lines([[maybe_unused]] const Scalar *from, [[maybe_unused]] std::ptrdiff_t stride, [[maybe_unused]] Scalar *const (&to)[4])
+{
+#ifdef RIBBON_X86
+  if constexpr (std::is_same_v<Scalar, double>) {
+    static const bool avx = __builtin_cpu_supports("avx");
+    if (avx) stream_lines_avx(from, stride, to);
+    return avx;
+  }
+#endif
+  return false;
+}
+
 /// Makes what copy_out wrote past the caches visible to other threads.
 KOKKOS_INLINE_FUNCTION void finish_copies()
 {
