@@ -17,6 +17,8 @@ struct ChainSolverOptions {
   std::int64_t leaf_size = 0;
   /// A pivot this small relative to the largest entry of its column counts as zero; 0 stands for 100 units of roundoff.
   double zero_pivot = 0;
+  /// Threads that hosts cut chains for; 0: as many as the execution space runs. The same number gives the same tree, and the same bits, on any number of threads.
+  int threads = 0;
 };
 
 /// Direct solver for banded matrices, one or several of equal shape, closed to rings or not, by orthogonal elimination on a tree over the chain of unknowns (docs/multifrontal.md). A chain that is one

@@ -66,6 +66,13 @@ std::int64_t usual_leaf(const Exec &exec, const Chain &chain)
   return chain.width() >= 8 && rows > 3 * 64 * at_once ? std::max<std::int64_t>(usual, 80) : usual;
 }
 
+/// Threads that a host cuts chains for.
+template <class Exec>
+int threads_of(const Exec &exec, const ChainSolverOptions &options)
+{
+  return options.threads > 0 ? options.threads : static_cast<int>(exec.concurrency());
+}
+
 /// Cuts the joining levels of a tree into launches: one for trees of so many leaves that a team works them off, else two.
 inline std::vector<Levels> plan_of(const Tree &tree, std::int64_t most_leaves = 256)
 {

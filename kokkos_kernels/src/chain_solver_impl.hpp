@@ -28,10 +28,10 @@ constexpr int threads_for_leaves(int W)
 constexpr std::int64_t rows_for_leaves = 8192;
 
 /// Leaves of a chain on a host, as far as it has rows for them: a bundle for each thread, or one leaf where the band is too wide; one, for band LU, where that is as fast.
-template <class Scalar, class Exec>
-std::int64_t leaves_of_threads(const Exec &exec, const Chain &chain)
+template <class Scalar>
+std::int64_t leaves_of_threads(std::int64_t threads, const Chain &chain)
 {
-  const std::int64_t threads = exec.concurrency(), chains = std::max<std::int64_t>(chain.chains, 1), lanes = has_bundles(chain.width()) ? bundle_lanes<Scalar> : 1;
+  const std::int64_t chains = std::max<std::int64_t>(chain.chains, 1), lanes = has_bundles(chain.width()) ? bundle_lanes<Scalar> : 1;
   if (!chain.is_open_left() && !chain.is_open_right() && (threads / chains < threads_for_leaves(chain.width()) || chain.rows < rows_for_leaves)) return 1;
   return (lanes * threads + chains - 1) / chains;
 }
@@ -95,10 +95,12 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   if ((chain.open_left || chain.open_right) && (chain.ring || chain.chains != 1 || chain.rows < W)) refuse("a piece of a chain has at least kl + ku rows and is neither a ring nor one of several");
   if (options.leaf_size < 0) refuse("leaf_size " + std::to_string(options.leaf_size));
   if (options.zero_pivot < 0 || !is_finite(options.zero_pivot)) refuse("zero_pivot " + std::to_string(options.zero_pivot));
-  std::int64_t count = 1;
+  if (options.threads < 0) refuse("threads " + std::to_string(options.threads));
+  const int    threads = threads_of(exec, options);
+  std::int64_t count   = 1;
   if (options.leaf_size > 0) count = chain.rows / std::max<std::int64_t>(options.leaf_size, W);
   else if (is_device_space<Exec>) count = chain.rows / std::max<std::int64_t>(usual_leaf<Scalar>(exec, chain), W);
-  else count = std::min(leaves_of_threads<Scalar>(exec, chain), chain.rows / shortest_leaf(W));
+  else count = std::min(leaves_of_threads<Scalar>(threads, chain), chain.rows / shortest_leaf(W));
   tree_ = Tree(chain, std::max<std::int64_t>(1, count));
   in_tiles_ =
     (is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() && with_tiles<Scalar>(W, [](auto) {}); // a host runs their code one virtual thread after another, for tests
@@ -132,7 +134,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     join_statistics_ = watched("ribbon::pivots", chain.chains * tree_.joins);
     factors_         = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), as_records<Statistics>(leaf_statistics_), as_records<Statistics>(join_statistics_), row_scale_.data(), tile};
     if (in_tiles_) arrivals_ = Kokkos::View<int *, Memory>("ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, most_columns)));
-    plan_ = in_lanes_ && exec.concurrency() > 1 ? plan_of(tree_, bundle_lanes<Scalar>) : plan_of(tree_);
+    plan_ = !is_device_space<Exec> && options.leaf_size == 0 && threads > 1 ? plan_of(tree_, bundle_lanes<Scalar>) : plan_of(tree_); // a thread works off a team's joins one by one
     if (!is_device_space<Exec> && options.leaf_size == 0 && !in_lanes_) windows_ = numbers("ribbon::windows", static_cast<std::int64_t>(HostLeavesKernel<Scalar, Exec>::window_size(W)) * exec.concurrency());
     if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }

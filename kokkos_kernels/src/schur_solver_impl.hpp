@@ -55,13 +55,14 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   if (chain.ring && chain.rows < chain.width() + 1) refuse("a ring of " + std::to_string(chain.rows) + " rows, fewer than kl + ku + 1");
   if (chain.open_left || chain.open_right) refuse("a piece of a chain");
   if (options.leaf_size < 0) refuse("leaf_size " + std::to_string(options.leaf_size));
+  if (options.threads < 0) refuse("threads " + std::to_string(options.threads));
   std::int64_t leaf = std::max<std::int64_t>(options.leaf_size, w + 1);
   if (options.leaf_size == 0) {
     if (is_device_space<Exec>) leaf = std::max(leaf, usual_leaf<Scalar>(exec, Chain{chain.rows, chain.chains, w, w, chain.ring}));
-    else leaf = std::max<std::int64_t>({leaf, 64, 8 * w, chain.rows * std::max<std::int64_t>(chain.chains, 1) / exec.concurrency()});
+    else leaf = std::max<std::int64_t>({leaf, 64, 8 * w, chain.rows * std::max<std::int64_t>(chain.chains, 1) / threads_of(exec, options)});
   }
   tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
-  plan_ = plan_of(tree_);
+  plan_ = !is_device_space<Exec> && options.leaf_size == 0 && threads_of(exec, options) > 1 ? plan_of(tree_, 8) : plan_of(tree_); // a thread works off a team's joins one by one
   if ((is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() / 2) // a host runs their code one virtual thread after another, for tests
     with_schur_tiles<Scalar>(w, [&](auto K) { in_tiles_ = SchurTileFactorKernel<Scalar, K()>::scratch(!is_device_space<Exec>) <= device::scratch_limit(exec); });
   factors_.together = is_device_space<Exec> || in_tiles_ ? 32 : 1;

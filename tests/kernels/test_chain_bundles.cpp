@@ -14,11 +14,11 @@ class ChainBundles : public testing::Test {
 using Scalars = testing::Types<double, float, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(ChainBundles, Scalars, );
 
-/// Random rings whose diagonal is large.
+/// Random rings, or chains, whose diagonal is large.
 template <class Scalar>
-ChainSystem<Scalar> ring_of(std::int64_t rows, std::int64_t chains, int kl, int ku, std::mt19937_64 &g, bool permuted = false)
+ChainSystem<Scalar> ring_of(std::int64_t rows, std::int64_t chains, int kl, int ku, std::mt19937_64 &g, bool permuted = false, bool ring = true)
 {
-  ChainSystem<Scalar> s{{rows, chains, kl, ku, true}};
+  ChainSystem<Scalar> s{{rows, chains, kl, ku, ring}};
   if (permuted) s.shuffle(g);
   s.fill([&](std::int64_t, int d) { return random_scalar<Scalar>(g) + Scalar(static_cast<ribbon::real_t<Scalar>>(d == 0 ? kl + ku + 1 : 0)); });
   return s;
@@ -52,6 +52,23 @@ TYPED_TEST(ChainBundles, RingsOfAllLengths)
       }
   }
   EXPECT_TRUE(differ && part) << "the lengths do not try what they should";
+}
+
+// Chains are cut for hosts of several threads, whose bundles begin and end where the chain does; of bands that are too wide for bundles, leaves one by one.
+TYPED_TEST(ChainBundles, ChainsForManyThreads)
+{
+  for (const auto &[kl, ku, threads] :
+       {std::tuple(1, 1, 4), std::tuple(1, 0, 16), std::tuple(0, 2, 5), std::tuple(2, 2, 16), std::tuple(4, 3, 6), std::tuple(5, 5, 4), std::tuple(6, 5, 17), std::tuple(0, 9, 16), std::tuple(9, 9, 46)})
+    for (const auto &[rows, chains] : {std::pair(8192, 1), std::pair(8209, 2)}) {
+      SCOPED_TRACE(testing::Message() << "rows " << rows << " chains " << chains << " kl " << kl << " ku " << ku << " threads " << threads);
+      std::mt19937_64                      g(static_cast<std::uint64_t>(rows + kl));
+      const auto                           s = ring_of<TypeParam>(rows, chains, kl, ku, g, chains == 2, false);
+      const ChainOnDevice<TypeParam>       device(s);
+      ribbon::ChainSolver<TypeParam, Exec> solver(Exec(), s.chain, {0, 0, threads * chains});
+      EXPECT_GT(solver.tree().leaves, 1);
+      EXPECT_STREQ(solver.method(), "QR");
+      check_solves(solver, s, device, kl == 2 ? 9 : 1, s.row_of.empty(), g);
+    }
 }
 
 // The same bits from run to run, and for a column alone or among others.
@@ -119,6 +136,29 @@ TYPED_TEST(ChainBundles, WhatIsWrongInOneLeafIsNamed)
       EXPECT_LE(std::abs(none.row - at), 2 * half);
       EXPECT_TRUE(factored([](std::int64_t, int, TypeParam &) {}).ok());
     }
+  }
+}
+
+// A NaN in a column that is zero but for it does not spread: a pivot that is nearly zero behind it, in the same leaf, is not what is named.
+TYPED_TEST(ChainBundles, ANumberThatIsNoneIsNamedBeforeSmallPivots)
+{
+  using Real           = ribbon::real_t<TypeParam>;
+  const std::int64_t n = 500, at = 101;
+  for (std::int64_t leaf : {0, 31}) {
+    std::mt19937_64 g(7);
+    auto            s = ring_of<TypeParam>(n, 1, 1, 1, g);
+    for (std::int64_t i = 0; i < n; ++i)
+      for (auto e = static_cast<std::size_t>(s.row_begin[static_cast<std::size_t>(i)]); e < static_cast<std::size_t>(s.row_begin[static_cast<std::size_t>(i + 1)]); ++e) {
+        const std::int64_t j = s.column[e];
+        if (j == at - 1) s.value[e] = i == at ? TypeParam(std::numeric_limits<Real>::quiet_NaN()) : TypeParam(0);
+        if ((i == at + 5 || i == at + 6) && (j < at + 5 || j > at + 6)) s.value[e] = TypeParam(0);
+        if ((i == at + 5 || i == at + 6) && (j == at + 5 || j == at + 6)) s.value[e] = TypeParam(static_cast<Real>(i == at + 6 && j == at + 6 ? 1.001 : 1));
+      }
+    ribbon::ChainSolver<TypeParam, Exec> solver(Exec(), s.chain, {leaf, 0});
+    solver.factor(Exec(), ChainOnDevice<TypeParam>(s).matrix());
+    EXPECT_EQ(solver.report().status, ribbon::FactorStatus::not_finite);
+    EXPECT_LE(std::abs(solver.report().row - at), 2);
+    EXPECT_EQ(solver.report().smallest_pivot, 0);
   }
 }
 

@@ -101,6 +101,25 @@ TYPED_TEST(ChainCosts, RingsOfHostsAllocateNothing)
   }
 }
 
+// On hosts of several threads joins of more than one bundle are two launches, so that threads share them; leaves are one.
+TYPED_TEST(ChainCosts, ChainsForThreadsOfHostsTakeThreeLaunchesEachWay)
+{
+  if (ribbon::is_device_space<Exec>) GTEST_SKIP() << "threads of hosts";
+  for (const auto &[kl, ku, threads] : {std::tuple(1, 1, 4), std::tuple(2, 3, 8), std::tuple(9, 9, 24)}) {
+    SCOPED_TRACE(testing::Message() << "kl " << kl << " ku " << ku);
+    const std::int64_t                   n = 8200;
+    const auto                           s = this->dominant({n, 1, kl, ku, false});
+    const ChainOnDevice<TypeParam>       A(s);
+    ribbon::ChainSolver<TypeParam, Exec> solver(Exec(), s.chain, {0, 0, threads});
+    EXPECT_EQ(solver.launches(), 3);
+    const typename TestFixture::Vector b("test::b", static_cast<std::size_t>(n * 9)), x("test::x", b.extent(0));
+    solver.reserve(Exec(), 9);
+    for (int k = 0; k < 2; ++k) EXPECT_EQ(this->launches([&] { solver.factor(Exec(), A.matrix()); }), 3);
+    for (std::int64_t columns : {1, 9})
+      for (bool transposed : {false, true}) EXPECT_EQ(this->launches([&] { solver.solve(Exec(), b.data(), n, x.data(), n, columns, transposed); }), 6);
+  }
+}
+
 /// Launches one way by the kernels for any width: leaves, and joins where there are any.
 int one_way(const ribbon::multifrontal::Tree &tree)
 {

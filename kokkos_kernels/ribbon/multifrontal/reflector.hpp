@@ -181,7 +181,7 @@ struct PivotStatistics {
     if (!is_finite(size) || !is_finite(scale)) {
       if (!not_finite) column = j;
       not_finite = true;
-      product    = 1;
+      product = 1, smallest = 0; // none that follows is smaller
       return;
     }
     settle(), product = static_cast<double>(size), settle(); // one by one: the product of both may be 0 or infinite
