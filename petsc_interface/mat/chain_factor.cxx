@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "chain_factor.hpp"
 
-#include "chain_inertia.hpp"
+#include "schur_pieces.hpp"
 
 #include "../csr.hpp"
 #include "../session.hpp"
-
-#include <ribbon/schur_solver.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -63,9 +61,10 @@ public:
       if (is_cut_) piece.open_left = whole_.ring || rank_ > 0, piece.open_right = whole_.ring || rank_ + 1 < size_;
     }
     if (pivots) PetscCallCXX(solver_ = ChainSolver<Scalar, Exec>(exec, piece, options));
+    else if (is_cut_) PetscCallCXX(pieces_ = SchurPieces<Exec>(exec, active, size_, rank_, whole_, piece, options));
     else PetscCallCXX(schur_ = SchurSolver<Scalar, Exec>(exec, piece, options));
     shape_ = piece;
-    if (is_cut_) {
+    if (is_cut_ && pivots) {
       ChainSolverOptions cuts = options;
       Chain              root = whole_;
       root.rows = size_ * whole_.width(), cuts.leaf_size = whole_.width();
@@ -101,7 +100,8 @@ public:
       ChainMatrix<Scalar, std::remove_const_t<Index>> A{csr};
       if (row_of_.extent(0) > 0) A.row_of = row_of_.data(), A.place_of = place_of_.data();
       if (!is_cut_) {
-        with_solver([&](auto &solver) { solver.factor(exec, A); });
+        if (pivots) solver_.factor(exec, A);
+        else schur_.factor(exec, A);
         KeepBand(exec, A);
         return;
       }
@@ -110,13 +110,15 @@ public:
         if constexpr (std::is_same_v<decltype(far), decltype(csr)>) {
           A.outside      = far;
           A.outside.rows = 1;
-          solver_.factor(exec, A);
+          if (pivots) solver_.factor(exec, A);
+          else pieces_.factor(exec, A);
           KeepBand(exec, A);
         } else throw std::runtime_error("ribbon: the columns of other ranks are stored in another way than those of this rank");
       });
       if (error != PETSC_SUCCESS) throw std::runtime_error("the columns of other ranks cannot be read");
     }));
-    if (is_cut_) {
+    if (is_cut_ && !pivots) PetscCall(pieces_.join());
+    else if (is_cut_) {
       const std::size_t n = solver_.passed_size();
       mine_.resize(n), all_.resize(n * static_cast<std::size_t>(size_));
       PetscCallCXX(Kokkos::deep_copy(HostView(mine_.data(), n), Kokkos::View<const Scalar *, Memory, Unmanaged>(solver_.passed(), n)));
@@ -181,15 +183,11 @@ public:
   }
 
 private:
-  template <class F>
-  auto with_solver(const F &f)
-  {
-    return pivots ? f(solver_) : f(schur_);
-  }
+  /// Calls f(the solver of this rank's rows).
   template <class F>
   auto with_solver(const F &f) const
   {
-    return pivots ? f(solver_) : f(schur_);
+    return pivots ? f(solver_) : f(is_cut_ ? pieces_.interior() : schur_);
   }
 
   void KeepBand(const Exec &exec, const ChainEntries<Scalar> &A)
@@ -202,21 +200,27 @@ private:
     exec.fence();
   }
 
+  /// The row of the matrix that unknown j of those between ranks has: of the kl last rows of a rank and the ku first of the next, without pivots of the last ones of a rank alone.
+  PetscInt RowOfCut(std::int64_t j) const
+  {
+    const auto         W  = static_cast<std::int64_t>(pivots ? whole_.width() : pieces_.cut_width());
+    const std::int64_t at = pivots ? starts_[static_cast<std::size_t>((j + whole_.kl) / W % size_)] - whole_.kl + (j + whole_.kl) % W : starts_[static_cast<std::size_t>((j / W + 1) % size_)] - W + j % W;
+    return static_cast<PetscInt>((at + whole_.rows) % whole_.rows);
+  }
+
   void Combine(ChainReport *report) const
   {
     FactorReport r = with_solver([](const auto &solver) { return solver.report(); });
     report->bytes  = static_cast<double>(r.bytes + band_.span() * sizeof(Scalar));
     report->column = r.row < 0 ? -1 : static_cast<PetscInt>(order_.empty() ? first_ + r.row : order_[static_cast<std::size_t>(r.row)]);
     if (is_cut_) {
-      const FactorReport &top = root_.report();
-      const auto          W   = static_cast<std::int64_t>(whole_.width());
+      const FactorReport &top = pivots ? root_.report() : pieces_.root_report();
       if (rank_ == 0) r.log_abs_det += top.log_abs_det;
-      report->bytes += static_cast<double>(top.bytes);
-      if (r.status != FactorStatus::not_finite && (top.status > r.status || (top.status == r.status && top.smallest_pivot < r.smallest_pivot))) { // place j of the cuts: unknown k of the cut before rank (j + kl) / W
-        const std::int64_t j = top.row + whole_.kl, at = starts_[static_cast<std::size_t>(j / W % size_)] - whole_.kl + j % W;
+      report->bytes += static_cast<double>(pivots ? top.bytes : pieces_.bytes() - r.bytes);
+      if (r.status != FactorStatus::not_finite && (top.status > r.status || (top.status == r.status && top.smallest_pivot < r.smallest_pivot))) {
         report->passed_on = top.status == FactorStatus::not_finite;
         r.status = top.status, r.smallest_pivot = top.smallest_pivot;
-        report->column = static_cast<PetscInt>((at + whole_.rows) % whole_.rows);
+        report->column = RowOfCut(top.row);
       }
     }
     report->status = r.status, report->smallest_pivot = static_cast<PetscReal>(r.smallest_pivot), report->log_abs_det = static_cast<PetscReal>(r.log_abs_det);
@@ -231,7 +235,11 @@ private:
       PetscCallCXX(with_solver([&](const auto &solver) { solver.solve(exec, b, ldb, x, ldx, columns, transposed); }));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    for (PetscInt c = 0; c < columns; c += most_columns) PetscCall(solve_piece(exec, b + c * ldb, ldb, x + c * ldx, ldx, std::min(most_columns, columns - c), transposed));
+    for (PetscInt c = 0; c < columns; c += most_columns) {
+      const PetscInt some = std::min(most_columns, columns - c);
+      if (pivots) PetscCall(solve_piece(exec, b + c * ldb, ldb, x + c * ldx, ldx, some, transposed));
+      else PetscCall(pieces_.solve(exec, b + c * ldb, ldb, x + c * ldx, ldx, some, transposed));
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -274,7 +282,8 @@ private:
   std::vector<std::int64_t>     order_;
   Chain                         shape_; ///< of the rows of this rank
   ChainSolver<Scalar, Exec>     solver_;
-  SchurSolver<Scalar, Exec>     schur_; ///< where nothing is pivoted
+  SchurSolver<Scalar, Exec>     schur_;  ///< where nothing is pivoted
+  SchurPieces<Exec>             pieces_; ///< and ranks couple
   ChainSolver<Scalar, HostExec> root_;
   bool                          is_cut_        = false; ///< the chain lies on several ranks that couple
   bool                          knows_outside_ = false;

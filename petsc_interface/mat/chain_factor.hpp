@@ -30,7 +30,7 @@ public:
   virtual ~ChainFactor() = default;
   static std::unique_ptr<ChainFactor> create(bool on_device);
 
-  /// Whether elimination is pivoted; without, ranks do not couple. Before symbolic().
+  /// Whether elimination is pivoted; without, ranks that couple have 2 max(kl, ku) rows each at least. Before symbolic().
   bool pivots = true;
   /// Has numeric() keep the band for inertia(). Before symbolic().
   bool keeps_band = false;

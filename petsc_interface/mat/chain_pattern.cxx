@@ -90,19 +90,21 @@ PetscErrorCode Reorder(Mat aij, ChainPattern *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FindSequentialChain(Mat aij, ChainPattern *p)
+/// The chain, or the chains, that the rows are in their own order, if they are. @param natural  how far the entries reach
+PetscErrorCode FindInOwnOrder(Mat aij, ChainPattern *p, Reach *natural, bool *found)
 {
-  PetscInt n, block;
-  Reach    natural, of_blocks, reordered;
+  PetscInt n, block = 0;
+  Reach    of_blocks;
   PetscFunctionBegin;
+  *found = true;
   PetscCall(MatGetLocalSize(aij, &n, nullptr));
-  PetscCall(ForEachEntry(aij, [&](PetscInt i, PetscInt j) { natural.take(i, j, n); }));
+  PetscCall(ForEachEntry(aij, [&](PetscInt i, PetscInt j) { natural->take(i, j, n); }));
   const auto accept = [&](const Reach &r, PetscInt rows) {
     const bool ring = r.is_ring_of(rows);
     p->chain        = {rows, rows > 0 ? n / rows : 1, static_cast<int>(ring ? r.ring_kl : r.kl), static_cast<int>(ring ? r.ring_ku : r.ku), ring};
   };
-  if (natural.is_chain() || natural.is_ring_of(n)) {
-    accept(natural, n);
+  if (natural->is_chain() || natural->is_ring_of(n)) {
+    accept(*natural, n);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(EqualBlocks(aij, n, &block));
@@ -113,10 +115,23 @@ PetscErrorCode FindSequentialChain(Mat aij, ChainPattern *p)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  if (std::max(natural.kl, natural.ku) <= most_chain_bandwidth) { // a ring too short to be one
-    p->chain = {n, 1, static_cast<int>(natural.kl), static_cast<int>(natural.ku)};
+  if (std::max(natural->kl, natural->ku) <= most_chain_bandwidth) { // a ring too short to be one
+    p->chain = {n, 1, static_cast<int>(natural->kl), static_cast<int>(natural->ku)};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  *found = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FindSequentialChain(Mat aij, ChainPattern *p)
+{
+  PetscInt n;
+  Reach    natural, reordered;
+  bool     found;
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(aij, &n, nullptr));
+  PetscCall(FindInOwnOrder(aij, p, &natural, &found));
+  if (found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Reorder(aij, p));
   PetscCall(ForEachEntry(aij, [&](PetscInt i, PetscInt j) { reordered.take(static_cast<PetscInt>(p->place_of[static_cast<std::size_t>(i)]), static_cast<PetscInt>(p->place_of[static_cast<std::size_t>(j)]), n); }));
   p->chain = {n, 1, static_cast<int>(reordered.kl), static_cast<int>(reordered.ku)};
@@ -165,7 +180,7 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
   PetscCall(GetHostRows(local, true, &near));
   PetscCall(GetHostRows(outside, true, &far));
   const PetscInt entries = rows > 0 ? near.row_begin[rows] + far.row_begin[rows] : 0;
-  PetscCall(PetscMPIIntCast(entries, &count));
+  count                  = entries <= PETSC_MPI_INT_MAX ? static_cast<PetscMPIInt>(entries) : 0;
   room->mine.resize(static_cast<std::size_t>(entries));
   Scalar *to = room->mine.data();
   for (PetscInt r = 0; r < rows; ++r) { // columns ascend
@@ -176,7 +191,9 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
   }
   PetscCall(RestoreHostRows(outside, &far));
   PetscCall(RestoreHostRows(local, &near));
+  if (entries != count) changed = "multifrontal: rank " + std::to_string(rank) + " has " + std::to_string(entries) + " entries, more than a message of MPI has, and this matrix has to be gathered";
   if (room->counts.empty()) {
+    PetscCall(CollectiveError(comm, PETSC_ERR_ARG_OUTOFRANGE, changed));
     PetscInt                 total = 0;
     std::vector<PetscMPIInt> counts(static_cast<std::size_t>(size)), starts;
     PetscCallMPI(MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm));
@@ -188,7 +205,7 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
     }
     room->counts = std::move(counts), room->starts = std::move(starts);
   }
-  if (count != room->counts[static_cast<std::size_t>(rank)])
+  if (changed.empty() && count != room->counts[static_cast<std::size_t>(rank)])
     changed = "multifrontal: rank " + std::to_string(rank) + " has " + std::to_string(count) + " entries, and had " + std::to_string(room->counts[static_cast<std::size_t>(rank)]) +
               ": the pattern of the matrix changed, and PETSc was not told";
   PetscCall(GetHostRows(gathered, false, &whole));
@@ -209,12 +226,14 @@ PetscErrorCode FindOwnRings(Mat aij, Mat local, ChainPattern *p, bool *found)
 {
   PetscInt     n, rows, most[5] = {0, 0, 0, 0, -PETSC_MAX_INT};
   ChainPattern own;
+  Reach        reach;
+  bool         in_order;
   PetscFunctionBegin;
   PetscCall(MatGetSize(aij, &n, nullptr));
   PetscCall(MatGetLocalSize(local, &rows, nullptr));
   if (rows > 0) {
-    PetscCall(FindSequentialChain(local, &own));
-    most[0] = own.chain.kl, most[1] = own.chain.ku, most[2] = own.chain.ring && own.row_of.empty() ? 0 : 1;
+    PetscCall(FindInOwnOrder(local, &own, &reach, &in_order));
+    most[0] = own.chain.kl, most[1] = own.chain.ku, most[2] = in_order && own.chain.ring ? 0 : 1;
     most[3] = static_cast<PetscInt>(own.chain.rows), most[4] = -most[3];
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 5, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)aij)));
@@ -257,12 +276,13 @@ PetscErrorCode FindChain(Mat aij, ChainPattern *p)
   }));
   most[0] = reach.kl, most[1] = reach.ku, most[2] = reach.ring_kl, most[3] = reach.ring_ku, most[4] = first == end ? -n : first - end;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 6, MPIU_INT, MPI_MAX, comm));
-  p->separate = most[5] == 0 && -most[4] < n;
+  p->separate = most[5] == 0 && -most[4] < n, p->fewest = -most[4];
   reach.kl = most[0], reach.ku = most[1], reach.ring_kl = most[2], reach.ring_ku = most[3];
   const bool ring = reach.is_ring_of(n);
+  if (ring) p->separate = false; // which lies on all ranks, be it that few rows of it couple
   if (reach.is_chain() || ring) {
     p->chain    = {n, 1, static_cast<int>(ring ? reach.ring_kl : reach.kl), static_cast<int>(ring ? reach.ring_ku : reach.ku), ring};
-    p->gathered = !p->separate && -most[4] < p->chain.width(); // fewest rows of a rank that has some
+    p->gathered = !p->separate && p->fewest < p->chain.width();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (p->separate) PetscCall(FindOwnRings(aij, local, p, &own_rings));

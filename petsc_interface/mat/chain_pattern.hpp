@@ -18,6 +18,7 @@ struct ChainPattern {
   Chain                     chain;            ///< the whole matrix; chain.rows > 0 counts all ranks
   bool                      gathered = false; ///< rank 0 has it all: rows in another order, rings that ranks share, or ranks with fewer rows than a cut has unknowns
   bool                      separate = false; ///< several ranks have rows, and none an entry in a column of another: each has chains, or rings of chain.rows, of its own
+  PetscInt                  fewest   = 0;     ///< rows of a rank that has some, where there are several
   std::vector<std::int64_t> row_of, place_of; ///< on the rank that has the rows; empty: rows in their own order
   std::string               refusal;          ///< why it is no chain; empty when it is
 };

@@ -111,7 +111,7 @@ PetscErrorCode MakeTree(Mat F)
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(FindChain(aij, &f->pattern));
   PetscCall(CollectiveError(comm, PETSC_ERR_SUP, f->pattern.refusal));
-  if (size > 1 && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE && !f->pattern.separate) f->pattern.gathered = true;
+  if (size > 1 && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE && !f->pattern.separate && f->pattern.fewest < 2 * std::max(f->pattern.chain.kl, f->pattern.chain.ku)) f->pattern.gathered = true;
   if (f->pattern.gathered) PetscCall(GatherOnFirstRank(aij, &f->gathered));
   if (f->pattern.gathered) local = f->gathered;
   else PetscCall(LocalBlocks(aij, &local, &outside, &columns));

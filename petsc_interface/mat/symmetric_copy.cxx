@@ -86,13 +86,11 @@ PetscErrorCode Make(Mat A, const Blocks &b, SymmetricCopy *copy)
   const MPI_Comm           comm = PetscObjectComm((PetscObject)A);
   PetscMPIInt              size;
   const PetscInt          *starts;
-  PetscBool                is_known, is_hermitian;
   std::vector<PetscMPIInt> told;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(MatGetOwnershipRanges(A, &starts));
-  PetscCall(MatIsHermitianKnown(A, &is_known, &is_hermitian));
-  int usable = PetscDefined(USE_COMPLEX) && is_known && is_hermitian ? 0 : 1;
+  int usable = 1;
   if (b.near_rows.rows != b.end - b.first || !mirror(b.near_rows, copy->near_from)) usable = 0;
   copy->sent     = in_order(b, starts, size, true, copy->send_count);
   copy->received = in_order(b, starts, size, false, copy->count);
@@ -124,7 +122,10 @@ PetscErrorCode CopySymmetric(Mat A, Mat aij, SymmetricCopy *copy, bool *is_done)
 {
   Blocks       b;
   PetscScalar *near = nullptr, *far = nullptr;
+  PetscBool    is_known, is_hermitian;
   PetscFunctionBegin;
+  PetscCall(MatIsHermitianKnown(A, &is_known, &is_hermitian));
+  const auto mirrored = [&](PetscScalar a) { return is_known && is_hermitian ? PetscConj(a) : a; };
   PetscCall(OpenBlocks(aij, &b));
   if (!copy->is_made) PetscCall(Make(A, b, copy));
   *is_done = copy->is_usable;
@@ -143,8 +144,9 @@ PetscErrorCode CopySymmetric(Mat A, Mat aij, SymmetricCopy *copy, bool *is_done)
       PetscCall(Ask(
         A, b.first + r, column, behind, far_end, [&](PetscInt c) { return b.far_columns[c]; }, copy, far));
     }
-    for (std::size_t e = 0; e < copy->near_from.size(); ++e) near[e] = near[copy->near_from[e]];
-    for (std::size_t k = 0; k < copy->sent.size(); ++k) copy->send[k] = far[copy->sent[k]];
+    for (std::size_t e = 0; e < copy->near_from.size(); ++e)
+      if (const auto from = static_cast<std::size_t>(copy->near_from[e]); from != e) near[e] = mirrored(near[from]);
+    for (std::size_t k = 0; k < copy->sent.size(); ++k) copy->send[k] = mirrored(far[copy->sent[k]]);
     PetscCallMPI(
       MPI_Alltoallv(copy->send.data(), copy->send_count.data(), copy->send_start.data(), MPIU_SCALAR, copy->receive.data(), copy->count.data(), copy->start.data(), MPIU_SCALAR, PetscObjectComm((PetscObject)A)));
     for (std::size_t k = 0; k < copy->received.size(); ++k) far[copy->received[k]] = copy->receive[k];

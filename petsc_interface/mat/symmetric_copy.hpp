@@ -8,8 +8,8 @@
 
 namespace ribbon::petsc {
 
-/// Made once for a pattern. The upper triangle of a rank's rows is asked for, what lies below it and on this rank is mirrored, and what mirrors rows of other ranks is sent by these:
-/// both list it by rank, column of the upper triangle, and row.
+/// Made once for a pattern. The upper triangle of a rank's rows is asked for, what lies below it and on this rank is mirrored (conjugated where A is known to be Hermitian), and what mirrors rows of other ranks is sent
+/// by these: both list it by rank, column of the upper triangle, and row.
 struct SymmetricCopy {
   bool                     is_made = false, is_usable = false;   ///< the latter the same on all ranks
   std::vector<PetscInt>    near_from;                            ///< of each entry of the local block the one that it mirrors; itself in the upper triangle
@@ -19,7 +19,7 @@ struct SymmetricCopy {
   std::vector<PetscInt>    columns; ///< of a row
 };
 
-/// Puts the numbers of A into `aij`, which has its pattern. Allocates in the first call alone. Collective. @param is_done  false: A is Hermitian, or the copy has another pattern
+/// Puts the numbers of A into `aij`, which has its pattern. Allocates in the first call alone. Collective. @param is_done  false: the copy has another pattern
 PetscErrorCode CopySymmetric(Mat A, Mat aij, SymmetricCopy *copy, bool *is_done);
 
 } // namespace ribbon::petsc

@@ -114,7 +114,6 @@ TEST_F(MultifrontalMemory, MoreColumnsThanBeforeAllocateOnce)
 {
   for (const char *pivot : {"qr", "none"}) {
     const Option elimination("-mat_multifrontal_pivot", pivot), leaf("-mat_multifrontal_leaf_size", "16");
-    if (ranks > 1 && pivot == std::string("none")) continue; // gathered, column by column, in vectors that PETSc makes
     Mat A = RandomChain{200, 2, 1}.matrix();
     {
       Factored f(A);
@@ -140,19 +139,28 @@ TEST_F(MultifrontalMemory, MoreColumnsThanBeforeAllocateOnce)
   }
 }
 
-// New numbers of an SBAIJ matrix, on the diagonal, beside it and in the rows of other ranks, reach the factors.
+// New numbers of an SBAIJ matrix, on the diagonal, beside it and in the rows of other ranks, reach the factors; conjugated below the diagonal where PETSc was told, at first or later, that it is Hermitian.
 TEST_F(MultifrontalMemory, NewNumbersOfSymmetricBlocks)
 {
   for (PetscInt block : {1, 2, 3})
-    for (bool shuffled : {false, true}) {
-      RandomChain chain{42 * block, block, block, true, 1, Values::symmetric};
+    for (int kind = 0; kind < (block == 1 ? 5 : 2); ++kind) { // of blocks PETSc has no Hermitian ones
+      const bool  shuffled = kind % 2 != 0;
+      const int   told     = kind < 2 ? -1 : kind < 4 ? 0 : 2; // before which round that it is Hermitian
+      RandomChain chain{42 * block, block, block, true, 1, told == 0 ? Values::hermitian : Values::symmetric};
       if (shuffled) chain.shuffle(block);
-      SCOPED_TRACE(name(chain) + ", blocks of " + std::to_string(block));
+      SCOPED_TRACE(name(chain) + ", blocks of " + std::to_string(block) + ", Hermitian from round " + std::to_string(told));
       Mat A = chain.matrix(PETSC_DECIDE, MATSBAIJ, block), twin = chain.matrix(local_rows(A));
+      if (told == 0) {
+        OK(MatSetOption(A, MAT_HERMITIAN, PETSC_TRUE));
+      }
       {
         Factored f(A, MAT_FACTOR_CHOLESKY);
         OK(f.symbolic(A));
         for (int round = 0; round < 4; ++round, chain.seed += 3) {
+          if (round == told) {
+            OK(MatSetOption(A, MAT_HERMITIAN, PETSC_TRUE));
+            chain.values = Values::hermitian;
+          }
           chain.fill(A);
           chain.fill(twin);
           OK(f.numeric(A));
