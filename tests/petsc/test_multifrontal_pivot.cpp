@@ -230,7 +230,7 @@ TEST_F(MultifrontalPivot, ARingBesideAFewRows)
       OK(MatGetOwnershipRange(A, &begin, &end));
       for (PetscInt i = begin; i < end; ++i) {
         OK(MatSetValue(A, i, i, 4, INSERT_VALUES));
-        for (PetscInt away : {1, n - 1})
+        for (PetscInt away : {PetscInt(1), n - 1})
           if (rank == 0) {
             OK(MatSetValue(A, i, (i + away) % n, -1, INSERT_VALUES));
           }
