@@ -112,7 +112,7 @@ public:
           A.outside.rows = 1;
           if (pivots) solver_.factor(exec, A);
           else pieces_.factor(exec, A);
-          KeepBand(exec, A);
+          if (pivots) KeepBand(exec, A);
         } else throw std::runtime_error("ribbon: the columns of other ranks are stored in another way than those of this rank");
       });
       if (error != PETSC_SUCCESS) throw std::runtime_error("the columns of other ranks cannot be read");
@@ -169,7 +169,7 @@ public:
 
   PetscErrorCode inertia(Inertia *inertia, std::string *refusal) override
   {
-    const auto band = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), band_);
+    const auto band = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), is_cut_ && !pivots ? pieces_.band() : band_);
     PetscFunctionBegin;
     if (is_cut_) {
       PetscCall(InertiaOfPieces(comm_, whole_, rows_, band.data(), inertia, refusal));

@@ -209,7 +209,7 @@ PetscErrorCode GatherNumbers(Mat aij, Mat gathered, GatherRoom *room)
     changed = "multifrontal: rank " + std::to_string(rank) + " has " + std::to_string(count) + " entries, and had " + std::to_string(room->counts[static_cast<std::size_t>(rank)]) +
               ": the pattern of the matrix changed, and PETSc was not told";
   PetscCall(GetHostRows(gathered, false, &whole));
-  const PetscInt place = whole.rows > 0 ? whole.row_begin[whole.rows] : 0, needed = room->starts.back() + room->counts.back();
+  const PetscInt place = whole.rows > 0 ? whole.row_begin[whole.rows] : 0, needed = static_cast<PetscInt>(room->starts.back()) + room->counts.back();
   PetscCall(RestoreHostRows(gathered, &whole));
   if (rank == 0 && place != needed) changed = "multifrontal: the ranks have " + std::to_string(needed) + " entries, and had " + std::to_string(place) + ": the pattern of the matrix changed, and PETSc was not told";
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONGSTATE, changed));

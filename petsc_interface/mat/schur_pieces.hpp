@@ -164,7 +164,12 @@ public:
   /// Of all z. Row j is unknown j % w of rank j / w.
   const FactorReport &root_report() const { return root_.report(); }
   int                 cut_width() const { return w_; }
-  std::size_t         bytes() const { return interior_.report().bytes + root_.report().bytes + (band_.span() + value_.span() + columns_.span()) * sizeof(Scalar); }
+  std::size_t         bytes() const
+  {
+    return interior_.report().bytes + root_.report().bytes + (band_.span() + value_.span() + columns_.span() + ends_.span() + work_.span()) * sizeof(Scalar) + (row_begin_.span() + column_.span()) * sizeof(std::int64_t);
+  }
+  /// (rows, kl + ku + 1) of this rank's rows, as they were factored.
+  const Buffer &band() const { return band_; }
 
   /// x = A^-1 b, or A^-T b, for few columns; b == x is allowed. Waits for exec.
   PetscErrorCode solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed)
@@ -219,6 +224,7 @@ private:
     Kokkos::deep_copy(exec, Kokkos::subview(ends_, std::make_pair(std::size_t(0), 2 * at_once)), HostView(host_.data(), 2 * at_once));
     if (transposed) {
       const auto all = std::make_pair(std::size_t(0), static_cast<std::size_t>(inner_ * columns));
+      if (work_.extent(0) < all.second) work_ = allocate<Buffer>(exec, "ribbon::work", all.second);
       Kokkos::deep_copy(exec, Kokkos::subview(work_, all), Scalar(0));
       Kokkos::parallel_for("ribbon::ends", indices(exec, columns), AddEnds{ends_.data() + at_once, work_.data(), inner_, columns, w_});
       interior_.solve(exec, work_.data(), inner_, work_.data(), inner_, columns, true);
@@ -253,7 +259,7 @@ private:
   {
     const auto w = static_cast<std::size_t>(w_), n = static_cast<std::size_t>(columns);
     if (host_.size() >= 4 * w * n) return;
-    ends_ = allocate<Buffer>(exec, "ribbon::ends", 4 * w * n), work_ = allocate<Buffer>(exec, "ribbon::work", static_cast<std::size_t>(inner_) * n);
+    ends_ = allocate<Buffer>(exec, "ribbon::ends", 4 * w * n);
     host_.resize(4 * w * n), mine_.resize(std::max(2 * w * n, 5 * block())), told_.resize(2 * w * n * static_cast<std::size_t>(size_));
     z_b_.resize(static_cast<std::size_t>(cuts_) * w * n), z_.resize(z_b_.size());
     root_.reserve(HostExec(), columns);
@@ -285,9 +291,9 @@ private:
     const bool         is_ring = ring_ && cuts_ >= 4; // else every block has an entry in every other
     const int          most = cuts_ * w_ - 1, reach = ring_ && !is_ring ? most : std::min(2 * w_ - 1, most);
     ChainSolverOptions whole;
-    whole.zero_pivot = options.zero_pivot;
-    root_            = ChainSolver<Scalar, HostExec>(HostExec(), {std::int64_t(cuts_) * w_, 1, reach, reach, is_ring}, whole);
-    root_begin_      = {0};
+    whole.zero_pivot = options.zero_pivot, whole.threads = 1; // the same on all ranks
+    root_       = ChainSolver<Scalar, HostExec>(HostExec(), {std::int64_t(cuts_) * w_, 1, reach, reach, is_ring}, whole);
+    root_begin_ = {0};
     for (int r = 0; r < cuts_; ++r) {
       auto &blocks = neighbours_.emplace_back();
       for (int other : {r - 1, r, r + 1})

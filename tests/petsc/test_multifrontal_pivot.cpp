@@ -182,6 +182,8 @@ TEST_F(MultifrontalPivot, NoneOnRanksThatCouple)
           EXPECT_LE(backward_error(A, x, b, true), rounding);
           OK(MatMatSolve(f.F, B, X));
           expect_solved(A, B, X, 70, false);
+          OK(MatMatSolveTranspose(f.F, B, X));
+          expect_solved(A, B, X, 70, true);
         }
         if (pivot == std::string("qr")) {
           log_det = log_abs_det(f.F);
@@ -194,8 +196,7 @@ TEST_F(MultifrontalPivot, NoneOnRanksThatCouple)
           EXPECT_EQ(positive, n);
         }
         if (ranks == 1) continue;
-        const PetscInt bad = 2 * w - 1; // the last row of the first rank
-        for (bool is_nan : {false, true}) {
+        for (const auto &[bad, is_nan] : {std::pair(2 * w - 1, false), std::pair(2 * w - 1, true), std::pair(n - w - 10, true)}) { // the last row of the first rank, then one inside of the last rank, too
           PetscInt       column;
           MatFactorError error;
           PetscReal      value;
