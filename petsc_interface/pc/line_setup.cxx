@@ -234,12 +234,16 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
   PetscCall(ChooseDirections(pc, line, *reader, source, &directions));
   PetscCall(DecidePin(pc, line));
   for (const ChosenDirection &chosen : directions) {
-    const LineDirection &d = chosen.direction;
-    PetscCheck(line->cut != PC_LINE_CUT_ERROR || d.lines_cut == 0, comm, PETSC_ERR_SUP, "PC line: the partition cuts %" PetscInt_FMT " lines along %s among %d ranks; %s, or use -pc_line_cut local", d.lines_cut,
-               d.name.c_str(), (int)d.processes, d.name == "rows" ? "give each rank whole lines" : format("use -da_processors_%s 1", d.name.c_str()).c_str());
-    PetscCheck((line->cut != PC_LINE_CUT_EXACT && line->cut != PC_LINE_CUT_DROP) || d.lines_cut == 0 || d.place.joinable, comm, PETSC_ERR_SUP,
-               "PC line: the partition cuts %" PetscInt_FMT " lines along %s, and the %s does not tell which pieces belong together; give the matrix a DMDA, or use -pc_line_cut local", d.lines_cut, d.name.c_str(),
-               line->source.c_str());
+    const LineDirection &d     = chosen.direction;
+    const auto           count = static_cast<long long>(d.lines_cut);
+    std::string          refusal; // ranks may know grids of their own
+    if (line->cut == PC_LINE_CUT_ERROR && d.lines_cut != 0)
+      refusal = format("PC line: the partition cuts %lld lines along %s among %d ranks; %s, or use -pc_line_cut local", count, d.name.c_str(), static_cast<int>(d.processes),
+                       d.name == "rows" ? "give each rank whole lines" : format("use -da_processors_%s 1", d.name.c_str()).c_str());
+    if ((line->cut == PC_LINE_CUT_EXACT || line->cut == PC_LINE_CUT_DROP) && d.lines_cut != 0 && !d.place.joinable)
+      refusal =
+        format("PC line: the partition cuts %lld lines along %s, and the %s does not tell which pieces belong together; give the matrix a DMDA, or use -pc_line_cut local", count, d.name.c_str(), line->source.c_str());
+    PetscCall(CollectiveError(comm, PETSC_ERR_SUP, refusal));
     LineRequest request;
     PetscCall(Request(chosen, source, &request));
     if (chosen.found.not_finite >= 0) line->failure = format("PC line: row %lld has an entry that is not a finite number", static_cast<long long>(rbegin + chosen.found.not_finite)); // a failure, not an error

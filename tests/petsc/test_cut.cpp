@@ -246,6 +246,31 @@ TEST_F(PCLineCuts, ExactlyNeedsToKnowWhichPiecesBelongTogether)
   OK(MatDestroy(&A));
 }
 
+// Patterns of ranks whose rows lie in one plane of a grid, or in two, look like different grids: the error is that of one of them.
+TEST_F(PCLineCuts, RanksThatSeeDifferentGridsRaiseOneError)
+{
+  const PetscInt nx = 3, plane = nx * ranks;
+  if (ranks % 2 == 1) return; // a plane begins with a rank
+  Mat A = matrix(
+    2 * plane, [](PetscInt r, PetscInt c) { return r == c ? 7 : -1; },
+    [&](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == plane || (std::abs(r - c) == nx && r / plane == c / plane) || (std::abs(r - c) == 1 && r / nx == c / nx); },
+    rank == 0           ? nx
+    : rank == ranks - 1 ? 3 * nx
+                        : 2 * nx);
+  {
+    Line line(A);
+    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Z));
+    OK(PCLineSetCut(line.pc, PC_LINE_CUT_EXACT));
+    EXPECT_NE(PCSetUp(line.pc), 0);
+    char first[1000] = "";
+    last_error().copy(first, sizeof first - 1);
+    OK(MPI_Bcast(first, sizeof first, MPI_CHAR, 0, PETSC_COMM_WORLD));
+    EXPECT_TRUE(contains(last_error(), "does not tell which pieces belong together")) << last_error();
+    EXPECT_EQ(last_error(), first);
+  }
+  OK(MatDestroy(&A));
+}
+
 /// Devices give each thread some rows of a line; hosts a line, or a row of all lines.
 TEST_F(PCLineCuts, RowsAreCorrectedAlikeByAnyThreads) // one rank
 {
