@@ -236,7 +236,7 @@ private:
 
   std::size_t   block() const { return static_cast<std::size_t>(w_ * w_); }
   const Scalar &at(const std::vector<Scalar> &a, int i, int k) const { return a[static_cast<std::size_t>(i * w_ + k)]; }
-  /// Block `which` of what a rank told: see factor().
+  /// Block `which` of what a rank told: see join().
   Block block_of(int rank, int which) const { return all_.data() + (static_cast<std::size_t>(rank) * 5 + static_cast<std::size_t>(which)) * block(); }
 
   /// y -= a v, or a^T v, columns fastest.

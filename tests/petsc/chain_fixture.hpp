@@ -119,6 +119,15 @@ inline PetscInt local_rows(Mat A)
   return rows;
 }
 
+/// Solves for b with the factors F of A, and with those of the transposed matrix; x is of the latter then.
+inline void expect_solves(Mat F, Mat A, Vec b, Vec x)
+{
+  OK(MatSolve(F, b, x));
+  EXPECT_LE(backward_error(A, x, b), rounding);
+  OK(MatSolveTranspose(F, b, x));
+  EXPECT_LE(backward_error(A, x, b, true), rounding) << "transposed";
+}
+
 /// Every column of X against its column of B; A multiplies vectors of its own type alone where it is on a device.
 inline void expect_solved(Mat A, Mat B, Mat X, PetscInt columns, bool transposed)
 {
