@@ -172,10 +172,11 @@ private:
     if (options_.rows_per_piece > 0) return options_.rows_per_piece;
     const std::int64_t n = lines_.rows, piece = longest_piece(lines_, bands_), fitting = std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2));
     if (asked_for("partition")) return fitting;
-    if (!is_device_space<Exec> || lines_.lines() * unknowns_ * static_cast<std::int64_t>(sizeof(Scalar)) > (std::int64_t(1) << 33)) return 0; // the probe takes as much memory again
+    const std::int64_t numbers = bands_.lhs == Lhs::classes ? bands_.values.extent_int(2) / bands_.block : 1; // of an unknown, where every line is given its matrix; the probe takes as much memory again
+    if (!is_device_space<Exec> || lines_.lines() * unknowns_ * numbers * static_cast<std::int64_t>(sizeof(Scalar)) > (std::int64_t(1) << 33)) return 0;
     if (only_tile_products(lines_, bands_) && !no_tile) return 0;
-    if (few_long_lines(lines_, bands_) || (no_tile && n > 2048 && by_teams(bands_))) return piece;
-    return fastest() == choice::Algorithm::partition ? fitting : 0;
+    if (few_long_lines(lines_, bands_) || (no_tile && n > 2048 && by_teams(bands_) && bands_.lhs == Lhs::shared)) return piece;
+    return bands_.lhs != Lhs::classes && fastest() == choice::Algorithm::partition ? fitting : 0;
   }
 
   bool prefers_tile_products() { return is_for_tile_products(bands_) && (only_tile_products(lines_, bands_) || fastest() == choice::Algorithm::tile_products); }
@@ -222,13 +223,13 @@ private:
   {
     if (!asked_for("partition") && (!automatic() || options_.whole_lines || options_.refactors || lines_.merged().count1 > most_runs)) return false;
     const std::int64_t piece = rows_per_piece(no_tile);
-    const auto         cut   = piece > 0 && bands_.lhs != Lhs::classes ? partition_cut(lines_, bands_, piece, options_.rows_per_piece > 0) : PartitionCut();
-    if (cut.pieces < 2) {
-      if (asked_for("partition"))
-        throw std::invalid_argument("ribbon: algorithm partition: " +
-                                    (bands_.lhs == Lhs::classes ? std::string("takes one matrix, or one per line, not classes") : "lines of " + std::to_string(lines_.rows) + " rows give nothing to cut"));
-      return false;
-    }
+    const auto         cut   = piece > 0 ? partition_cut(lines_, bands_, piece, options_.rows_per_piece > 0) : PartitionCut();
+    if (cut.pieces < 2 && asked_for("partition")) throw std::invalid_argument("ribbon: algorithm partition: lines of " + std::to_string(lines_.rows) + " rows give nothing to cut");
+    if (cut.pieces < 2) return false;
+    const std::string reason = !automatic() || options_.rows_per_piece > 0 ? "asked for" : no_tile ? failure_ : few_long_lines(lines_, bands_) ? "few long lines" : measured;
+    const Input       given  = bands_;
+    const auto        take   = [&](const Input &bands) { bands_ = bands, matrices_ = bands.matrices(), class_of_line_ = bands.lhs == Lhs::classes ? bands.class_of_line : typename Input::classes_type(); };
+    if (given.lhs == Lhs::classes) take(matrix_per_line(exec_, given)); // equal pieces share their factors again
     FactorReport found;
     const Make   make = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {
       Partition<Scalar, Exec> plan(exec_, lines_, bands_, cut, options_.rows_per_piece > 0 || pieces_are_many(lines_), why);
@@ -237,9 +238,9 @@ private:
       if (!why.empty()) return nullptr;
       return std::make_unique<PartitionAlgorithm<Scalar, Exec>>(std::move(plan));
     };
-    const bool taken = attempt(make, most_unsound, !automatic() || options_.rows_per_piece > 0 ? "asked for" : no_tile ? failure_ : few_long_lines(lines_, bands_) ? "few long lines" : measured);
+    const bool taken = attempt(make, most_unsound, reason);
     if (!taken && asked_for("partition") && !algorithm_) this->report = found, this->report.algorithm = "partition", this->report.reason = failure_;
-    if (!taken && automatic()) algorithm_.reset();
+    if (!taken && automatic()) algorithm_.reset(), take(given);
     return taken || asked_for("partition");
   }
 

@@ -121,13 +121,14 @@ TEST(ChainLapack, BandsAndRings)
     }
 }
 
-// Around whole tiles of 32 leaves, and primes.
+// Around a leaf and whole tiles of 32 leaves, and primes.
 TEST(ChainLapack, SizesAroundTilesAndPrimes)
 {
   for (int p : {1, 2, 3, 5})
     for (bool ring : {false, true}) {
       for (std::int64_t leaf : {64, 65})
-        for (std::int64_t n : {32 * leaf - 1, 32 * leaf, 32 * leaf + 1}) check<double>({n, 1, p, p, ring}, p == 2 ? Values::random : Values::dominant, {leaf}, n % 2 == 0 ? 5 : 1, false, static_cast<std::uint64_t>(n));
+        for (std::int64_t n : {leaf - 1, leaf, leaf + 1, 2 * leaf + 1, 32 * leaf - 1, 32 * leaf, 32 * leaf + 1})
+          check<double>({n, 1, p, p, ring}, p == 2 ? Values::random : Values::dominant, {leaf}, n % 2 == 0 ? 5 : 1, false, static_cast<std::uint64_t>(n));
       for (std::int64_t n : {1009, 2003, 10007}) check<double>({n, 1, p, p, ring}, p == 2 ? Values::dominant : Values::random, {0, 8, 64}, 1, false, static_cast<std::uint64_t>(n));
     }
 }
@@ -135,6 +136,7 @@ TEST(ChainLapack, SizesAroundTilesAndPrimes)
 TEST(ChainLapack, AMillionRows)
 {
   for (int p : {1, 3}) check<double>({1000000, 1, p, p}, Values::random, {0, 64}, 1, false, 5);
+  check<double>({1000000, 1, 1, 1, true}, Values::dominant, {0}, 1, false, 5);
 }
 
 // Half-bandwidths whose loops nothing else runs, in band LU and in tiles, from a few rows on.
@@ -151,6 +153,17 @@ TEST(ChainLapack, WideBands)
        {std::pair(10, 0), std::pair(0, 10), std::pair(9, 1), std::pair(2, 8), std::pair(7, 3), std::pair(4, 6), std::pair(7, 1), std::pair(2, 6), std::pair(0, 8), std::pair(6, 0), std::pair(10, 3), std::pair(8, 10)})
     for (bool ring : {false, true})
       for (Values values : {Values::dominant, Values::random}) check<double>({690, 1, kl, ku, ring}, values, {0, 17, 64}, ring ? 1 : 3, ring, static_cast<std::uint64_t>(kl));
+}
+
+// Widths that have no loops of their own.
+TEST(ChainLapack, BandsToTheWidest)
+{
+  for (const auto &[kl, ku] : {std::pair(11, 11), std::pair(12, 20), std::pair(16, 16), std::pair(0, 32), std::pair(25, 3), std::pair(32, 32)})
+    for (bool ring : {false, true})
+      for (Values values : {Values::dominant, Values::random}) {
+        check<double>({3 * (kl + ku) + 5, 1, kl, ku, ring}, values, {0}, 2, ring, static_cast<std::uint64_t>(kl + ku));
+        check<double>({411, 1, kl, ku, ring}, values, {0, 70}, 2, !ring, static_cast<std::uint64_t>(kl + ku));
+      }
 }
 
 /// Differences of order 2 p for -u'' with step 1: sum_k c_k T^k of T = (-1, 2, -1), whose eigenvalues are sum_k c_k of T's to the k-th.

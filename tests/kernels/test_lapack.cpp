@@ -23,29 +23,39 @@ namespace {
 template <class Scalar>
 using HostBands = ribbon::Bands<Scalar, Kokkos::HostSpace>;
 
-/// x = A^-1 b for matrix 0 of open bands or blocks, which are bands of scalars, too; empty where a pivot is zero.
+/// x = A^-1 b for a matrix of bands or blocks, which are bands of scalars, too; empty where a pivot is zero. A ring is folded: its rows in the order 0, n - 1, 1, n - 2, ... are a band of twice the width.
 template <class Scalar>
-std::vector<Scalar> by_lapack(const HostBands<Scalar> &bands, std::vector<Scalar> b)
+std::vector<Scalar> by_lapack(const HostBands<Scalar> &bands, const std::vector<Scalar> &b, std::size_t matrix = 0)
 {
-  const int           rows = static_cast<int>(bands.rows()), B = bands.block, n = rows * B, kl = bands.kl() * B + B - 1, ku = bands.ku() * B + B - 1, ldab = 2 * kl + ku + 1, one = 1;
-  int                 info = 0;
+  const int           rows = static_cast<int>(bands.rows()), B = bands.block, n = rows * B, one = 1;
+  const int           reach = std::min(2 * bands.half_bandwidth(), rows - 1);
+  const int           kl = (bands.periodic ? reach : bands.kl()) * B + B - 1, ku = (bands.periodic ? reach : bands.ku()) * B + B - 1, ldab = 2 * kl + ku + 1;
+  const auto          place = [&](int i) { return !bands.periodic ? i : 2 * i < rows ? 2 * i : 2 * (rows - i) - 1; };
+  int                 info  = 0;
   std::vector<int>    pivots(static_cast<std::size_t>(n));
-  std::vector<Scalar> ab(static_cast<std::size_t>(ldab) * static_cast<std::size_t>(n));
+  std::vector<Scalar> ab(static_cast<std::size_t>(ldab) * static_cast<std::size_t>(n)), x(b.size());
   for (int i = 0; i < rows; ++i)
-    for (int d = -bands.kl(); d <= bands.ku(); ++d)
-      for (int p = 0; p < B && i + d >= 0 && i + d < rows; ++p)
+    for (int d = -bands.kl(); d <= bands.ku(); ++d) {
+      const int j = bands.periodic ? ((i + d) % rows + rows) % rows : i + d;
+      for (int p = 0; p < B && j >= 0 && j < rows; ++p)
         for (int q = 0; q < B; ++q) {
-          const int row = i * B + p, column = (i + d) * B + q;
-          ab[static_cast<std::size_t>(kl + ku + row - column + column * ldab)] = bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(((d + bands.kl()) * B + p) * B + q));
+          const int row = place(i) * B + p, column = place(j) * B + q;
+          ab[static_cast<std::size_t>(kl + ku + row - column + column * ldab)] += bands.values(matrix, static_cast<std::size_t>(i), static_cast<std::size_t>(((d + bands.kl()) * B + p) * B + q));
         }
+    }
+  const auto unknown = [&](int k) { return static_cast<std::size_t>(place(k / B) * B + k % B); };
+  for (int k = 0; k < n; ++k) x[unknown(k)] = b[static_cast<std::size_t>(k)];
   const auto run = [&](auto trf, auto trs) {
     trf(&n, &n, &kl, &ku, ab.data(), &ldab, pivots.data(), &info);
-    if (info == 0) trs("N", &n, &kl, &ku, &one, ab.data(), &ldab, pivots.data(), b.data(), &n, &info, 1);
+    if (info == 0) trs("N", &n, &kl, &ku, &one, ab.data(), &ldab, pivots.data(), x.data(), &n, &info, 1);
   };
   if constexpr (std::is_same_v<Scalar, float>) run(sgbtrf_, sgbtrs_);
   else if constexpr (std::is_same_v<Scalar, double>) run(dgbtrf_, dgbtrs_);
   else run(zgbtrf_, zgbtrs_);
-  return info == 0 ? b : std::vector<Scalar>();
+  if (info != 0) return {};
+  std::vector<Scalar> found(b.size());
+  for (int k = 0; k < n; ++k) found[static_cast<std::size_t>(k)] = x[unknown(k)];
+  return found;
 }
 
 enum class Values { dominant, random, graded_rows, graded_columns, stiff, next_to_singular };
@@ -137,6 +147,70 @@ TEST(Lapack, DominantMatricesInFlightAreAsGood)
       expect_lapacks_digits<Kokkos::complex<double>>(Values::dominant, n, s[0], s[1], s[2], n != 65, solved, "one_pass"), cases += 3;
     }
   EXPECT_EQ(solved, cases);
+}
+
+/// Dominant matrices of a batch by every algorithm, whatever holds them, beside LAPACK line by line: sizes from one row on, next to widths of tiles, and a prime.
+template <class Scalar>
+void expect_every_algorithm_as_good(int kl, int ku, int block, const std::vector<std::int64_t> &sizes)
+{
+  constexpr std::int64_t lines = 3;
+  const double           unit  = static_cast<double>(ribbon::unit_roundoff<Scalar>()) / std::numeric_limits<double>::epsilon();
+  const int              h     = std::max({kl, ku, 1});
+  for (const std::string algorithm : {"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products"})
+    for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
+      for (bool periodic : {false, true})
+        for (std::int64_t n : sizes) {
+          const bool reduction = algorithm.find("cyclic") != std::string::npos || algorithm == "cr_pcr", of_one = algorithm == "toeplitz_cr" || algorithm == "tile_products";
+          if ((of_one && lhs != Lhs::shared) || (algorithm == "tile_products" && sizeof(Scalar) != 8) || (reduction && h > 1) || (algorithm == "toeplitz_cr" && h * block > 1)) continue;
+          if (algorithm == "one_pass" && (h > 4 || block == 3 || block > 4)) continue;
+          const std::uint64_t seed = static_cast<std::uint64_t>(n * 100 + 10 * kl + ku + block);
+          SCOPED_TRACE(testing::Message() << algorithm << ", " << to_string(lhs) << (periodic ? ", ring" : "") << ", n " << n << ", kl " << kl << ", ku " << ku << ", block " << block << ", " << sizeof(Scalar)
+                                          << " bytes, seed " << seed);
+          std::mt19937_64 g(seed);
+          auto            bands = random_system<Scalar>(g, matrices_for(lhs, lines), n, kl, ku, block, periodic);
+          for (std::size_t i = 1; algorithm == "toeplitz_cr" && i < bands.values.extent(1); ++i)
+            for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(0, i, d) = bands.values(0, 0, d);
+          assign(g, bands, lhs, lines);
+          const auto set         = (n % 2 == 0 ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
+          const bool short_lines = n < 2 * (h == 3 && (lhs == Lhs::classes || !std::is_same_v<Scalar, double>) ? 4 : h) || (algorithm == "partition" && n < 10 * h) || (algorithm == "tile_products" && n * block < 8);
+          ribbon::LineSolver<Scalar, Exec> solver;
+          try {
+            solver = ribbon::LineSolver<Scalar, Exec>(Exec(), set, to_device(bands), {algorithm});
+          } catch (const std::invalid_argument &e) {
+            EXPECT_TRUE((short_lines && (algorithm == "one_pass" || algorithm == "partition")) || (algorithm == "tile_products" && (short_lines || n * block > 300))) << e.what();
+            continue;
+          }
+          ASSERT_TRUE(solver.report().ok()) << solver.report().algorithm << ", " << solver.report().reason;
+          std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
+          for (auto &v : b) v = random_scalar<Scalar>(g);
+          const auto x   = solve(solver, b);
+          const auto own = expanded(bands);
+          const auto one = ribbon::LineSet::contiguous(n, 1).with_components(block);
+          for (std::int64_t l = 0; l < lines; ++l) {
+            const auto        matrix = static_cast<std::size_t>(matrix_of(own, l));
+            HostBands<Scalar> line   = own;
+            line.lhs = Lhs::shared, line.class_of_line = {};
+            line.values = decltype(line.values)("test::line", 1, own.values.extent(1), own.values.extent(2));
+            Kokkos::deep_copy(Kokkos::subview(line.values, 0, Kokkos::ALL, Kokkos::ALL), Kokkos::subview(own.values, matrix, Kokkos::ALL, Kokkos::ALL));
+            std::vector<Scalar> mine, right;
+            for (std::int64_t i = 0; i < n; ++i)
+              for (int a = 0; a < block; ++a) mine.push_back(x[static_cast<std::size_t>(set(l, i) + a * set.component_stride)]), right.push_back(b[static_cast<std::size_t>(set(l, i) + a * set.component_stride)]);
+            const double reference = backward_error(line, one, by_lapack(line, right), right), error = backward_error(line, one, mine, right);
+            EXPECT_LE(error, 100 * std::max(reference, 1e-16 * unit)) << solver.report().algorithm << ", line " << l << ", LAPACK " << reference;
+          }
+        }
+}
+
+TEST(Lapack, EveryAlgorithmAndSourceOfMatricesIsAsGood)
+{
+  const int systems[][3] = {{1, 1, 1}, {2, 2, 1}, {1, 0, 1}, {3, 2, 1}, {4, 4, 1}, {8, 8, 1}, {0, 7, 1}, {1, 1, 2}, {1, 1, 3}, {1, 1, 4}, {1, 1, 5}, {1, 1, 6}, {1, 1, 7}, {1, 1, 8}};
+  for (const auto &[kl, ku, block] : systems) {
+    const std::int64_t h = std::max(kl, ku), most = block > 4 ? 9 : 33;
+    if (h * block <= 2) expect_every_algorithm_as_good<double>(kl, ku, block, {1, h, 2 * h + 1, 13, 31, 32, 33, 65, 101});
+    else expect_every_algorithm_as_good<double>(kl, ku, block, {1, h, 2 * h + 1, block > 4 ? 17 : 64});
+    expect_every_algorithm_as_good<float>(kl, ku, block, {1, 2 * h + 1, most});
+    expect_every_algorithm_as_good<Kokkos::complex<double>>(kl, ku, block, {1, 2 * h + 1, most});
+  }
 }
 
 } // namespace

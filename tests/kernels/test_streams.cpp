@@ -71,20 +71,31 @@ std::vector<Problem<double>> problems()
     for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
       for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted}) all.emplace_back(algorithm, lhs, h, 200);
   for (int h : {2, 4, 8}) all.emplace_back("tile_products", Lhs::shared, h, 200);
-  for (const char *algorithm : {"cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr"}) all.emplace_back(algorithm, Lhs::shared, 1, 200);
+  for (const char *algorithm : {"cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr"})
+    for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted}) all.emplace_back(algorithm, lhs, 1, 200);
+  all.emplace_back("toeplitz_cr", ribbon::LineSet::interleaved(200, 64), toeplitz(200, {-1, 3, -1}, true), ribbon::LineSolverOptions{"toeplitz_cr"});
   for (int h : {1, 2}) all.emplace_back("one_pass", Lhs::shared, h, 2048); // teams of several blocks
   for (int h : {1, 4}) all.emplace_back("one_pass", Lhs::shared, h, 200, 1, true);
+  for (int h : {1, 2})
+    for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
+      for (auto lhs : {Lhs::shared, Lhs::per_line, Lhs::shifted}) all.emplace_back(algorithm, lhs, h, h == 1 ? 200 : 201, 1, true);
   for (int block : {2, 4})
     for (auto lhs : {Lhs::shared, Lhs::per_line}) all.emplace_back("one_pass", lhs, 1, 100, block);
   all.emplace_back("thomas", Lhs::per_line, 1, 100, 3);
   all.emplace_back("partition", Lhs::shared, 1, 5000);
   all.emplace_back("partition", Lhs::per_line, 2, 5000);
+  all.emplace_back("partition", Lhs::classes, 1, 5000);
   for (double diagonal : {5.0, 2.001}) // pieces that form the separators beside them, and that wait for each other
     all.emplace_back(diagonal > 3 ? "near" : "joined", ribbon::LineSet::contiguous(6000, 64), toeplitz(6000, {-1, diagonal, -1}, false), ribbon::LineSolverOptions{"partition"});
   ribbon::LineSolverOptions zero_mean, refactors;
   zero_mean.singular = "zero_mean";
   all.emplace_back("zero_mean", ribbon::LineSet::interleaved(200, 64), toeplitz(200, {-1, 2, -1}, true), zero_mean);
-  refactors.algorithm = "thomas", refactors.refactors = true;
+  refactors.refactors = true;
+  for (const char *algorithm : {"one_pass", "cr_pcr"}) {
+    refactors.algorithm = algorithm;
+    all.emplace_back("factor_and_solve, " + refactors.algorithm, ribbon::LineSet::interleaved(200, 64), Problem<double>::random(Lhs::per_line, 1, 200, 1), refactors);
+  }
+  refactors.algorithm = "thomas";
   for (int h : {1, 3}) all.emplace_back("factor_and_solve, h " + std::to_string(h), ribbon::LineSet::interleaved(200, 64), Problem<double>::random(Lhs::per_line, h, 200, 1), refactors);
   return all;
 }
@@ -101,6 +112,29 @@ std::vector<Problem<Kokkos::complex<float>>> complex_problems()
   all.emplace_back("partition", Lhs::shared, 1, 5000);
   for (auto lhs : {Lhs::per_line, Lhs::shifted}) all.emplace_back("factor_and_solve", ribbon::LineSet::interleaved(200, 64), Problem<Kokkos::complex<float>>::random(lhs, 2, 200, 1), refactors);
   return all;
+}
+
+/// Other scalars, whose kernels are of other shapes.
+template <class Scalar>
+std::vector<Problem<Scalar>> problems_of()
+{
+  using ribbon::Lhs;
+  std::vector<Problem<Scalar>> all;
+  for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
+    for (auto lhs : {Lhs::shared, Lhs::per_line}) all.emplace_back(algorithm, lhs, 2, 200, 1, lhs == Lhs::shared);
+  all.emplace_back("cr_pcr", Lhs::shared, 1, 200);
+  all.emplace_back("partition", Lhs::shared, 1, 5000);
+  return all;
+}
+
+/// Calls test(problem) for all of them.
+template <class Test>
+void for_each_problem(const Test &test)
+{
+  const auto each = [&](const auto &all) {
+    for (const auto &p : all) test(p);
+  };
+  each(problems()), each(problems_of<float>()), each(problems_of<Kokkos::complex<double>>()), each(complex_problems());
 }
 
 TEST(Streams, ASolveIsCapturedInAGraph)
@@ -136,8 +170,7 @@ TEST(Streams, ASolveIsCapturedInAGraph)
       OK(cudaGraphExecDestroy(runs));
       OK(cudaGraphDestroy(graph));
     };
-    for (const auto &p : problems()) expect_captured(p);
-    for (const auto &p : complex_problems()) expect_captured(p);
+    for_each_problem(expect_captured);
   }
   OK(cudaStreamDestroy(stream));
 }
@@ -174,8 +207,7 @@ TEST(Streams, ASolveWaitsForNoOtherStream)
         OK(cudaStreamSynchronize(busy));
       }
     };
-    for (const auto &p : problems()) expect_no_wait(p);
-    for (const auto &p : complex_problems()) expect_no_wait(p);
+    for_each_problem(expect_no_wait);
   }
   OK(cudaFreeHost(flag));
   OK(cudaStreamDestroy(busy));
@@ -199,8 +231,7 @@ TEST(Streams, IndependentSolversRunAtTheSameTime)
       Kokkos::deep_copy(p.x, y);
       EXPECT_TRUE(p.result() == p.expected);
     };
-    for (const auto &p : problems()) expect_independent(p);
-    for (const auto &p : complex_problems()) expect_independent(p);
+    for_each_problem(expect_independent);
   }
   for (auto &stream : streams) OK(cudaStreamDestroy(stream));
 }

@@ -45,9 +45,10 @@ class MultifrontalMemory : public Petsc { };
 /// A factored matrix and everything that is asked of it.
 struct Work {
   Mat      A, B, X, rows = nullptr, sparse = nullptr;
-  Vec      b, x;
+  Vec      b, x, y;
   Factored f;
-  Work(Mat matrix, PetscInt leaf, PetscInt refine, PetscInt columns, MatFactorType type = MAT_FACTOR_LU) : A(matrix), B(dense(A, columns, 1)), X(dense(A, columns, 0)), b(random_vector(A)), x(random_vector(A)), f(A, type)
+  Work(Mat matrix, PetscInt leaf, PetscInt refine, PetscInt columns, MatFactorType type = MAT_FACTOR_LU)
+      : A(matrix), B(dense(A, columns, 1)), X(dense(A, columns, 0)), b(random_vector(A)), x(random_vector(A)), y(random_vector(A)), f(A, type)
   {
     PetscMPIInt ranks;
     MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
@@ -61,7 +62,7 @@ struct Work {
   ~Work()
   {
     for (Mat *M : {&A, &B, &X, &rows, &sparse}) MatDestroy(M);
-    for (Vec *v : {&b, &x}) VecDestroy(v);
+    for (Vec *v : {&b, &x, &y}) VecDestroy(v);
   }
   /// Calls step(name, work) for each.
   void steps(const std::function<void(const char *, const std::function<void()> &)> &step)
@@ -69,6 +70,8 @@ struct Work {
     step("MatLUFactorNumeric", [&] { OK(f.numeric(A)); });
     step("MatSolve", [&] { OK(MatSolve(f.F, b, x)); });
     step("MatSolveTranspose", [&] { OK(MatSolveTranspose(f.F, b, x)); });
+    step("MatSolveAdd", [&] { OK(MatSolveAdd(f.F, b, y, x)); });
+    step("MatSolveTransposeAdd", [&] { OK(MatSolveTransposeAdd(f.F, b, y, x)); });
     step("MatMatSolve", [&] { OK(MatMatSolve(f.F, B, X)); });
     step("MatMatSolveTranspose", [&] { OK(MatMatSolveTranspose(f.F, B, X)); });
     if (rows) step("MatMatTransposeSolve", [&] { OK(MatMatTransposeSolve(f.F, rows, X)); });
@@ -114,7 +117,7 @@ TEST_F(MultifrontalMemory, MoreColumnsThanBeforeAllocateOnce)
 {
   for (const char *pivot : {"qr", "none"}) {
     const Option elimination("-mat_multifrontal_pivot", pivot), leaf("-mat_multifrontal_leaf_size", "16");
-    Mat A = RandomChain{200, 2, 1}.matrix();
+    Mat          A = RandomChain{200, 2, 1}.matrix();
     {
       Factored f(A);
       OK(f.symbolic(A));

@@ -201,6 +201,10 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   template <class Coefficients, int step>
   using Packed = PackedSlots<Scalar, slots, step, Coefficients::full, pack>;
 
+  /// Whether sweeps over a chunk are loops.
+  template <class Coefficients>
+  static constexpr bool loops = Staged &&source == CoefficientSource::regular && !Coefficients::full && B == 1 && Scheme::delay == 0 && Scheme::shift == 0;
+
   /// keep(sweep) sees what the sweep carried along.
   template <class Team, class Coefficients, class Keep = KeepNothing>
   KOKKOS_FUNCTION void forward(const Team &team, const Piece &p, State &s, const Coefficients &block, Scalar *r_own, Scalar *r_left, const Keep &keep = {}) const
@@ -211,33 +215,36 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     ReadAhead<ForwardRow, Coefficients::ahead> coefficients;
     [[maybe_unused]] Packed<Coefficients, 1>   packed(p.tile, p.pad);
     block.await_forward();
-    if constexpr (Staged) packed.start(0);
-    RIBBON_UNROLL
-    for (int k = 0; k < rows; ++k) {
-      if constexpr (!Staged)
-        if (k * B + B - 1 >= MR && (k == 0 || (k * B - 1 < MR ? -1 : (k * B - 1 - MR) / group) != (k * B + B - 1 - MR) / group)) {
-          device::async_wait(groups - 1 - (k * B + B - 1 - MR) / group);
-          if constexpr (packs<Team>) device::lane_barrier(shape.lanes());
-        }
-      Scalar f[B], g[B];
+    if constexpr (loops<Coefficients>) ChunkLoops<Scheme, slots>::forward(p.tile, p.pad, block, sweep, f_sep);
+    else {
+      if constexpr (Staged) packed.start(0);
       RIBBON_UNROLL
-      for (int c = 0; c < B; ++c) {
-        const int e = k * B + c;
-        if constexpr (Staged) f[c] = packed.read(e);
-        else f[c] = e < MR ? s.g[e < MR ? e : 0] : p.slot(e);
-      }
-      if (k < given) {
-        Scheme::forward(coefficients.next(k < given ? k : 0, given, [&](int i) -> decltype(auto) { return block.forward(i); }), f, sweep, g);
-        if (k >= delay) RIBBON_UNROLL
-        for (int c = 0; c < B; ++c) {
-          const int e = (k - delay) * B + c, at = e + Scheme::shift;
-          if constexpr (Staged) packed.write(at, g[c], at % pack == pack - 1 || e == (given - delay) * B - 1);
-          else if (e < MR) s.g[e >= 0 && e < MR ? e : 0] = g[c];
-          else p.slot(e) = g[c];
-        }
-      } else {
+      for (int k = 0; k < rows; ++k) {
+        if constexpr (!Staged)
+          if (k * B + B - 1 >= MR && (k == 0 || (k * B - 1 < MR ? -1 : (k * B - 1 - MR) / group) != (k * B + B - 1 - MR) / group)) {
+            device::async_wait(groups - 1 - (k * B + B - 1 - MR) / group);
+            if constexpr (packs<Team>) device::lane_barrier(shape.lanes());
+          }
+        Scalar f[B], g[B];
         RIBBON_UNROLL
-        for (int c = 0; c < B; ++c) f_sep[k < given ? 0 : (k - given) * B + c] = f[c];
+        for (int c = 0; c < B; ++c) {
+          const int e = k * B + c;
+          if constexpr (Staged) f[c] = packed.read(e);
+          else f[c] = e < MR ? s.g[e < MR ? e : 0] : p.slot(e);
+        }
+        if (k < given) {
+          Scheme::forward(coefficients.next(k < given ? k : 0, given, [&](int i) -> decltype(auto) { return block.forward(i); }), f, sweep, g);
+          if (k >= delay) RIBBON_UNROLL
+          for (int c = 0; c < B; ++c) {
+            const int e = (k - delay) * B + c, at = e + Scheme::shift;
+            if constexpr (Staged) packed.write(at, g[c], at % pack == pack - 1 || e == (given - delay) * B - 1);
+            else if (e < MR) s.g[e >= 0 && e < MR ? e : 0] = g[c];
+            else p.slot(e) = g[c];
+          }
+        } else {
+          RIBBON_UNROLL
+          for (int c = 0; c < B; ++c) f_sep[k < given ? 0 : (k - given) * B + c] = f[c];
+        }
       }
     }
     Scalar own[S], left[S];
@@ -266,10 +273,11 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     ReadAhead<BackwardRow, Coefficients::ahead> coefficients;
     if constexpr (!Staged) to = x + out.begin(p.line) + ((wraps ? 0 : end) + Scheme::shift - 1) * out.row_stride;
     [[maybe_unused]] Packed<Coefficients, -1> packed(p.tile, p.pad);
-    if constexpr (Staged) packed.start(interior * B - 1 + Scheme::shift);
+    if constexpr (Staged && !loops<Coefficients>) packed.start(interior * B - 1 + Scheme::shift);
     block.await_backward();
     Scheme::start(s.z[0], w);
-    RIBBON_UNROLL
+    if constexpr (loops<Coefficients>) ChunkLoops<Scheme, slots>::backward(p.tile, p.pad, block, s.z, w);
+    else RIBBON_UNROLL
     for (int k = rows - 1; k >= 0; --k) {
       Scalar v[B];
       if (k >= interior) {

@@ -4,6 +4,7 @@
 
 #include <ribbon/algorithm/one_pass_joined_plan.hpp>
 #include <ribbon/algorithm/one_pass_reduced_plan.hpp>
+#include <ribbon/algorithm/one_pass_staged_plan.hpp>
 #include <ribbon/choice.hpp>
 #include <ribbon/orthogonal.hpp>
 
@@ -147,21 +148,9 @@ private:
     const auto fits = [&] { return s.block_threads() <= 512 && scratch(s, room.is_virtual, regular) <= room.scratch; };
     s.set_blocks(1);
     if (s.staged) {
-      const int  packed     = s.pack;
-      const int  unknowns   = (s.split.begin(s.split.chunks - 1) + s.split.last) * B;
-      const auto tile_bytes = [&] { return (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar); };
-      // measured on an H200: small teams, so that many fit a multiprocessor; but lanes share what a chunk that is not regular brings
-      const bool few   = regular == 0 && !Scheme::always_ring && static_cast<std::size_t>(s.split.chunks) * block_words(s.slots) * sizeof(Scalar) <= few_bytes;
-      const auto teams = [&] { return regular == s.split.chunks && s.lane_bits > (wide && S == 2 ? 3 : 2) ? 14 : few || (Scheme::always_ring && S == 2 && !wide && s.lane_bits > 4) ? 6 : 3; };
-      s.lane_bits      = 5;
-      while (s.lane_bits > 0 && (s.threads() > 512 || tile_bytes() > room.scratch / static_cast<std::size_t>(teams()))) --s.lane_bits;
-      for (int bits = 0; lines_per_team >> bits; ++bits) s.lane_bits = bits;
-      s.gap        = (s.slots - s.split.last * B) % packed;
-      s.piece_bits = 0; // measured on an H200: tiles of four lines lose by pieces
-      for (const bool whole = !Scheme::always_ring && s.split.first * B == s.slots && s.split.last * B == s.slots; whole && s.lane_bits < 2 && s.lane_bits + s.piece_bits < 3 && s.split.chunks % (2 << s.piece_bits) == 0;)
-        ++s.piece_bits;
-      s.piece_gap = packed << s.lane_bits;
-      s.pitch     = ((unknowns + s.gap + ((1 << s.piece_bits) - 1) * s.piece_gap + packed - 1) / packed | 1) * packed; // an odd number of packs
+      const bool few = regular == 0 && !Scheme::always_ring && static_cast<std::size_t>(s.split.chunks) * block_words(s.slots) * sizeof(Scalar) <= few_bytes;
+      fit_staged<Scheme>(s, room, regular, few, [&] { return scratch(s, room.is_virtual, regular); });
+      for (int bits = 0; lines_per_team >> bits; ++bits) lay_out_staged<Scheme>(s, bits);
     } else {
       s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes, in complex double of 512
       choose_blocks(s, regular + 2 >= s.split.chunks);

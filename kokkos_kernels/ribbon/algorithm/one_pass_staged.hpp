@@ -70,6 +70,52 @@ public:
   }
 };
 
+/// Sweeps over the rows of a staged chunk as loops, which leave empty slots out: for the few chunks of a stencil that are not regular, whose numbers lie in scratch too.
+template <class Scheme, int slots>
+struct ChunkLoops {
+  using Scalar             = typename Scheme::Scalar;
+  static constexpr int S   = Scheme::separators;
+  static constexpr int end = slots - S; ///< slot of the first separator
+
+  template <class Coefficients>
+  KOKKOS_FUNCTION static void forward(Scalar *tile, int pad, const Coefficients &block, typename Scheme::Sweep &sweep, Scalar (&f_sep)[S])
+  {
+    auto   next = block.forward(pad);
+    Scalar f    = tile[pad];
+    RIBBON_UNROLL_TWICE
+    for (int k = pad; k < end; ++k) {
+      const auto   row    = next;
+      const Scalar now[1] = {f};
+      Scalar       g[1];
+      if (k + 1 < end) next = block.forward(k + 1);
+      f = tile[k + 1];
+      Scheme::forward(row, now, sweep, g);
+      tile[k] = g[0];
+    }
+    RIBBON_UNROLL
+    for (int c = 0; c < S; ++c) f_sep[c] = tile[end + c];
+  }
+
+  /// @param z  separators right (own) and left of the chunk
+  template <class Coefficients>
+  KOKKOS_FUNCTION static void backward(Scalar *tile, int pad, const Coefficients &block, const Scalar (&z)[2][S], typename Scheme::Window &w)
+  {
+    RIBBON_UNROLL
+    for (int c = 0; c < S; ++c) tile[end + c] = z[0][c];
+    auto   next = block.backward(end - 1);
+    Scalar f    = tile[end - 1];
+    RIBBON_UNROLL_TWICE
+    for (int k = end - 1; k >= pad; --k) {
+      const auto   row  = next;
+      const Scalar g[1] = {f};
+      Scalar       v[1];
+      if (k > pad) next = block.backward(k - 1), f = tile[k - 1];
+      Scheme::backward(row, g, z[1], w, v);
+      tile[k] = v[0];
+    }
+  }
+};
+
 /// Distance in scratch of lines of so many unknowns: an odd number of packs.
 template <class Scalar>
 int packed_pitch(std::int64_t unknowns)

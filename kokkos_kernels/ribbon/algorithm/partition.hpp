@@ -42,6 +42,22 @@
 
 namespace ribbon {
 
+/// Classes as one matrix per line.
+template <class Scalar, class Exec>
+Bands<Scalar, typename Exec::memory_space> matrix_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands)
+{
+  using Memory     = typename Exec::memory_space;
+  using Cut        = typename PartitionKernels<Scalar, Memory>::CutKernel;
+  auto         all = bands;
+  PartitionCut whole;
+  whole.rows = whole.piece = bands.rows(), whole.lines = static_cast<std::int64_t>(bands.class_of_line.extent(0)), whole.pieces = 1, whole.K = 0;
+  all.lhs = Lhs::per_line, all.class_of_line = {};
+  all.values = allocate<decltype(all.values)>(exec, "ribbon::bands", bands.class_of_line.extent(0), bands.values.extent(1), bands.values.extent(2));
+  Kokkos::parallel_for("ribbon::partition::cut", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, whole.lines * whole.rows),
+                       Cut{{BandEntries<Scalar, Memory>(bands), false}, whole, all.values, whole.rows, false, false, bands.class_of_line});
+  return all;
+}
+
 template <class Scalar, class Exec>
 class Partition : PartitionKernels<Scalar, typename Exec::memory_space> {
 public:
@@ -72,7 +88,7 @@ public:
       Input              part = bands;
       part.periodic = false, part.lhs = Lhs::per_line;
       part.values = allocate<typename Input::values_type>(exec, "ribbon::partition::bands", static_cast<std::size_t>(matrices), static_cast<std::size_t>(rows), bands.values.extent(2));
-      Kokkos::parallel_for("ribbon::partition::cut", policy(exec, matrices * rows), CutKernel{parts_.A, cut, part.values, rows, tails, shared});
+      Kokkos::parallel_for("ribbon::partition::cut", policy(exec, matrices * rows), CutKernel{parts_.A, cut, part.values, rows, tails, shared, {}});
       share<Scalar>(exec, part, 64);
       if (shared && cut.lines > 1) spread(exec, part, count);
       PartitionBatch like = PartitionBatch::all(cut); // layout and numbers; where pieces lie is told when they are solved

@@ -50,12 +50,13 @@ struct PartitionKernels {
   /// Bands of the pieces (or tails): rows [first, first + rows) of part q. Entries that leave an open line at its begin are those of the next
   /// piece: they have no meaning, and equal pieces shall look equal.
   struct CutKernel {
-    Matrix               from;
-    PartitionCut         cut;
-    Values               to;
-    std::int64_t         rows;
-    bool                 tails, one_line; ///< one_line: shared bands, matrices are numbered by piece
-    KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+    Matrix                                       from;
+    PartitionCut                                 cut;
+    Values                                       to;
+    std::int64_t                                 rows;
+    bool                                         tails, one_line;    ///< one_line: shared bands, matrices are numbered by piece
+    typename Bands<Scalar, Memory>::classes_type class_of_line = {}; ///< empty: bands of a line have its number
+    KOKKOS_FUNCTION void                         operator()(const std::int64_t k) const
     {
       const std::int64_t c = k % static_cast<std::int64_t>(to.extent(0)), i = k / static_cast<std::int64_t>(to.extent(0));
       std::int64_t       l = c, q = cut.pieces;
@@ -63,6 +64,7 @@ struct PartitionKernels {
         if (one_line) l = 0, q = c;
         else l = cut.line(c), q = cut.piece_of(c);
       }
+      if (class_of_line.extent(0)) l = class_of_line(l);
       const int          lower = from.of_class.lower, B = from.of_class.block;
       const std::int64_t base = q == 0 && !from.of_class.periodic && cut.pieces > 1 ? cut.begin(1) : cut.begin(q);
       for (int d = -lower; d <= from.of_class.upper; ++d) {

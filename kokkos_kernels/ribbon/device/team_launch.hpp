@@ -171,6 +171,9 @@ struct TeamPolicyBody {
   }
 };
 
+/// Bytes of a multiprocessor's scratch that CUDA keeps for every block that runs there.
+inline constexpr std::size_t reserved_scratch = 1024;
+
 /// Most bytes of scratch that one team may ask for.
 template <class Exec>
 std::size_t scratch_limit([[maybe_unused]] const Exec &exec)
