@@ -162,6 +162,34 @@ static PetscErrorCode SolveByLapack(const Run &run, const Objects &o, PetscLogDo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Column k of B = b. What is written to MatDenseGetColumnVecWrite() of Kokkos types is lost, or ends with an error of Kokkos (PETSc 3.24).
+template <class Exec>
+static PetscErrorCode SetColumn(const Exec &exec, Vec b, PetscInt k, Mat B)
+{
+  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  using From      = Kokkos::View<const PetscScalar *, typename Exec::memory_space, Unmanaged>;
+  using To        = Kokkos::View<PetscScalar *, typename Exec::memory_space, Unmanaged>;
+  using OnHost    = Kokkos::View<PetscScalar *, Kokkos::HostSpace, Unmanaged>;
+  const PetscScalar *from;
+  PetscScalar       *to;
+  PetscMemType       in, out;
+  PetscInt           rows, lda;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(b, &rows));
+  PetscCall(MatDenseGetLDA(B, &lda));
+  PetscCall(VecGetArrayReadAndMemType(b, &from, &in));
+  PetscCall(iga::GetDense(B, &to, &out));
+  const auto n = static_cast<std::size_t>(rows);
+  if (PetscMemTypeHost(in) && PetscMemTypeHost(out)) PetscCall(PetscArraycpy(to + k * lda, from, rows));
+  else if (PetscMemTypeHost(out)) PetscCallCXX(Kokkos::deep_copy(OnHost(to + k * lda, n), From(from, n)));
+  else PetscCallCXX(Kokkos::deep_copy(exec, To(to + k * lda, n), From(from, n)));
+  PetscCallCXX(exec.fence());
+  PetscCall(iga::RestoreDense(B, &to));
+  PetscCall(VecRestoreArrayReadAndMemType(b, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Assembles, sets up and solves in the memory of Exec, which is that of the matrix.
 template <class Exec>
 static PetscErrorCode Solve(const Run &run, const Part &part, const Objects &o, Result *result)
@@ -183,12 +211,7 @@ static PetscErrorCode Solve(const Run &run, const Part &part, const Objects &o, 
       PetscCallCXX(iga::assemble(exec, run.d, part.first_item, part.items, false, Phase(run, k), vector));
       PetscCallCXX(exec.fence());
       PetscCall(VecSetValuesCOO(o.b, vector.data(), INSERT_VALUES));
-      if (o.B) {
-        Vec column;
-        PetscCall(MatDenseGetColumnVecWrite(o.B, k, &column));
-        PetscCall(VecCopy(o.b, column));
-        PetscCall(MatDenseRestoreColumnVecWrite(o.B, k, &column));
-      }
+      if (o.B) PetscCall(SetColumn(exec, o.b, k, o.B));
     }
     PetscCall(Lap(run, &time, &result->assembly));
     if (run.lapack) {
@@ -285,17 +308,12 @@ PetscErrorCode Measure(const Run &run, Result *result)
   if (reason < 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s:\n", KSPConvergedReasons[reason]));
   PetscCall(MatNorm(o.A, NORM_INFINITY, &norm));
   for (PetscInt k = 0; k < run.rhs; k++) {
-    Vec b = o.b, x = o.x;
     if (o.B) {
-      PetscCall(MatDenseGetColumnVec(o.B, k, &b));
-      PetscCall(MatDenseGetColumnVecRead(o.X, k, &x));
+      PetscCall(MatGetColumnVector(o.B, o.b, k));
+      PetscCall(MatGetColumnVector(o.X, o.x, k));
     }
-    PetscCall(Errors(run, part, x, Phase(run, k), result));
-    PetscCall(BackwardError(o.A, norm, x, b, result));
-    if (o.B) {
-      PetscCall(MatDenseRestoreColumnVec(o.B, k, &b));
-      PetscCall(MatDenseRestoreColumnVecRead(o.X, k, &x));
-    }
+    PetscCall(Errors(run, part, o.x, Phase(run, k), result));
+    PetscCall(BackwardError(o.A, norm, o.x, o.b, result));
   }
   PetscCall(Destroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -110,15 +110,19 @@ PetscErrorCode KroneckerApply(Kronecker &product, Vec x, Vec y)
 
 PetscErrorCode KroneckerAssemble(int dim, const Mat A[], Mat *C)
 {
-  Mat smaller;
+  MatType type;
+  Mat     factor, smaller;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscObjectReference((PetscObject)A[0]));
-  *C = A[0];
+  PetscCall(MatGetType(A[0], &type));
+  PetscCall(MatConvert(A[0], MATSEQAIJ, MAT_INITIAL_MATRIX, C)); // PETSc has the product of these alone
   for (int k = 1; k < dim; k++) {
     smaller = *C;
-    PetscCall(MatSeqAIJKron(A[k], smaller, MAT_INITIAL_MATRIX, C));
+    PetscCall(MatConvert(A[k], MATSEQAIJ, MAT_INITIAL_MATRIX, &factor));
+    PetscCall(MatSeqAIJKron(factor, smaller, MAT_INITIAL_MATRIX, C));
+    PetscCall(MatDestroy(&factor));
     PetscCall(MatDestroy(&smaller));
   }
+  PetscCall(MatConvert(*C, type, MAT_INPLACE_MATRIX, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

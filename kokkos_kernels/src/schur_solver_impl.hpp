@@ -63,7 +63,7 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   }
   tree_ = Tree(chain, std::max<std::int64_t>(1, chain.rows / leaf));
   plan_ = !is_device_space<Exec> && options.leaf_size == 0 && threads_of(exec, options) > 1 ? plan_of(tree_, 8) : plan_of(tree_); // a thread works off a team's joins one by one
-  if ((is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() / 2) // a host runs their code one virtual thread after another, for tests
+  if ((is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() / 2)             // a host runs their code one virtual thread after another, for tests
     with_schur_tiles<Scalar>(w, [&](auto K) { in_tiles_ = SchurTileFactorKernel<Scalar, K()>::scratch(!is_device_space<Exec>) <= device::scratch_limit(exec); });
   factors_.together = is_device_space<Exec> || in_tiles_ ? 32 : 1;
   if (in_tiles_) tree_.slots = tree_.leaves > 32 ? SchurFactors<Scalar>::padded(tree_.leaves, 32) : power_of_two_from(static_cast<int>(tree_.leaves));
@@ -71,7 +71,9 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   const auto of_rows = [&](const char *label, std::int64_t n) { // slots without a leaf are read, too
     return in_tiles_ ? allocate_zeros<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)) : numbers(label, n);
   };
-  const auto         watched = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
+  const auto watched = [&](const char *label, std::int64_t n) {
+    return allocate_zeros<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>);
+  }; // what lies between their members is copied, too
   const std::int64_t leaves = chain.chains * tree_.leaves, joins = chain.chains * tree_.joins;
   factors_.numbers         = in_tiles_ || tree_.leaves > 1 || chain.ring ? 2 * w : w;
   const std::int64_t steps = factors_.padded(chain.chains * tree_.slots, factors_.together) * tree_.most_rows();

@@ -37,8 +37,9 @@ struct ChunkSplit {
     rows         = std::max(rows, 2 * least);
     ChunkSplit s = make(n, least, ring ? std::max(n, 1) : rows);
     for (int T = 2, length = n; ring && length > rows && T <= 512; T *= 2) {
-      const auto split = make(n, least, length = (n + T - 1) / T);
-      if (split.chunks == T && split.first >= least && split.last >= least) s = split;
+      length         = (n + T - 1) / T;
+      const int ends = n - (T - 2) * length; // of the first and the last chunk together, which may be shorter
+      if (ends >= 2 * least) s = {T, length, (ends + 1) / 2, ends / 2};
     }
     return s;
   }
