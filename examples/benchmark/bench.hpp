@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace bench {
@@ -67,6 +68,9 @@ struct Timing {
   std::size_t bytes        = 0; ///< held beside right-hand sides and solution: matrices or factors, and work space
 };
 
+/// Milliseconds without work before each sample: devices lower their clocks where they have taken all the power they may for some tenths of a second.
+inline int rest_ms = 0;
+
 /// Median over `repeat` samples of the time of run(), each over `inner` calls between two fences; prepare() before each sample is not timed.
 template <class Prepare, class Run>
 double median_ms(int repeat, int inner, const Prepare &prepare, const Run &run)
@@ -75,6 +79,7 @@ double median_ms(int repeat, int inner, const Prepare &prepare, const Run &run)
   for (int r = 0; r < repeat + 2; ++r) {
     prepare();
     Kokkos::fence();
+    std::this_thread::sleep_for(std::chrono::milliseconds(rest_ms));
     const auto start = std::chrono::steady_clock::now();
     for (int k = 0; k < inner; ++k) run();
     Kokkos::fence();

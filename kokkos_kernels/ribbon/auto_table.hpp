@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file auto_table.hpp  What `auto` tries first on a device, and the shapes of one_pass. Made by ribbon-bench --make-table, not by hand.
+/// @file auto_table.hpp  What `auto` tries first on a device, and the shapes of one_pass. Made by ribbon-bench --make-table, but for what is named below.
 ///
 ///     machine  NVIDIA H200
 ///     date     2026-11-21
