@@ -170,6 +170,7 @@ static PetscErrorCode SetColumn(const Exec &exec, Vec b, PetscInt k, Mat B)
   using From      = Kokkos::View<const PetscScalar *, typename Exec::memory_space, Unmanaged>;
   using To        = Kokkos::View<PetscScalar *, typename Exec::memory_space, Unmanaged>;
   using OnHost    = Kokkos::View<PetscScalar *, Kokkos::HostSpace, Unmanaged>;
+  using FromHost  = Kokkos::View<const PetscScalar *, Kokkos::HostSpace, Unmanaged>;
   const PetscScalar *from;
   PetscScalar       *to;
   PetscMemType       in, out;
@@ -181,8 +182,10 @@ static PetscErrorCode SetColumn(const Exec &exec, Vec b, PetscInt k, Mat B)
   PetscCall(VecGetArrayReadAndMemType(b, &from, &in));
   PetscCall(iga::GetDense(B, &to, &out));
   const auto n = static_cast<std::size_t>(rows);
+  PetscCallCXX(Kokkos::fence()); // PETSc's streams
   if (PetscMemTypeHost(in) && PetscMemTypeHost(out)) PetscCall(PetscArraycpy(to + k * lda, from, rows));
   else if (PetscMemTypeHost(out)) PetscCallCXX(Kokkos::deep_copy(OnHost(to + k * lda, n), From(from, n)));
+  else if (PetscMemTypeHost(in)) PetscCallCXX(Kokkos::deep_copy(To(to + k * lda, n), FromHost(from, n)));
   else PetscCallCXX(Kokkos::deep_copy(exec, To(to + k * lda, n), From(from, n)));
   PetscCallCXX(exec.fence());
   PetscCall(iga::RestoreDense(B, &to));

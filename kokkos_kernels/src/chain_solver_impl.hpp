@@ -104,12 +104,10 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   tree_ = Tree(chain, std::max<std::int64_t>(1, count));
   in_tiles_ =
     (is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() && with_tiles<Scalar>(W, [](auto) {}); // a host runs their code one virtual thread after another, for tests
-  is_lu_             = !is_device_space<Exec> && options.leaf_size == 0 && tree_.leaves == 1 && !chain.is_open_left() && !chain.is_open_right();
-  const auto numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
-  const auto watched = [&](const char *label, std::int64_t n) {
-    return allocate_zeros<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>);
-  }; // what lies between their members is copied, too
-  const std::int64_t rows = chain.rows * chain.chains;
+  is_lu_                     = !is_device_space<Exec> && options.leaf_size == 0 && tree_.leaves == 1 && !chain.is_open_left() && !chain.is_open_right();
+  const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
+  const auto         watched = [&](const char *label, std::int64_t n) { return allocate_zeros<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
+  const std::int64_t rows    = chain.rows * chain.chains;
   if (is_lu_) {
     lu_.chain        = chain;
     upper_           = numbers("ribbon::upper", rows * (chain.ku + 1));

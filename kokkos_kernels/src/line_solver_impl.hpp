@@ -157,26 +157,25 @@ private:
     const std::int64_t group = algorithm_->lines, lines = per_line ? matrices_ : group ? (probe_kinds + group - 1) / group * group : matrices_ * probe_kinds;
     const auto         found =
       probe<Scalar, Exec>(exec_, bands_, lines_, lines, [&](Scalar *x, const LineSet &set) { algorithm_->solve(exec_, x, set, x, set, per_line || matrices_ == 1 ? nullptr : matrix_.data(), matrices_); });
-    this->report.probe_error = static_cast<double>(found.error);
-    this->report.rcond       = static_cast<double>(found.rcond);
+    this->report.probe_error = static_cast<double>(found.error), this->report.rcond = static_cast<double>(found.rcond);
     if (found.error > most_unsound) this->report.line = found.matrix, this->report.row = -1;
     return found.error;
   }
 
   std::vector<HostMatrix<Scalar>> read_matrices() const { return host_matrices(bands_, options_.continued); }
 
-  /// Rows of a piece of partition; 0 where whole lines are the better choice.
-  /// @param no_tile  no tile of whole lines fits a team
+  /// Rows of a piece of partition; 0 where whole lines are the better choice. Classes are given a matrix for every line, and are cut by themselves only where no tile of few long ones fits a team (`no_tile`).
   std::int64_t rows_per_piece(bool no_tile)
   {
     if (options_.rows_per_piece > 0) return options_.rows_per_piece;
-    const std::int64_t n = lines_.rows, piece = longest_piece(lines_, bands_), fitting = std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2));
+    const bool         classes = bands_.lhs == Lhs::classes;
+    const std::int64_t n = lines_.rows, piece = longest_piece(lines_, bands_), fitting = std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2)), numbers = classes ? bands_.values.extent_int(2) / bands_.block : 1;
     if (asked_for("partition")) return fitting;
-    const std::int64_t numbers = bands_.lhs == Lhs::classes ? bands_.values.extent_int(2) / bands_.block : 1; // of an unknown, where every line is given its matrix; the probe takes as much memory again
-    if (!is_device_space<Exec> || lines_.lines() * unknowns_ * numbers * static_cast<std::int64_t>(sizeof(Scalar)) > (std::int64_t(1) << 33)) return 0;
+    if (!is_device_space<Exec> || lines_.lines() * unknowns_ * numbers * static_cast<std::int64_t>(sizeof(Scalar)) > (std::int64_t(1) << 33)) return 0; // the probe takes as much memory again
+    if (classes) return no_tile && by_teams(bands_) && few_long_lines(lines_, bands_) ? piece : 0;
     if (only_tile_products(lines_, bands_) && !no_tile) return 0;
-    if (few_long_lines(lines_, bands_) || (no_tile && n > 2048 && by_teams(bands_) && bands_.lhs == Lhs::shared)) return piece;
-    return bands_.lhs != Lhs::classes && fastest() == choice::Algorithm::partition ? fitting : 0;
+    if (few_long_lines(lines_, bands_) || (no_tile && n > 2048 && by_teams(bands_))) return piece;
+    return fastest() == choice::Algorithm::partition ? fitting : 0;
   }
 
   bool prefers_tile_products() { return is_for_tile_products(bands_) && (only_tile_products(lines_, bands_) || fastest() == choice::Algorithm::tile_products); }
@@ -240,6 +239,7 @@ private:
     };
     const bool taken = attempt(make, most_unsound, reason);
     if (!taken && asked_for("partition") && !algorithm_) this->report = found, this->report.algorithm = "partition", this->report.reason = failure_;
+    if (given.lhs == Lhs::classes && this->report.line >= 0) this->report.line = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), given.class_of_line)(static_cast<std::size_t>(this->report.line));
     if (!taken && automatic()) algorithm_.reset(), take(given);
     return taken || asked_for("partition");
   }

@@ -106,12 +106,12 @@ inline bool pieces_are_many(const LineSet &lines)
   return lines.rows * lines.lines() >= (1 << 22);
 }
 
-/// Rows of a piece of partition. One thread per piece: enough threads to fill a device before long pieces; a team per tile of pieces: as long as the
+/// Rows of a piece of partition. One thread per piece: enough threads to fill a device before long pieces; classes are given a matrix for every line. A team per tile of pieces: as long as the
 /// kernel likes them, which for one pentadiagonal stencil and many interleaved pieces is longer: fewer boundaries.
 template <class Scalar, class Memory>
 std::int64_t longest_piece(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
-  if (!by_teams(bands)) return std::max<std::int64_t>(32, std::min<std::int64_t>(256, lines.rows * lines.lines() / 131072));
+  if (!by_teams(bands) || bands.lhs == Lhs::classes) return std::max<std::int64_t>(32, std::min<std::int64_t>(256, lines.rows * lines.lines() / 131072));
   return lines.rows * lines.lines() >= (1 << 24) && lines.rows > 8192 && !lines.is_contiguous() && bands.half_bandwidth() == 2 && bands.block == 1 && seems_constant(bands) ? 2048 : 1024;
 }
 

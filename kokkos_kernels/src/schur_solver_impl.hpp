@@ -71,9 +71,7 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   const auto of_rows = [&](const char *label, std::int64_t n) { // slots without a leaf are read, too
     return in_tiles_ ? allocate_zeros<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)) : numbers(label, n);
   };
-  const auto watched = [&](const char *label, std::int64_t n) {
-    return allocate_zeros<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>);
-  }; // what lies between their members is copied, too
+  const auto         watched = [&](const char *label, std::int64_t n) { return allocate_zeros<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
   const std::int64_t leaves = chain.chains * tree_.leaves, joins = chain.chains * tree_.joins;
   factors_.numbers         = in_tiles_ || tree_.leaves > 1 || chain.ring ? 2 * w : w;
   const std::int64_t steps = factors_.padded(chain.chains * tree_.slots, factors_.together) * tree_.most_rows();

@@ -172,7 +172,7 @@ void expect_every_algorithm_as_good(int kl, int ku, int block, const std::vector
             for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(0, i, d) = bands.values(0, 0, d);
           assign(g, bands, lhs, lines);
           const auto set         = (n % 2 == 0 ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
-          const bool short_lines = n < 2 * (h == 3 && (lhs == Lhs::classes || !std::is_same_v<Scalar, double>) ? 4 : h) || (algorithm == "partition" && n < 10 * h) || (algorithm == "tile_products" && n * block < 8);
+          const bool short_lines = n < 2 * (h == 3 && (lhs == Lhs::classes || !std::is_same_v<Scalar, double>) ? 4 : h) || (algorithm == "partition" && n < 8 * h) || (algorithm == "tile_products" && n * block < 8);
           ribbon::LineSolver<Scalar, Exec> solver;
           try {
             solver = ribbon::LineSolver<Scalar, Exec>(Exec(), set, to_device(bands), {algorithm});

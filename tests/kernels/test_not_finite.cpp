@@ -30,7 +30,7 @@ bool takes(const std::string &algorithm, const System &s, Lhs lhs, bool is_doubl
   if (algorithm == "toeplitz_cr") return lhs == Lhs::shared && K == 1 && s.block == 1;
   if (algorithm.find("c") == 0) return K == 1; // cyclic_reduction, cr_pcr
   if (algorithm == "parallel_cyclic_reduction") return K == 1;
-  return algorithm != "partition" || lhs != Lhs::classes;
+  return true;
 }
 
 /// Calls check(algorithm, system, source, layout, ring) for all that there are.

@@ -137,8 +137,13 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     if constexpr (Team::spans_blocks) place -= irregular_before(team.first() >> shape.lane_bits);
     if constexpr (most_bits > 5) place = (place << (shape.lane_bits - warp_bits(shape))) + (p.lane >> 5); // every warp has its own
     const Block *block = blocks + (p.cls * shape.split.chunks + p.chunk);
-    if constexpr (fetches<Team>) f(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane & 31, 1 << warp_bits(shape), keeps()});
-    else f(MemoryBlock<Block>{block});
+    const auto   give  = [&](const auto &coefficients) {
+      if constexpr (loops)
+        if (regular_end > regular_begin) return f(LoopedBlock<std::decay_t<decltype(coefficients)>>{coefficients});
+      f(coefficients);
+    };
+    if constexpr (fetches<Team>) give(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane & 31, 1 << warp_bits(shape), keeps()});
+    else give(MemoryBlock<Block>{block});
   }
 
   /// Whether slot k holds a row.
@@ -201,9 +206,8 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   template <class Coefficients, int step>
   using Packed = PackedSlots<Scalar, slots, step, Coefficients::full, pack>;
 
-  /// Whether sweeps over a chunk are loops.
-  template <class Coefficients>
-  static constexpr bool loops = Staged &&source == CoefficientSource::regular && !Coefficients::full && B == 1 && Scheme::delay == 0 && Scheme::shift == 0;
+  /// Whether sweeps over the chunks beside regular ones are loops.
+  static constexpr bool loops = Staged && source == CoefficientSource::regular && B == 1 && Scheme::delay == 0 && Scheme::shift == 0;
 
   /// keep(sweep) sees what the sweep carried along.
   template <class Team, class Coefficients, class Keep = KeepNothing>
@@ -215,7 +219,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     ReadAhead<ForwardRow, Coefficients::ahead> coefficients;
     [[maybe_unused]] Packed<Coefficients, 1>   packed(p.tile, p.pad);
     block.await_forward();
-    if constexpr (loops<Coefficients>) ChunkLoops<Scheme, slots>::forward(p.tile, p.pad, block, sweep, f_sep);
+    if constexpr (is_looped<Coefficients>) ChunkLoops<Scheme, slots>::forward(p.tile, p.pad, block, sweep, f_sep);
     else {
       if constexpr (Staged) packed.start(0);
       RIBBON_UNROLL
@@ -273,10 +277,10 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     ReadAhead<BackwardRow, Coefficients::ahead> coefficients;
     if constexpr (!Staged) to = x + out.begin(p.line) + ((wraps ? 0 : end) + Scheme::shift - 1) * out.row_stride;
     [[maybe_unused]] Packed<Coefficients, -1> packed(p.tile, p.pad);
-    if constexpr (Staged && !loops<Coefficients>) packed.start(interior * B - 1 + Scheme::shift);
+    if constexpr (Staged && !is_looped<Coefficients>) packed.start(interior * B - 1 + Scheme::shift);
     block.await_backward();
     Scheme::start(s.z[0], w);
-    if constexpr (loops<Coefficients>) ChunkLoops<Scheme, slots>::backward(p.tile, p.pad, block, s.z, w);
+    if constexpr (is_looped<Coefficients>) ChunkLoops<Scheme, slots>::backward(p.tile, p.pad, block, s.z, w);
     else RIBBON_UNROLL
     for (int k = rows - 1; k >= 0; --k) {
       Scalar v[B];

@@ -90,6 +90,16 @@ struct FetchedBlock {
   }
 };
 
+/// The same for sweeps that are loops (one_pass_staged.hpp).
+template <class Block>
+struct LoopedBlock : Block {
+};
+
+template <class Coefficients>
+inline constexpr bool is_looped = false;
+template <class Block>
+inline constexpr bool is_looped<LoopedBlock<Block>> = true;
+
 /// Rows of coefficients in the order of a sweep, read `ahead` rows before they are needed.
 template <class Row, int ahead>
 struct ReadAhead {

@@ -149,7 +149,7 @@ private:
     s.set_blocks(1);
     if (s.staged) {
       const bool few = regular == 0 && !Scheme::always_ring && static_cast<std::size_t>(s.split.chunks) * block_words(s.slots) * sizeof(Scalar) <= few_bytes;
-      fit_staged<Scheme>(s, room, regular, few, [&] { return scratch(s, room.is_virtual, regular); });
+      fit_staged<Scheme>(s, room, regular, few, [&](const OnePassShape &shape) { return scratch(shape, room.is_virtual, regular); });
       for (int bits = 0; lines_per_team >> bits; ++bits) lay_out_staged<Scheme>(s, bits);
     } else {
       s.lane_bits = sizeof(Scalar) < 8 ? 6 : 5; // rows of 256 bytes, in complex double of 512

@@ -34,13 +34,19 @@ struct ChunkSplit {
   /// two of them, which may be longer.
   static ChunkSplit in_flight(int n, int least, int rows, bool ring)
   {
-    rows         = std::max(rows, 2 * least);
-    ChunkSplit s = make(n, least, ring ? std::max(n, 1) : rows);
-    for (int T = 2, length = n; ring && length > rows && T <= 512; T *= 2) {
-      length         = (n + T - 1) / T;
-      const int ends = n - (T - 2) * length; // of the first and the last chunk together, which may be shorter
-      if (ends >= 2 * least) s = {T, length, (ends + 1) / 2, ends / 2};
-    }
+    rows             = std::max(rows, 2 * least);
+    ChunkSplit s     = make(n, least, ring ? std::max(n, 1) : rows);
+    const auto halve = [&](bool short_ends) {
+      for (int T = 2, length = n; length > rows && T <= 512; T *= 2) {
+        length           = (n + T - 1) / T;
+        const auto split = make(n, least, length);
+        const int  ends  = n - (T - 2) * length; // of the first and the last chunk together
+        if (short_ends && ends >= 2 * least) s = {T, length, (ends + 1) / 2, ends / 2};
+        else if (split.chunks == T && split.first >= least && split.last >= least) s = split;
+      }
+    };
+    if (ring) halve(false);
+    if (ring && s.length > 2 * rows) halve(true);
     return s;
   }
 };

@@ -71,6 +71,7 @@ public:
 };
 
 /// Sweeps over the rows of a staged chunk as loops, which leave empty slots out: for the few chunks of a stencil that are not regular, whose numbers lie in scratch too.
+/// (General matrices, all of whose chunks are so, lose by them: lanes of even lines read two rows at a time, at banks of their own.)
 template <class Scheme, int slots>
 struct ChunkLoops {
   using Scalar             = typename Scheme::Scalar;

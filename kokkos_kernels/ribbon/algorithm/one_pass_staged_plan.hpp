@@ -23,7 +23,7 @@ void lay_out_staged(OnePassShape &s, int bits)
 /// Lines of a team: small teams, so that many fit a multiprocessor; but lanes share what a chunk that is not regular brings.
 /// @param regular  chunks that share a block
 /// @param few      no chunk is regular, and all blocks fit what is left of the L1 cache
-/// @param scratch  tells the bytes of a team laid out as s
+/// @param scratch  scratch(shape): the bytes of a team
 template <class Scheme, class Scratch>
 void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, const Scratch &scratch)
 {
@@ -32,11 +32,13 @@ void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, co
   constexpr bool wide      = sizeof(Scalar) > 8;
   const int      unknowns  = (s.split.begin(s.split.chunks - 1) + s.split.last) * Scheme::block;
   const bool     all       = regular == s.split.chunks;
-  const bool     last_only = regular > 0 && !all && s.split.first * Scheme::block == s.slots; // is not regular: it has a warp of its own
+  const bool     last_only = regular > 0 && regular + 1 == s.split.chunks && s.split.first * Scheme::block == s.slots; // is not regular: it has a warp of its own
   const auto     teams     = [&] { return all && s.lane_bits > (wide && S == 2 ? 3 : 2) ? 14 : few || (Scheme::always_ring && S == 2 && !wide && s.lane_bits > 4) ? 6 : 3; };
   const auto     fits      = [&] {
     const std::size_t tile = (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar);
-    return s.threads() <= 512 && (last_only ? scratch() + device::reserved_scratch : tile) <= room.scratch / static_cast<std::size_t>(teams());
+    OnePassShape      with = s;
+    if (last_only) with.idle = (32 - ((s.split.chunks - 1) << s.lane_bits) % 32) % 32;
+    return s.threads() <= 512 && (last_only ? scratch(with) + device::reserved_scratch : tile) <= room.scratch / static_cast<std::size_t>(teams());
   };
   for (lay_out_staged<Scheme>(s, 5); s.lane_bits > 0 && !fits();) lay_out_staged<Scheme>(s, s.lane_bits - 1);
   const int used = s.threads() % 32; // of the last warp; pentadiagonal lines lose more by idle lanes than by fewer teams
