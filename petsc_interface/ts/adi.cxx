@@ -152,7 +152,7 @@ static PetscErrorCode TSStep_ADI(TS ts)
     if (ok) {
       adi->status = TS_STEP_PENDING;
       PetscCall(TSAdaptCandidatesClear(ts->adapt));
-      PetscCall(TSAdaptCandidateAdd(ts->adapt, TSADITypes[adi->type], adi->method.order, 1, 1, adi->method.stages, PETSC_TRUE));
+      PetscCall(TSAdaptCandidateAdd(ts->adapt, TSADITypes[adi->type], adi->method.order, 1, 1, static_cast<PetscReal>(adi->method.stages), PETSC_TRUE));
       PetscCall(TSAdaptChoose(ts->adapt, ts, ts->time_step, nullptr, &next, &accept));
       if (accept) {
         adi->status = TS_STEP_COMPLETE;

@@ -309,14 +309,14 @@ TEST_F(AdiSplitting, FactorsOfSeveralShiftsAreMadeOfEachOther)
     }
     OK(splitting.update({grid.A, grid.da, 0, mass}, nullptr));
     for (int d = 0; d < 2; ++d)
-      for (int slot = 0; slot < 3; ++slot) OK(factors.factor(splitting, d, slot, static_cast<PetscReal>(0.1) + slot, 1, nullptr));
+      for (int slot = 0; slot < 3; ++slot) OK(factors.factor(splitting, d, slot, static_cast<PetscReal>(0.1 + slot), 1, nullptr));
     for (int d = 0; d < 2; ++d)
       for (int slot = 0; slot < 3; ++slot) {
         PetscReal norm;
         OK(factors.solve(d, b, x, slot));
         OK(MatMult(splitting.A(d), x, r));
         OK(VecPointwiseMult(x, mass, x));
-        OK(VecAXPBYPCZ(r, static_cast<PetscReal>(0.1) + slot, -1, -1, x, b)); // s M x - A x - b
+        OK(VecAXPBYPCZ(r, static_cast<PetscReal>(0.1 + slot), -1, -1, x, b)); // s M x - A x - b
         OK(VecNorm(r, NORM_INFINITY, &norm));
         EXPECT_LT(norm, 1e-12) << splitting.name(d) << " " << slot << " " << varies;
       }

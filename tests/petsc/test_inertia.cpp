@@ -114,7 +114,7 @@ TEST_F(MultifrontalInertia, OfBlocksWithTheUpperTriangleAlone)
   }
 }
 
-// Singular matrices fail to factor, and their inertia says how singular they are.
+// The inertia of singular matrices says how singular they are, whether or not a pivot does.
 TEST_F(MultifrontalInertia, OfSingularMatrices)
 {
   for (bool ring : {false, true}) { // free ends, or none: one eigenvalue of zero
