@@ -162,7 +162,7 @@ static PetscErrorCode SolveByLapack(const Run &run, const Objects &o, PetscLogDo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Column k of B = b. What is written to MatDenseGetColumnVecWrite() of Kokkos types is lost, or ends with an error of Kokkos (PETSc 3.24).
+// Column k of B = b. MatDenseGetColumnVecWrite() of Kokkos types ends with an error of Kokkos on two ranks (PETSc 3.24), and results were wrong on one.
 template <class Exec>
 static PetscErrorCode SetColumn(const Exec &exec, Vec b, PetscInt k, Mat B)
 {

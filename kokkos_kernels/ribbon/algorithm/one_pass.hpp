@@ -206,8 +206,8 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   template <class Coefficients, int step>
   using Packed = PackedSlots<Scalar, slots, step, Coefficients::full, pack>;
 
-  /// Whether sweeps over the chunks beside regular ones are loops.
-  static constexpr bool loops = Staged && source == CoefficientSource::regular && B == 1 && Scheme::delay == 0 && Scheme::shift == 0;
+  /// Whether sweeps over the chunks beside regular ones are loops: of tridiagonal and pentadiagonal lines, which were measured; wider ones spill by both.
+  static constexpr bool loops = Staged && source == CoefficientSource::regular && B == 1 && S <= 2 && Scheme::delay == 0 && Scheme::shift == 0;
 
   /// keep(sweep) sees what the sweep carried along.
   template <class Team, class Coefficients, class Keep = KeepNothing>
