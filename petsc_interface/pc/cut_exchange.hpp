@@ -157,9 +157,9 @@ public:
     const auto         n    = static_cast<PetscMPIInt>(each);
     const MPI_Comm     comm = place_.chain->comm;
     PetscFunctionBegin;
+    PetscCall(ends_.to_mpi(exec)); // and what the solve before received is no longer needed
     PetscCallMPI(MPI_Irecv(all_.for_mpi(), n, MPIU_SCALAR, place_.left(), 0, comm, this->request()));
     PetscCallMPI(MPI_Irecv(all_.for_mpi() + each, n, MPIU_SCALAR, place_.right(), 1, comm, this->request()));
-    PetscCall(ends_.to_mpi(exec));
     PetscCallMPI(MPI_Isend(ends_.for_mpi() + each, n, MPIU_SCALAR, place_.right(), 0, comm, this->request()));
     PetscCallMPI(MPI_Isend(ends_.for_mpi(), n, MPIU_SCALAR, place_.left(), 1, comm, this->request()));
     PetscFunctionReturn(PETSC_SUCCESS);

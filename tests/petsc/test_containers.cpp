@@ -44,8 +44,8 @@ struct Solve {
     residual /= size;
     KSPDestroy(&ksp);
     for (const auto &o : options) PetscOptionsClearValue(nullptr, ("-containers_" + std::string(o.first)).c_str());
-    EXPECT_GT(reason, 0);
-    EXPECT_LT(residual, 1e-5); // the tolerance is on the preconditioned one
+    EXPECT_GT(reason, 0) << options.front().second;
+    EXPECT_LT(residual, 1e-5) << options.front().second; // the tolerance is on the preconditioned one
   }
 };
 
