@@ -52,6 +52,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   std::int64_t lines   = 0;
   int          shift   = 0;     ///< lanes of the first team that lie before line 0, so that tiles begin at multiples of their width in memory
   bool         correct = false; ///< one step of iterative refinement of the reduced system
+  bool         looped  = false; ///< sweeps over chunks that are not regular are loops
 
   struct State {
     Scalar g[MR > 0 ? MR : 1];
@@ -139,7 +140,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
     const Block *block = blocks + (p.cls * shape.split.chunks + p.chunk);
     const auto   give  = [&](const auto &coefficients) {
       if constexpr (loops)
-        if (regular_end > regular_begin) return f(LoopedBlock<std::decay_t<decltype(coefficients)>>{coefficients});
+        if (looped) return f(LoopedBlock<std::decay_t<decltype(coefficients)>>{coefficients});
       f(coefficients);
     };
     if constexpr (fetches<Team>) give(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane & 31, 1 << warp_bits(shape), keeps()});

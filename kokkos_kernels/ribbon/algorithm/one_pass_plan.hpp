@@ -61,6 +61,7 @@ public:
       for (int k : known)
         if (k < s.slots && n * B <= 32 * k) s.slots = k;
     s.split = ChunkSplit::make(n, least, s.slots / B);
+    if (every_shape && s.staged && constant && !classes && s.split.chunks == 2) s.split.share_ends(n); // swept by loops
     if (s.split.chunks > 0 && !fit(s, room, constant ? kept_regular(s, s.split.chunks) : 0, lines_per_team)) s.split.chunks = 0;
     return s;
   }
@@ -138,8 +139,9 @@ private:
     const int T = s.split.chunks;
     if (one_matrix != CoefficientSource::regular || 2 * regular < T || (T == 1 && !s.staged) || (Scheme::always_ring && s.staged)) return 0;
     // measured on an H200: a large block of constants loses to blocks in scratch where teams are small
-    const bool large = B == 1 && ((S == 2 && (s.slots == 64 || (wide && !s.staged))) || (S == 4 && !s.staged));
-    return large && T < (Scheme::always_ring ? 3 : S == 2 ? 5 : 8) ? 0 : regular;
+    const bool large    = B == 1 && ((S == 2 && (s.slots == 64 || (wide && !s.staged))) || (S == 4 && !s.staged));
+    const bool two_ends = T - regular > 1; // teams wait for both of them
+    return large && T < (Scheme::always_ring ? 3 : S == 2 ? (two_ends ? 12 : 5) : 8) ? 0 : regular;
   }
 
   /// Sets lines and blocks of a team for a line that is cut, with so many regular chunks. False where no tile fits.
@@ -167,9 +169,10 @@ private:
   static void choose_blocks(OnePassShape &s, bool constant)
   {
     if (most_blocks == 1 || s.slots != 64) return;
-    const int T = s.split.chunks;
-    if (S == 1) s.set_blocks(T > 32 ? 4 : T > 16 ? (constant ? 2 : 4) : T > 8 && !constant ? 2 : 1);
-    else if (T > 16) s.set_blocks(2);
+    const int  T   = s.split.chunks;
+    const bool few = T <= 20; // a half of them has too many threads for a second block on a multiprocessor, a quarter not for a third
+    if (S == 1) s.set_blocks(T > 32 ? 4 : T > 16 ? (constant && !few ? 2 : 4) : T > 8 && !constant ? 2 : 1);
+    else if (T > 16) s.set_blocks(few ? 4 : 2);
   }
 
   static ChunkTables<Wide> eliminate(const HostMatrix<Scalar> &A, int begin, int length, PivotWatch &watch)
@@ -320,6 +323,13 @@ private:
     with_kernel<source>(shape_, [&](auto type) { launch<typename decltype(type)::type>(exec, a); });
   }
 
+  /// Whether sweeps over the chunks that are not regular are loops: beside regular ones, or where many slots are empty. Measured on an H200: full chunks lose by loops.
+  bool looped() const
+  {
+    const int slots = shape_.split.chunks * shape_.slots, empty = slots - (shape_.split.begin(shape_.split.chunks - 1) + shape_.split.last) * B;
+    return regular_end_ > regular_begin_ || (shape_.pack == 1 || shape_.split.chunks == 2 ? 4 * empty > slots : 5 * empty > 2 * slots);
+  }
+
   /// Lanes by which the first tile has to begin before line 0 for every row of a tile to begin at a multiple of its width in memory.
   /// Two aligned pieces of 128 bytes that do not share 256 bytes cost a tenth of the bandwidth (Kokkos itself puts 128 bytes before an array).
   static int shift(const OnePassShape &s, const Scalar *x, const LineSet &out)
@@ -358,7 +368,7 @@ private:
     if (a.known.near) k.near = *a.known.near;
     k.outer = a.known.values || a.known.near ? reinterpret_cast<const Square *>(outer_.data()) : nullptr;
     std::copy(outer_of_one_.begin(), outer_of_one_.end(), k.outer_of_one);
-    k.correct = a.correct, k.lines = a.in.lines();
+    k.correct = a.correct, k.lines = a.in.lines(), k.looped = looped();
     k.shift                    = shift(k.shape, a.x, a.out);
     const std::int64_t teams   = (k.lines + k.shift + k.shape.lanes() - 1) / k.shape.lanes();
     const std::int64_t between = k.outer ? a.known.stored : 0;

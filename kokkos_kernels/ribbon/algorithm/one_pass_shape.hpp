@@ -22,12 +22,17 @@ struct ChunkSplit {
     const int T = (n + length - 1) / length;
     if (T == 1) return {1, length, n, n};
     ChunkSplit s{T, length, length, n - (T - 1) * length};
-    if (s.last < least) { // share what is left between both ends; whole packs of 16 bytes at the first
-      s.first = (length + s.last + 1) / 2;
-      if (s.first > 4) s.first -= s.first % 4;
-      s.last = n - (T - 2) * length - s.first;
-    }
+    if (s.last < least) s.share_ends(n);
     return s;
+  }
+  /// Both ends of n rows as long as each other, but for whole packs of 16 bytes at the first.
+  void share_ends(int n)
+  {
+    const int both = n - (chunks - 2) * length;
+    first          = (both + 1) / 2;
+    if (first > 4) first -= first % 4;
+    if (both - first > length) first += 4;
+    last = both - first;
   }
 
   /// Chunks of at most so many rows (twice `least` where that is more), for reduced systems that are solved by cyclic reduction: a ring takes a power of

@@ -41,8 +41,11 @@ void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, co
     return s.threads() <= 512 && (last_only ? scratch(with) + device::reserved_scratch : tile) <= room.scratch / static_cast<std::size_t>(teams());
   };
   for (lay_out_staged<Scheme>(s, 5); s.lane_bits > 0 && !fits();) lay_out_staged<Scheme>(s, s.lane_bits - 1);
-  const int used = s.threads() % 32; // of the last warp; pentadiagonal lines lose more by idle lanes than by fewer teams
-  if (all && S == 2 && !wide && !Scheme::always_ring && !room.is_virtual && used > 0 && 5 * (32 - used) > s.threads() + 32 - used && s.lane_bits < 5) lay_out_staged<Scheme>(s, s.lane_bits + 1);
+  if (S != 2 || wide || Scheme::always_ring || room.is_virtual) return;
+  // pentadiagonal lines: a quarter of the lanes idle costs more than fewer teams; small teams gain where the last chunk has a warp of its own and the others fill theirs
+  const int idle = (32 - s.threads() % 32) % 32, half = (s.split.chunks - 1) << s.lane_bits >> 1;
+  if (all && 4 * idle >= s.threads() + idle && s.lane_bits < 5) lay_out_staged<Scheme>(s, s.lane_bits + 1);
+  else if (last_only && half % 32 == 0 && half >= 96 && s.lane_bits > 0) lay_out_staged<Scheme>(s, s.lane_bits - 1);
 }
 
 } // namespace ribbon
