@@ -47,7 +47,8 @@ Bands<Scalar, Memory> folded(const Exec &exec, const std::vector<HostMatrix<Scal
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t d = 0; d < n; ++d) to(c, i, d) = A.values[i * n + d];
   }
-  Kokkos::deep_copy(result.values, to);
+  Kokkos::deep_copy(exec, result.values, to);
+  exec.fence();
   return result;
 }
 

@@ -288,12 +288,13 @@ LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A
 template <class Scalar, class Index, class Exec>
 std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines)
 {
-  using Memory = typename Exec::memory_space;
-  Kokkos::View<std::int64_t *, Memory> histogram("ribbon::strength_histogram", strength_bins);
+  using Memory         = typename Exec::memory_space;
+  const auto histogram = allocate_zeros<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::strength_histogram", strength_bins);
   Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, A.rows), StrengthKernel<Memory>{CsrNumbers(A), lines, histogram});
+  std::vector<std::int64_t> found(strength_bins);
+  Kokkos::deep_copy(exec, Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(found.data(), found.size()), histogram);
   exec.fence();
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, histogram);
-  return std::vector<std::int64_t>(host.data(), host.data() + strength_bins);
+  return found;
 }
 
 template <class Scalar, class Index, class Exec>

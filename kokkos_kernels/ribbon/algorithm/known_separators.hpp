@@ -56,21 +56,22 @@ EndReach inverse_ends(const Exec &exec, const Bands<Scalar, typename Exec::memor
       for (int d = -ku; d <= kl; ++d)
         for (int a = 0; a < B; ++a)
           for (int b = 0; b < B; ++b) values(c, static_cast<std::size_t>(i), word(d + ku, a, b)) = i + d < 0 || i + d >= rows ? Scalar(0) : from.values(c, static_cast<std::size_t>(i + d), word(kl - d, b, a));
-  Kokkos::deep_copy(transposed.values, values);
+  Kokkos::deep_copy(exec, transposed.values, values);
   ends.unknowns = rows * B, ends.width = reach;
   const std::int64_t columns = 2 * ends.width;
-  ends.words                 = Kokkos::View<Scalar *, Memory>("ribbon::inverse_ends", matrices * static_cast<std::size_t>(columns * ends.unknowns));
-  const auto words           = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), ends.words);
-  const auto row             = [&](std::size_t c, std::int64_t column) { return words.data() + (static_cast<std::int64_t>(c) * columns + column) * ends.unknowns; };
+  ends.words                 = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::inverse_ends", matrices * static_cast<std::size_t>(columns * ends.unknowns));
+  const Kokkos::View<Scalar *, Kokkos::HostSpace> words("ribbon::inverse_ends", ends.words.size());
+  const auto                                      row = [&](std::size_t c, std::int64_t column) { return words.data() + (static_cast<std::int64_t>(c) * columns + column) * ends.unknowns; };
   for (std::size_t c = 0; c < matrices; ++c)
     for (std::int64_t v = 0; v < std::min<std::int64_t>(ends.width, ends.unknowns); ++v) row(c, v)[v] = row(c, columns - 1 - v)[ends.unknowns - 1 - v] = Scalar(1);
-  Kokkos::deep_copy(ends.words, words);
+  Kokkos::deep_copy(exec, ends.words, words);
   LineSet all{rows, static_cast<std::int64_t>(matrices), columns, B, columns * ends.unknowns, ends.unknowns, 0};
   all.components = B;
   LineSet lines  = all;
   lines.count1   = 1;
   LineSolver<Scalar, Exec>(exec, lines, transposed).solve(exec, ends.words.data(), all, ends.words.data(), all);
-  Kokkos::deep_copy(words, ends.words);
+  Kokkos::deep_copy(exec, words, ends.words);
+  exec.fence();
   // what a right-hand side adds is as large as its row, or larger: where unknowns are as large as their columns are small
   std::vector<double> column(static_cast<std::size_t>(ends.unknowns)), size[2] = {column, column}, added(column.size());
   EndReach            found;

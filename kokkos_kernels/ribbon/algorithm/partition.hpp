@@ -369,9 +369,9 @@ private:
       LineSolver<Scalar, Exec>(exec, lines, one).solve(exec, s.words.data(), all, s.words.data(), all);
     }
     // of every matrix by itself: those of a bad line may be larger than all others
-    const Kokkos::View<double *, Memory> largest("ribbon::partition::largest", parts_.A.shared ? 1 : static_cast<std::size_t>(s.matrices));
-    const double                         tolerance = static_cast<double>(unit_roundoff<Scalar>()) / 32;
-    const auto                           reach     = [&](bool size, bool right) {
+    const auto   largest   = allocate_zeros<Kokkos::View<double *, Memory>>(exec, "ribbon::partition::largest", parts_.A.shared ? 1 : static_cast<std::size_t>(s.matrices));
+    const double tolerance = static_cast<double>(unit_roundoff<Scalar>()) / 32;
+    const auto   reach     = [&](bool size, bool right) {
       std::int64_t found = 0;
       Kokkos::parallel_reduce("ribbon::partition::reach", policy(exec, static_cast<std::int64_t>(s.words.size())), ReachKernel{s, cut.B, cut.S(), rows, tolerance, largest, size, right}, Kokkos::Max<std::int64_t>(found));
       return found;
