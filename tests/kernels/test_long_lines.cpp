@@ -38,6 +38,30 @@ TEST(SolveShapes, LongInterleavedLines) // teams of several blocks where a devic
   EXPECT_GT(corrected, 0);
 }
 
+TEST(SolveShapes, TeamsThatStay) // with the numbers of a general matrix, for more tiles than run at once
+{
+  for (int K : {1, 2})
+    for (std::int64_t n : {256, 384, 512, 1000, 1024, 2048})
+      for (std::int64_t between : {0, 2, 1}) // lines that are not a whole number of 16 bytes apart are moved by threads
+        for (bool periodic : {false, true}) {
+          SCOPED_TRACE(std::to_string(n) + " rows, " + std::to_string(between) + " between lines, half-bandwidth " + std::to_string(K) + ", ring " + std::to_string(periodic));
+          std::mt19937_64 g(11);
+          const auto      bands = random_system<double>(g, 1, n, K, K, 1, periodic);
+          auto            set   = ribbon::LineSet::contiguous(n, (ribbon::is_device_space<Exec> ? 6000000 : 60000) / n + 3);
+          set.stride0           = n + between;
+          const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"one_pass"});
+          ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
+          std::vector<double> b(static_cast<std::size_t>(set.count0 * set.stride0));
+          for (auto &v : b) v = random_scalar<double>(g);
+          const auto x = solve(solver, b), in_place = solve(solver, b, true);
+          EXPECT_LE(backward_error(bands, set, x, b), 1e-14);
+          for (std::size_t k = 0; k < b.size(); ++k) {
+            const bool is_row = static_cast<std::int64_t>(k) % set.stride0 < n;
+            ASSERT_TRUE(is_row ? in_place[k] == x[k] : in_place[k] == b[k] && x[k] == 0) << "number " << k;
+          }
+        }
+}
+
 /// Contiguous lines whose reduced inverse does not decay: steps of cyclic reduction where that keeps digits.
 template <class Scalar>
 void expect_long_contiguous_lines(const std::vector<std::int64_t> &lengths)

@@ -51,6 +51,39 @@ TEST(OnePassShape, WhatIsChosenFitsOnceItIsFactored)
   EXPECT_GT((refused<ribbon::OrthogonalScheme<double, 2>>(penta, true)), 0) << "contiguous pivoted lines keep no block in the arguments, however regular they are";
 }
 
+/// Tiles of a team that stays, of contiguous lines with a general matrix; 0: teams have one tile.
+template <class Scheme>
+int resident(int n)
+{
+  using Plan        = ribbon::OnePass<Scheme, Exec>;
+  const auto  lines = ribbon::LineSet::contiguous(n, 1 << 20);
+  const auto  shape = Plan::choose(h200, lines, false, false, false);
+  std::size_t bytes = 0;
+  if (shape.resident > 0) bytes = Plan::Resident::scratch(shape, false);
+  EXPECT_LE(bytes, h200.scratch);
+  EXPECT_LE(shape.threads(), Plan::Resident::max_threads);
+  EXPECT_EQ(Plan::choose(h200, lines, false, true, false).resident, 0) << "a stencil";
+  EXPECT_EQ(Plan::choose(h200, lines, false, false, true).resident, 0) << "several matrices";
+  return shape.resident;
+}
+
+TEST(OnePassShape, TeamsStayWhereTheNumbersOfAllChunksFit)
+{
+  using Tri   = ribbon::PlainScheme<double, 1>;
+  using Penta = ribbon::PlainScheme<double, 2>;
+  EXPECT_EQ(resident<Tri>(300), 0);
+  EXPECT_EQ(resident<Tri>(512), 2);
+  EXPECT_EQ(resident<Tri>(768), 1);
+  EXPECT_EQ(resident<Tri>(2048), 2);
+  EXPECT_EQ(resident<Tri>(4096), 0);
+  EXPECT_EQ(resident<Penta>(200), 0);
+  EXPECT_EQ(resident<Penta>(256), 2);
+  EXPECT_EQ(resident<Penta>(768), 1);
+  EXPECT_EQ(resident<Penta>(1024), 2);
+  EXPECT_EQ(resident<Penta>(1025), 0) << "lines of an odd number of rows side by side";
+  EXPECT_EQ(resident<Penta>(3000), 0);
+}
+
 /// Blocks of a team on a host: each has its copy of what is exchanged, NaN until it is written.
 struct Copies {
   double              *of_block[8];

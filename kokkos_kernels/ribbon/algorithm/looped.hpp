@@ -290,8 +290,11 @@ public:
     };
     if (!shape_.orthogonal && shape_.separators() <= 4) run(std::false_type{}, std::integral_constant<int, 4>{});
     else if (!shape_.orthogonal) run(std::false_type{}, std::integral_constant<int, most_block>{});
-    else if (shape_.separators() <= 4) run(std::true_type{}, std::integral_constant<int, 4>{});
-    else run(std::true_type{}, std::integral_constant<int, most_separators>{});
+    else {
+      if constexpr (sizeof(Scalar) > 4) // in float they take the loops of wider ones: the library has as many kernels as it may
+        if (shape_.separators() <= 4) return run(std::true_type{}, std::integral_constant<int, 4>{});
+      run(std::true_type{}, std::integral_constant<int, most_separators>{});
+    }
   }
 
 private:

@@ -90,7 +90,22 @@ struct FetchedBlock {
   }
 };
 
-/// The same for sweeps that are loops (one_pass_staged.hpp).
+/// A block that lies in scratch.
+template <class Block>
+struct HeldBlock {
+  static constexpr bool       full  = false;
+  static constexpr int        ahead = FetchedBlock<Block, 0>::ahead;
+  const Block                *block;
+  KOKKOS_FUNCTION const auto &forward(int k) const { return block->forward.row[k]; }
+  KOKKOS_FUNCTION const auto &backward(int k) const { return block->backward.row[k]; }
+  KOKKOS_FUNCTION const auto &edge() const { return block->forward.edge; }
+  KOKKOS_FUNCTION void        fetch_forward() const { }
+  KOKKOS_FUNCTION void        await_forward() const { }
+  KOKKOS_FUNCTION void        fetch_backward() const { }
+  KOKKOS_FUNCTION void        await_backward() const { }
+};
+
+/// Another block for sweeps that are loops (one_pass_staged.hpp).
 template <class Block>
 struct LoopedBlock : Block {
 };

@@ -4,6 +4,7 @@
 
 #include <ribbon/algorithm/one_pass_joined_plan.hpp>
 #include <ribbon/algorithm/one_pass_reduced_plan.hpp>
+#include <ribbon/algorithm/one_pass_resident.hpp>
 #include <ribbon/algorithm/one_pass_staged_plan.hpp>
 #include <ribbon/choice.hpp>
 #include <ribbon/orthogonal.hpp>
@@ -39,6 +40,7 @@ public:
   static constexpr int short_chunks_to = many_shapes && wide && S == 2 ? 256 : 0;
   /// Blocks of a team: several for long interleaved lines, which have too many rows for one.
   static constexpr int most_blocks = every_shape ? device::most_blocks<Exec>() : 1;
+  using Resident                   = ResidentOnePassKernel<Scheme, 32>;
 
   /// Shape of the kernel for lines of this layout, by the table where the caller names none, with split.chunks == 0 where no tile fits the scratch of a team. `constant` tells a matrix
   /// with one stencil, whose full chunks may share a block, `classes` several matrices or continued lines. What is factored for the shape decides how many chunks do: place() has the last word on tiles and blocks.
@@ -62,6 +64,8 @@ public:
         if (k < s.slots && n * B <= 32 * k) s.slots = k;
     s.split = ChunkSplit::make(n, least, s.slots / B);
     if (every_shape && s.staged && constant && !classes && s.split.chunks == 2) s.split.share_ends(n); // swept by loops
+    if constexpr (every_shape)
+      if (s.staged && !constant && !classes && s.pack > 1 && fit_resident<Resident, Scheme>(s, room, lines_per_team)) return s;
     if (s.split.chunks > 0 && !fit(s, room, constant ? kept_regular(s, s.split.chunks) : 0, lines_per_team)) s.split.chunks = 0;
     return s;
   }
@@ -137,7 +141,7 @@ private:
   static int kept_regular(const OnePassShape &s, int regular)
   {
     const int T = s.split.chunks;
-    if (one_matrix != CoefficientSource::regular || 2 * regular < T || (T == 1 && !s.staged) || (Scheme::always_ring && s.staged)) return 0;
+    if (one_matrix != CoefficientSource::regular || s.resident > 0 || 2 * regular < T || (T == 1 && !s.staged) || (Scheme::always_ring && s.staged)) return 0;
     // measured on an H200: a large block of constants loses to blocks in scratch where teams are small
     const bool large    = B == 1 && ((S == 2 && (s.slots == 64 || (wide && !s.staged))) || (S == 4 && !s.staged));
     const bool two_ends = T - regular > 1; // teams wait for both of them
@@ -149,6 +153,7 @@ private:
   {
     const auto fits = [&] { return s.block_threads() <= 512 && scratch(s, room.is_virtual, regular) <= room.scratch; };
     s.set_blocks(1);
+    if (s.resident > 0) return true;
     if (s.staged) {
       const bool few = regular == 0 && !Scheme::always_ring && static_cast<std::size_t>(s.split.chunks) * block_words(s.slots) * sizeof(Scalar) <= few_bytes;
       fit_staged<Scheme>(s, room, regular, few, [&](const OnePassShape &shape) { return scratch(shape, room.is_virtual, regular); });
@@ -193,6 +198,8 @@ private:
   static void with_kernel(const OnePassShape &s, const F &f)
   {
     if (s.staged) {
+      if constexpr (every_shape && source != CoefficientSource::classes)
+        if (s.resident > 0) return f(TypeTag<Resident>{});
       constexpr auto from = source == CoefficientSource::regular && Scheme::always_ring ? CoefficientSource::shared : source; // see kept_regular()
       if constexpr (short_chunks_to > 0 && source != CoefficientSource::classes)
         if (s.slots == 16) return f(TypeTag<OnePassKernel<Scheme, 0, 16, source, true>>{});
@@ -323,13 +330,6 @@ private:
     with_kernel<source>(shape_, [&](auto type) { launch<typename decltype(type)::type>(exec, a); });
   }
 
-  /// Whether sweeps over the chunks that are not regular are loops: beside regular ones, or where many slots are empty. Measured on an H200: full chunks lose by loops.
-  bool looped() const
-  {
-    const int slots = shape_.split.chunks * shape_.slots, empty = slots - (shape_.split.begin(shape_.split.chunks - 1) + shape_.split.last) * B;
-    return regular_end_ > regular_begin_ || (shape_.pack == 1 || shape_.split.chunks == 2 ? 4 * empty > slots : 5 * empty > 2 * slots);
-  }
-
   /// Lanes by which the first tile has to begin before line 0 for every row of a tile to begin at a multiple of its width in memory.
   /// Two aligned pieces of 128 bytes that do not share 256 bytes cost a tenth of the bandwidth (Kokkos itself puts 128 bytes before an array).
   static int shift(const OnePassShape &s, const Scalar *x, const LineSet &out)
@@ -368,7 +368,7 @@ private:
     if (a.known.near) k.near = *a.known.near;
     k.outer = a.known.values || a.known.near ? reinterpret_cast<const Square *>(outer_.data()) : nullptr;
     std::copy(outer_of_one_.begin(), outer_of_one_.end(), k.outer_of_one);
-    k.correct = a.correct, k.lines = a.in.lines(), k.looped = looped();
+    k.correct = a.correct, k.lines = a.in.lines(), k.looped = by_loops(shape_, regular_end_ - regular_begin_, B);
     k.shift                    = shift(k.shape, a.x, a.out);
     const std::int64_t teams   = (k.lines + k.shift + k.shape.lanes() - 1) / k.shape.lanes();
     const std::int64_t between = k.outer ? a.known.stored : 0;
@@ -379,6 +379,7 @@ private:
     } else {
       device::League league{teams, k.shape.threads(), Kernel::scratch(k.shape, !is_device_space<Exec>, regular_end_ - regular_begin_)};
       if (a.known.near) k.place_beside(league, is_device_space<Exec>);
+      if constexpr (Kernel::stays) k.teams = league.teams = resident_teams<Kernel>(exec, league, at_once_[k.shape.lane_bits]);
       if constexpr (most_blocks > 1 && Kernel::slots == 64)
         if (k.shape.blocks > 1) return device::launch_cluster(exec, "ribbon::one_pass", league, {k.shape.blocks, k.shape.block_threads()}, k);
       device::launch(exec, "ribbon::one_pass", league, k);
@@ -386,7 +387,7 @@ private:
   }
 
   OnePassShape                   shape_;
-  mutable std::int64_t           at_once_[6]  = {}; ///< teams of joined pieces, by lane_bits
+  mutable std::int64_t           at_once_[6]  = {}; ///< teams of joined pieces, or that stay, by lane_bits
   std::size_t                    classes_     = 1;
   std::size_t                    block_words_ = 0;
   Kokkos::View<Scalar *, Memory> blocks_;

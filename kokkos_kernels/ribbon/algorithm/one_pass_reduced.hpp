@@ -24,6 +24,7 @@ struct OnePassReduced {
   static constexpr int  S      = Scheme::separators;
   static constexpr int  N      = NearSeparators<Scalar>::separators; ///< that a kernel forms; those next to a piece count
   static constexpr bool joins  = false;                              ///< as a JoinedOnePassKernel does
+  static constexpr bool stays  = false;                              ///< as a ResidentOnePassKernel does
   static constexpr bool halves = Staged;                             ///< takes shapes with halvings
   static constexpr bool pieces = Staged && !Scheme::always_ring;     ///< takes lines in pieces: orthogonal elimination writes rows of the next chunk
   using Square                 = SquareBlock<Scalar, S>;

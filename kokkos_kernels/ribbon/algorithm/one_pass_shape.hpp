@@ -64,7 +64,8 @@ struct OnePassShape {
   bool       staged    = false;
   int        lane_bits = 5;                 ///< lines per team = 2^lane_bits
   int        blocks = 1, block_chunks = 0;  ///< thread blocks of a team; chunks of a block, the last one may have fewer
-  int        pack  = 1;                     ///< staged: numbers that are read and written together
+  int        resident = 0;                  ///< staged: teams stay with the numbers of all chunks in scratch, and so many tiles (one_pass_resident.hpp)
+  int        pack     = 1;                  ///< staged: numbers that are read and written together
   int        pitch = 0, gap = 0;            ///< staged: distance of two lines in scratch; empty places before the last chunk of a line
   bool       behind     = false;            ///< staged: what lies between two lines in scratch lies between them in memory, too, and comes and goes with them
   int        piece_bits = 0, piece_gap = 0; ///< staged: a line lies in 2^piece_bits pieces of as many chunks, with so many empty places between them

@@ -200,6 +200,13 @@ struct StagedTile {
   template <class Team>
   KOKKOS_FUNCTION void store(const Team &team, int v, const Lines &lines, const LineSet &set, Scalar *x) const
   {
+    start_store(team, v, lines, set, x);
+    device::await_bulk_stores();
+  }
+  /// Lines in scratch may still be read afterwards: until device::await_bulk_stores(), or, of lines that threads move, a barrier of the team.
+  template <class Team>
+  KOKKOS_FUNCTION void start_store(const Team &team, int v, const Lines &lines, const LineSet &set, Scalar *x) const
+  {
     if (!in_bulk<Team>(set, x)) for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { x[at] = tile[t]; });
     else if (shape.behind) {
       if (v > 0) return;

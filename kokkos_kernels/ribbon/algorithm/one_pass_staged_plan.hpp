@@ -48,4 +48,45 @@ void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, co
   else if (last_only && half % 32 == 0 && half >= 96 && s.lane_bits > 0) lay_out_staged<Scheme>(s, s.lane_bits - 1);
 }
 
+/// Whether sweeps over the chunks that are not regular are loops: beside regular ones, or where many slots are empty. Measured on an H200: full chunks lose by loops.
+inline bool by_loops(const OnePassShape &s, int regular, int block)
+{
+  const int slots = s.split.chunks * s.slots, empty = slots - (s.split.begin(s.split.chunks - 1) + s.split.last) * block;
+  return regular > 0 || (s.pack == 1 || s.split.chunks == 2 ? 4 * empty > slots : 5 * empty > 2 * slots);
+}
+
+/// Lays teams that stay out (Kernel: a ResidentOnePassKernel): so that a multiprocessor has threads enough, a few hundred, and best two tiles for each team. False where lines are better
+/// swept by teams of one tile. The numbers choose as was measured on an H200, 16 sizes from 160 to 2048 rows, 4 to 16 lines.
+template <class Kernel, class Scheme>
+bool fit_resident(OnePassShape &s, const TeamRoom &room, int lines_per_team)
+{
+  constexpr int     enough = 320, fewest = 192;                             // threads of a multiprocessor
+  const std::size_t limit = std::min(room.scratch, std::size_t(227) << 10); // hosts have the shapes of a device
+  int               most  = 0;
+  OnePassShape      best  = s;
+  if (s.split.chunks < (Scheme::separators == 1 ? 12 : 8)) return false;
+  for (int bits = 2; bits <= 4; ++bits)
+    for (int tiles = 2; tiles > 0; --tiles) {
+      OnePassShape with = s;
+      with.set_blocks(1), with.resident = tiles;
+      lay_out_staged<Scheme>(with, bits);
+      const int fit   = static_cast<int>((limit + device::reserved_scratch) / (Kernel::scratch(with, false) + device::reserved_scratch));
+      const int teams = std::min(Kernel::max_threads / with.threads(), fit), threads = teams * with.threads();
+      const int percent = (tiles > 1 ? 100 : teams > 1 ? 75 : 50) - (bits == 3 ? 0 : bits == 2 ? 5 : 10);
+      if (threads < fewest || std::min(threads, enough) * percent <= most || (lines_per_team > 0 && lines_per_team >> bits != 1)) continue;
+      most = std::min(threads, enough) * percent, best = with;
+    }
+  s = best;
+  return most > 0;
+}
+
+/// Teams of such a league: as many as run at once; on a host, where that is no gain, so that each has some tiles.
+template <class Kernel, class Exec>
+std::int64_t resident_teams(const Exec &exec, const device::League &tiles, std::int64_t &at_once)
+{
+  if constexpr (!is_device_space<Exec>) return (tiles.teams + 2) / 3;
+  else if (at_once == 0) at_once = std::max<std::int64_t>(1, device::teams_at_once<Kernel>(exec, tiles.threads, tiles.scratch));
+  return std::min(tiles.teams, at_once);
+}
+
 } // namespace ribbon

@@ -61,12 +61,18 @@ KOKKOS_INLINE_FUNCTION void release_to_bulk_copies()
 #endif
 }
 
-/// Copies from scratch to memory; returns when scratch has been read.
+/// Starts a copy from scratch to memory.
 KOKKOS_INLINE_FUNCTION void bulk_store([[maybe_unused]] void *to, [[maybe_unused]] const void *from, [[maybe_unused]] int bytes)
 {
 #if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(static_cast<unsigned>(__cvta_generic_to_shared(from))), "r"(bytes) : "memory");
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+#endif
+}
+/// The copies that this thread started have read scratch.
+KOKKOS_INLINE_FUNCTION void await_bulk_stores()
+{
+#if defined(RIBBON_CUDA_90) && defined(__CUDA_ARCH__)
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 #endif
 }

@@ -146,8 +146,14 @@ __device__ inline void await_previous_kernel()
   #endif
 }
 
+/// Teams of a multiprocessor that the compiler leaves registers for, at least: `teams_beside` of a kernel that has one. It keeps to fewer registers than there are, and spills, where none is named.
+template <class Kernel, class = void>
+inline constexpr int teams_beside = 0;
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::max_threads) cuda_team_kernel(const __grid_constant__ Kernel kernel)
+inline constexpr int teams_beside<Kernel, std::void_t<decltype(Kernel::teams_beside)>> = Kernel::teams_beside;
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::max_threads, teams_beside<Kernel>) cuda_team_kernel(const __grid_constant__ Kernel kernel)
 {
   await_previous_kernel();
   if constexpr (settles<Kernel>) kernel(SettledCudaTeam{});
