@@ -65,7 +65,7 @@ public:
     s.split = ChunkSplit::make(n, least, s.slots / B);
     if (every_shape && s.staged && constant && !classes && s.split.chunks == 2) s.split.share_ends(n); // swept by loops
     if constexpr (every_shape)
-      if (s.staged && !constant && !classes && s.pack > 1 && fit_resident<Resident, Scheme>(s, room, lines_per_team)) return s;
+      if (s.staged && !constant && !classes && s.pack > 1 && lines.lines() > 8 * room.multiprocessors && fit_resident<Resident, Scheme>(s, room, lines_per_team)) return s;
     if (s.split.chunks > 0 && !fit(s, room, constant ? kept_regular(s, s.split.chunks) : 0, lines_per_team)) s.split.chunks = 0;
     return s;
   }

@@ -71,20 +71,20 @@ struct ResidentOnePassKernel : OnePassKernel<Scheme, 0, slots, CoefficientSource
         if (round == 0) arrival(buffers).await();
       each([&](const Piece &p, State &s) { this->forward(team, p, s, HeldBlock<Block>{held + p.chunk}, r_own, r_left); });
       const auto bring_next = [&] {
+        threads.for_each([&](int, State &) { device::await_bulk_stores(); }); // of the tile before, whose place is taken
+        if (!tile.template in_bulk<Team>(in, b)) team.barrier();              // by other threads than those that store it
         threads.for_each([&](int v, State &) {
-          device::await_bulk_stores(); // of the tile before, whose place is taken
           if (next < tiles) place(round + 1).bring(team, v, own(next), in, b, (round + 1) / buffers);
         });
-        team.barrier();
       };
       if (buffers > 1) bring_next();
-      else team.barrier();
+      team.barrier();
       const Scalar *z = this->solve_reduced(team, each, r_own, r_left, this->correct);
       each([&](const Piece &p, State &s) {
         const int left = shape.left_of(p.chunk);
         for (int a = 0; z && a < S; ++a) s.z[1][a] = left >= 0 ? z[this->at(left, a, p.lane)] : Scalar(0);
         this->backward(p, s, HeldBlock<Block>{held + p.chunk});
-        tile.template release<Team>(out, x);
+        if (tile.template in_bulk<Team>(out, x) || tile.template in_bulk<Team>(in, b)) device::release_to_bulk_copies();
       });
       team.barrier();
       threads.for_each([&](int v, State &) { tile.start_store(team, v, own(number), out, x); });

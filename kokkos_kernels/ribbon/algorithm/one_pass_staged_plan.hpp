@@ -56,15 +56,15 @@ inline bool by_loops(const OnePassShape &s, int regular, int block)
 }
 
 /// Lays teams that stay out (Kernel: a ResidentOnePassKernel): so that a multiprocessor has threads enough, a few hundred, and best two tiles for each team. False where lines are better
-/// swept by teams of one tile. The numbers choose as was measured on an H200, 16 sizes from 160 to 2048 rows, 4 to 16 lines.
+/// swept by teams of one tile. Measured on an H200: 16 sizes from 160 to 2048 rows, 4 to 32 lines, one and two tiles; not on devices with less scratch.
 template <class Kernel, class Scheme>
 bool fit_resident(OnePassShape &s, const TeamRoom &room, int lines_per_team)
 {
-  constexpr int     enough = 320, fewest = 192;                             // threads of a multiprocessor
-  const std::size_t limit = std::min(room.scratch, std::size_t(227) << 10); // hosts have the shapes of a device
-  int               most  = 0;
-  OnePassShape      best  = s;
-  if (s.split.chunks < (Scheme::separators == 1 ? 12 : 8)) return false;
+  constexpr int         enough = 320, fewest = 192; // threads of a multiprocessor
+  constexpr std::size_t limit = std::size_t(227) << 10;
+  int                   most  = 0;
+  OnePassShape          best  = s;
+  if (s.split.chunks < (Scheme::separators == 1 ? 12 : 8) || s.split.chunks > 64 || room.scratch < limit) return false;
   for (int bits = 2; bits <= 4; ++bits)
     for (int tiles = 2; tiles > 0; --tiles) {
       OnePassShape with = s;
@@ -80,11 +80,11 @@ bool fit_resident(OnePassShape &s, const TeamRoom &room, int lines_per_team)
   return most > 0;
 }
 
-/// Teams of such a league: as many as run at once; on a host, where that is no gain, so that each has some tiles.
+/// Teams of such a league: as many as run at once; on a host three tiles each, or a team for every thread, which is no gain there.
 template <class Kernel, class Exec>
 std::int64_t resident_teams(const Exec &exec, const device::League &tiles, std::int64_t &at_once)
 {
-  if constexpr (!is_device_space<Exec>) return (tiles.teams + 2) / 3;
+  if constexpr (!is_device_space<Exec>) return std::max<std::int64_t>((tiles.teams + 2) / 3, std::min<std::int64_t>(tiles.teams, exec.concurrency()));
   else if (at_once == 0) at_once = std::max<std::int64_t>(1, device::teams_at_once<Kernel>(exec, tiles.threads, tiles.scratch));
   return std::min(tiles.teams, at_once);
 }
