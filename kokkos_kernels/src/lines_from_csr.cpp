@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 
@@ -191,11 +192,12 @@ struct PreferenceReducer {
   }
 };
 
-/// Counts rows that couple along some of the sets of lines at all, and those that couple along the other one `factor` times as strongly as along each of the `count` first.
+/// Counts rows that couple along some of the sets of lines at all, and those that couple along the first one `factor` times as strongly as along each of the others. The sets are in the
+/// memory of the kernel: Kokkos sends functors of more than 512 bytes to a device through constant memory.
 struct PreferenceKernel {
   CsrNumbers             A;
-  LinePlaces             lines[2], other_lines;
-  int                    count;
+  const LinePlaces      *lines;
+  int                    count; ///< of all sets
   double                 factor;
   KOKKOS_FUNCTION double along(const LinePlaces &places, const std::int64_t k) const
   {
@@ -207,9 +209,9 @@ struct PreferenceKernel {
   }
   KOKKOS_FUNCTION void operator()(const std::int64_t k, PreferenceReducer &r) const
   {
-    const double along_other = along(other_lines, k);
+    const double along_other = along(lines[0], k);
     double       most        = 0;
-    for (int s = 0; s < count; ++s) {
+    for (int s = 1; s < count; ++s) {
       const double sum = along(lines[s], k);
       most             = sum > most ? sum : most;
     }
@@ -300,10 +302,15 @@ std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<S
 template <class Scalar, class Index, class Exec>
 LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor)
 {
-  PreferenceReducer r;
-  PreferenceKernel  kernel{CsrNumbers(A), {}, other_lines, static_cast<int>(lines.size()), factor};
+  static_assert(std::is_trivially_copyable_v<LinePlaces> && sizeof(LinePlaces) % sizeof(std::int64_t) == 0, "copied as words");
+  constexpr std::size_t words = sizeof(LinePlaces) / sizeof(std::int64_t);
+  PreferenceReducer     r;
   if (lines.empty() || lines.size() > 2) throw std::invalid_argument("ribbon::line_preference: one or two sets of lines beside the other one, not " + std::to_string(lines.size()));
-  std::copy(lines.begin(), lines.end(), kernel.lines);
+  std::vector<std::int64_t> all((1 + lines.size()) * words);
+  std::memcpy(all.data(), &other_lines, sizeof other_lines);
+  std::memcpy(all.data() + words, lines.data(), lines.size() * sizeof(LinePlaces));
+  const auto             places = upload(exec, "ribbon::line_preference", all);
+  const PreferenceKernel kernel{CsrNumbers(A), reinterpret_cast<const LinePlaces *>(places.data()), static_cast<int>(1 + lines.size()), factor};
   if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_preference", indices(exec, A.rows), kernel, Kokkos::Sum<PreferenceReducer>(r));
   exec.fence();
   return {r.rows, r.preferring};
