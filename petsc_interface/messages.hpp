@@ -34,7 +34,7 @@ public:
     PetscCallCXX(exec.fence());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /// After MPI has written it: kernels may read data().
+  /// After MPI has written it: kernels may read data(). MPI may write it again after a fence of exec.
   PetscErrorCode from_mpi(const Exec &exec) const
   {
     PetscFunctionBegin;

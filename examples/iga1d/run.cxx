@@ -176,7 +176,8 @@ static PetscErrorCode Solve(const Run &run, const Part &part, const Objects &o, 
   PetscCall(PetscObjectTypeCompareAny((PetscObject)o.b, &host_values, "mpicuda", "mpihip", ""));
   PetscCallCXX(matrix = Values("iga1d::matrix", static_cast<std::size_t>(part.items * run.d.matrix_entries())));
   PetscCallCXX(vector = Values("iga1d::vector", static_cast<std::size_t>(part.items * run.d.vector_entries())));
-  const auto on_host = Kokkos::create_mirror_view(vector);
+  decltype(Kokkos::create_mirror_view(vector)) on_host;
+  if (host_values) PetscCallCXX(on_host = Kokkos::create_mirror_view(vector));
   for (PetscInt n = 0; n < run.repeat; n++) {
     PetscCall(Lap(run, &time, NULL));
     PetscCallCXX(iga::assemble(exec, run.d, part.first_item, part.items, true, PetscReal(0), matrix));

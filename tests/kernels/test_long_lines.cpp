@@ -38,7 +38,7 @@ TEST(SolveShapes, LongInterleavedLines) // teams of several blocks where a devic
   EXPECT_GT(corrected, 0);
 }
 
-/// Unknowns for many more tiles than run at once, lines of n rows.
+/// Lines of n rows, for more tiles than run at once.
 std::int64_t lines_for_teams_that_stay(std::int64_t n)
 {
   return (ribbon::is_device_space<Exec> ? 2500000 : 60000) / n + 3;
