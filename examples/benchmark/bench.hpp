@@ -33,7 +33,9 @@ struct Case {
   bool         general        = false; ///< coefficients vary along the line (still one matrix for all lines)
   bool         per_line       = false; ///< and every line has a matrix of its own
   bool         shifted        = false; ///< every line has alpha_l I + beta_l A
-  bool         classes        = false; ///< three general matrices, which lines have in turn
+  bool         classes        = false; ///< three general matrices
+  bool         layers         = false; ///< a thousand lines in a row have each of them, instead of one
+  bool         edges          = false; ///< the first and the last of 128 lines in a row have another one than those between
 
   double          unknowns() const { return static_cast<double>(rows) * block * static_cast<double>(lines); }
   ribbon::LineSet layout() const { return (interleaved ? ribbon::LineSet::interleaved(rows, lines) : ribbon::LineSet::contiguous(rows, lines)).with_components(block); }

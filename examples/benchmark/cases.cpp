@@ -75,8 +75,10 @@ ribbon::Bands<Scalar, Memory> bands_of(const Case &c)
         const int m = k % 3, i = k / 3 % static_cast<int>(three.extent(1)), d = k / 3 / static_cast<int>(three.extent(1));
         three(m, i, d) = values(0, i, d) * static_cast<Scalar>(1 + 0.1 * m);
       });
+    const int  run   = c.layers ? 1000 : 1;
+    const bool edges = c.edges;
     Kokkos::parallel_for(
-      "bench::classes", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, c.lines), KOKKOS_LAMBDA(const std::int64_t l) { which(l) = static_cast<int>(l % 3); });
+      "bench::classes", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(0, c.lines), KOKKOS_LAMBDA(const std::int64_t l) { which(l) = edges ? (l + 1) % 128 < 2 : static_cast<int>(l / run % 3); });
     return bands;
   }
   if (!c.per_line) return bands;

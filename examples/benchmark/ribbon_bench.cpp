@@ -62,7 +62,7 @@ nlohmann::json run(const Settings &s)
               const auto [K, B] = systems_known().at(system);
               if (n % B != 0) continue;
               c.rows = n / B, c.lines = lines, c.half_bandwidth = K, c.block = B, c.periodic = ring != 0, c.interleaved = layout == "interleaved", c.sigma = sigma, c.general = matrix == "general",
-              c.per_line = matrix == "per_line", c.shifted = matrix == "shifted", c.classes = matrix == "classes";
+              c.per_line = matrix == "per_line", c.shifted = matrix == "shifted", c.layers = matrix == "layers", c.edges = matrix == "edges", c.classes = matrix == "classes" || c.layers || c.edges;
               std::vector<Timing> timings;
               for (const auto &algorithm : s.algorithms) {
                 try {
@@ -138,9 +138,12 @@ int main(int argc, char **argv)
   app.add_option("--lines", s.lines, "lines in the batch instead");
   app.add_option("--system", s.systems, "tri, penta, band3, band4, band8, block2, block3, block4, block8")->delimiter(',')->check(CLI::IsMember(bench::systems_known()));
   app.add_option("--layout", s.layouts, "interleaved, contiguous")->delimiter(',')->check(CLI::IsMember({"interleaved", "contiguous"}));
-  app.add_option("--matrix", s.matrices, "toeplitz, general (coefficients vary along the line), classes (three of those), per_line, shifted (alpha_l I + beta_l A)")
+  app
+    .add_option("--matrix", s.matrices,
+                "toeplitz, general (coefficients vary along the line), classes (three of those, for lines in turn), layers (for 1000 lines each), edges (two of them, for the first and the last of 128 lines and for "
+                "those between), per_line, shifted (alpha_l I + beta_l A)")
     ->delimiter(',')
-    ->check(CLI::IsMember({"toeplitz", "general", "classes", "per_line", "shifted"}));
+    ->check(CLI::IsMember({"toeplitz", "general", "classes", "layers", "edges", "per_line", "shifted"}));
   app.add_option("--algorithm", s.algorithms, "auto, one_pass, thomas, pivoted, partition, cyclic_reduction, parallel_cyclic_reduction, cr_pcr, toeplitz_cr, tile_products")
     ->delimiter(',')
     ->check(CLI::IsMember({"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products"}));

@@ -20,22 +20,23 @@ namespace ribbon {
 /// @tparam pack      numbers that are brought, or, Staged, read and written together
 template <class Scheme, int MR, int MS, CoefficientSource source, bool Staged, int pack = device::pack<typename Scheme::Scalar>>
 struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR + MS)> {
-  using Reduced                    = OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR + MS)>;
-  using Scalar                     = typename Scheme::Scalar;
-  static constexpr int slots       = MR + MS;
-  static constexpr int B           = Scheme::block;
-  static constexpr int S           = Scheme::separators;
-  static constexpr int rows        = slots / B;
-  static constexpr int interior    = rows - Scheme::separator_rows;
-  static constexpr int most_bits   = sizeof(Scalar) < 8 && !Staged ? 6 : 5;                          ///< 2^most_bits lanes: rows of 256 bytes and more
-  static constexpr int group       = 8;                                                              ///< unknowns per group of asynchronous copies
-  static constexpr int max_threads = slots > 32 || S > 2 || B > 1 || sizeof(Scalar) > 8 ? 512 : 768; ///< bounds the registers: 128 or 80
-  static constexpr int side        = 32;                                                             ///< virtual threads whose slots lie side by side in scratch (interleaved)
-  using Block                      = ChunkBlock<Scheme, slots>;
-  using Square                     = typename Reduced::Square;
-  using ForwardRow                 = typename Scheme::Forward;
-  using BackwardRow                = typename Scheme::Backward;
-  using Edge                       = typename Scheme::Edge;
+  using Reduced                     = OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR + MS)>;
+  using Scalar                      = typename Scheme::Scalar;
+  static constexpr int slots        = MR + MS;
+  static constexpr int B            = Scheme::block;
+  static constexpr int S            = Scheme::separators;
+  static constexpr int rows         = slots / B;
+  static constexpr int interior     = rows - Scheme::separator_rows;
+  static constexpr int most_bits    = sizeof(Scalar) < 8 && !Staged ? 6 : 5;                                           ///< 2^most_bits lanes: rows of 256 bytes and more
+  static constexpr int group        = 8;                                                                               ///< unknowns per group of asynchronous copies
+  static constexpr int max_threads  = slots > 32 || S > 2 || B > 1 || sizeof(Scalar) > 8 ? 512 : 768;                  ///< bounds the registers: 128 or 80
+  static constexpr int teams_beside = source == CoefficientSource::classes && (!Staged || max_threads == 512) ? 1 : 0; ///< contiguous tridiagonal lines of mixed classes want more teams instead, with 64 registers
+  static constexpr int side         = 32;                                                                              ///< virtual threads whose slots lie side by side in scratch (interleaved)
+  using Block                       = ChunkBlock<Scheme, slots>;
+  using Square                      = typename Reduced::Square;
+  using ForwardRow                  = typename Scheme::Forward;
+  using BackwardRow                 = typename Scheme::Backward;
+  using Edge                        = typename Scheme::Edge;
   static_assert(slots % B == 0 && group % B == 0, "a row lies in one group");
   static_assert(!Staged || MR == 0, "contiguous lines wait in scratch");
 
@@ -75,7 +76,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   static std::size_t scratch(const OnePassShape &s, bool is_virtual, int regular_chunks)
   {
     const std::size_t threads = static_cast<std::size_t>(s.threads()), tile = tile_words(s);
-    const int         fetching = source == CoefficientSource::classes ? 0 : std::min(s.split.chunks - regular_chunks, s.block_chunks) << (s.lane_bits - warp_bits(s));
+    const int         fetching = fetches(s) ? std::min(s.split.chunks - regular_chunks, s.block_chunks) << (s.lane_bits - warp_bits(s)) : 0;
     const std::size_t extra    = is_virtual ? threads * sizeof(State) : static_cast<std::size_t>(fetching) * fetched_bytes;
     return device::align16(tile * sizeof(Scalar)) + exchanged(s, s.threads()) + (Staged ? device::Arrival::bytes : 0) + extra;
   }
@@ -120,9 +121,9 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   static constexpr std::size_t fetched_bytes = Fetched::bytes;
   /// Whether the L1 cache keeps blocks for the teams that follow. Measured on an H200: contiguous lines gain where all fit what is left of it, interleaved ones where blocks are small.
   KOKKOS_FUNCTION bool keeps() const { return Staged ? static_cast<std::size_t>(shape.split.chunks - (regular_end - regular_begin)) * sizeof(Block) <= few_bytes : S == 1 || (S == 2 && !Scheme::couples_left); }
-  /// Lanes of different classes would need different blocks in scratch; hosts gain nothing from a copy.
-  template <class Team>
-  static constexpr bool fetches = device::copies_blocks<Team> &&source != CoefficientSource::classes;
+
+  /// Whether a device brings blocks to scratch. Of several classes, where all lanes have one; measured on an H200: not for long contiguous pentadiagonal lines, which then have fewer teams.
+  KOKKOS_FUNCTION static bool fetches(const OnePassShape &s) { return source != CoefficientSource::classes || !Staged || S == 1 || s.split.chunks <= 16; }
 
   template <class Team, class F>
   KOKKOS_FUNCTION void with_block([[maybe_unused]] const Team &team, const Piece &p, [[maybe_unused]] char *fetched, const F &f) const
@@ -143,8 +144,13 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
         if (looped) return f(LoopedBlock<std::decay_t<decltype(coefficients)>>{coefficients});
       f(coefficients);
     };
-    if constexpr (fetches<Team>) give(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane & 31, 1 << warp_bits(shape), keeps()});
-    else give(MemoryBlock<Block>{block});
+    // lanes of different classes would need different blocks in scratch; hosts gain nothing from a copy
+    if constexpr (device::copies_blocks<Team>) {
+      const int lanes = 1 << warp_bits(shape);
+      if (source != CoefficientSource::classes || (fetches(shape) && device::all_lanes(lanes, device::of_first_lane(lanes, block) == block)))
+        return give(Fetched{block, fetched + static_cast<std::size_t>(place) * fetched_bytes, p.lane & 31, lanes, keeps()});
+    }
+    if constexpr (!device::copies_blocks<Team> || source == CoefficientSource::classes) give(MemoryBlock<Block>{block});
   }
 
   /// Whether slot k holds a row.
