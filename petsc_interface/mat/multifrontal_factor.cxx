@@ -195,7 +195,7 @@ PetscErrorCode CheckFactors(Mat F)
   f->report.status   = ribbon::FactorStatus::unsound;
   F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT; // see below
   PetscCheck(!f->aij->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_CONV_FAILED,
-             "multifrontal: elimination without pivots loses the digits of this matrix (backward error %g of a random right-hand side): -mat_multifrontal_pivot qr", static_cast<double>(error));
+             "multifrontal: elimination without pivots loses the digits of this matrix (backward error %g of a solution that is known): -mat_multifrontal_pivot qr", static_cast<double>(error));
   PetscCall(PetscInfo(F, "backward error %g without pivots\n", static_cast<double>(error)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -324,7 +324,7 @@ PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
   PetscCall(VecScatterDestroy(&f->to_first));
   PetscCall(VecDestroy(&f->all_b));
   PetscCall(VecDestroy(&f->all_x));
-  for (Vec *v : {&f->residual, &f->probe_b, &f->probe_x, &f->probe_r}) PetscCall(VecDestroy(v));
+  for (Vec *v : {&f->residual, &f->probe_u, &f->probe_v, &f->probe_x, &f->probe_r}) PetscCall(VecDestroy(v));
   PetscCall(VecDestroy(&f->correction));
   PetscCall(f->native.reset());
   PetscFunctionReturn(PETSC_SUCCESS);

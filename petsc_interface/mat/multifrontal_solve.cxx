@@ -202,22 +202,31 @@ void ribbon::petsc::SetSolveOperations(Mat F)
 PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
 {
   MultifrontalFactor *f = Data(F);
-  PetscReal           as, bs, xs, rs;
+  PetscReal           as, us, bs, xs, rs;
   PetscFunctionBegin;
-  if (!f->probe_b) {
-    PetscCall(MatCreateVecs(f->aij, &f->probe_x, &f->probe_b));
-    PetscCall(VecDuplicate(f->probe_b, &f->probe_r));
-    PetscCall(VecSetRandom(f->probe_b, nullptr));
+  if (!f->probe_v) {
+    PetscInt     begin, end;
+    PetscScalar *v;
+    PetscCall(MatCreateVecs(f->aij, &f->probe_v, &f->probe_r));
+    PetscCall(VecDuplicate(f->probe_v, &f->probe_u));
+    PetscCall(VecDuplicate(f->probe_v, &f->probe_x));
+    PetscCall(VecSetRandom(f->probe_u, nullptr));
+    PetscCall(VecGetOwnershipRange(f->probe_v, &begin, &end));
+    PetscCall(VecGetArrayWrite(f->probe_v, &v));
+    for (PetscInt i = begin; i < end; ++i) v[i - begin] = 1 + static_cast<PetscReal>(i) / static_cast<PetscReal>(f->aij->rmap->N);
+    PetscCall(VecRestoreArrayWrite(f->probe_v, &v));
   }
-  PetscCall(MatMult(f->aij, f->probe_b, f->probe_r));
+  PetscCall(MatMult(f->aij, f->probe_u, f->probe_r));
   PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &as));
-  PetscCall(VecNorm(f->probe_b, NORM_INFINITY, &bs));
-  PetscCall(Solve(F, f->probe_b, f->probe_x, false));
+  PetscCall(VecNorm(f->probe_u, NORM_INFINITY, &us));
+  PetscCall(MatMult(f->aij, f->probe_v, f->probe_r));
+  PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &bs));
+  PetscCall(Solve(F, f->probe_r, f->probe_x, false));
   PetscCall(VecNorm(f->probe_x, NORM_INFINITY, &xs));
+  PetscCall(VecAXPY(f->probe_x, -1, f->probe_v));
   PetscCall(MatMult(f->aij, f->probe_x, f->probe_r));
-  PetscCall(VecAXPY(f->probe_r, -1, f->probe_b));
   PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &rs));
-  *backward_error = rs == 0 ? 0 : rs / (as / bs * xs + bs);
+  *backward_error = rs == 0 ? 0 : rs / (as / us * xs + bs);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
