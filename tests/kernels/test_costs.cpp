@@ -92,6 +92,15 @@ TEST_F(Costs, ASolveIsOneKernelAndAllocatesNothing)
         }
 }
 
+// So many contiguous lines with one general matrix that a device's teams stay, and take tile after tile.
+TEST_F(Costs, ManyContiguousLinesAreOneKernel)
+{
+  for (int h : {1, 2}) {
+    std::mt19937_64 g(1);
+    expect_kernels(1, {Exec(), ribbon::LineSet::contiguous(400, 1500), to_device(random_system<double>(g, 1, 400, h, h, 1, false)), {"one_pass"}}, "many lines, h " + std::to_string(h));
+  }
+}
+
 TEST_F(Costs, FactorAndSolveIsOneKernelInFlightAndTwoByThomas)
 {
   for (auto lhs : {ribbon::Lhs::per_line, ribbon::Lhs::shifted})

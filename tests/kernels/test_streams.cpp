@@ -76,6 +76,7 @@ std::vector<Problem<double>> problems()
   all.emplace_back("toeplitz_cr", ribbon::LineSet::interleaved(200, 64), toeplitz(200, {-1, 3, -1}, true), ribbon::LineSolverOptions{"toeplitz_cr"});
   for (int h : {1, 2}) all.emplace_back("one_pass", Lhs::shared, h, 2048); // teams of several blocks
   for (int h : {1, 4}) all.emplace_back("one_pass", Lhs::shared, h, 200, 1, true);
+  for (int h : {1, 2}) all.emplace_back("teams that stay, h " + std::to_string(h), ribbon::LineSet::contiguous(512, 4000), Problem<double>::random(Lhs::shared, h, 512, 1), ribbon::LineSolverOptions{"one_pass"});
   for (int h : {1, 2})
     for (const char *algorithm : {"one_pass", "thomas", "pivoted"})
       for (auto lhs : {Lhs::shared, Lhs::per_line, Lhs::shifted}) all.emplace_back(algorithm, lhs, h, h == 1 ? 200 : 201, 1, true);

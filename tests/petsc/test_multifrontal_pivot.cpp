@@ -109,6 +109,38 @@ TEST_F(MultifrontalPivot, NoneFailsWhereSmoothSolutionsLoseDigits)
   EXPECT_GE(solved, 2);
 }
 
+// The same ring by orthogonal elimination: singular to rounding, however it is cut, and refused with a column of it.
+TEST_F(MultifrontalPivot, QrRefusesASingularRing)
+{
+  const PetscReal row[] = {-1. / 6, -1. / 3, 1, -1. / 3, -1. / 6};
+  for (const char *leaf : {"0", "64"})
+    for (PetscInt n : {50, 1000}) {
+      SCOPED_TRACE(std::string("leaf ") + leaf + ", " + std::to_string(n) + " rows");
+      const Option size("-chain_mat_multifrontal_leaf_size", leaf);
+      Mat          A = RandomChain{n, 2, 2, true}.matrix();
+      PetscInt     begin, end;
+      OK(MatGetOwnershipRange(A, &begin, &end));
+      for (PetscInt i = begin; i < end; ++i)
+        for (PetscInt d = -2; d <= 2; ++d) MatSetValue(A, i, (i + d + n) % n, row[d + 2], INSERT_VALUES);
+      OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+      OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+      {
+        const ByOptions by(A);
+        Mat             F;
+        PC              pc;
+        PetscReal       value;
+        PetscInt        column;
+        EXPECT_EQ(by.reason(A), KSP_DIVERGED_PC_FAILED);
+        OK(KSPGetPC(by.ksp, &pc));
+        OK(PCFactorGetMatrix(pc, &F));
+        OK(MatFactorGetErrorZeroPivot(F, &value, &column));
+        EXPECT_LT(value, 100 * PETSC_MACHINE_EPSILON);
+        EXPECT_TRUE(column >= 0 && column < n) << column;
+      }
+      OK(MatDestroy(&A));
+    }
+}
+
 /// Messages of PETSc so far.
 PetscLogDouble messages()
 {
