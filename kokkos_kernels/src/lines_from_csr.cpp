@@ -183,22 +183,15 @@ struct StrengthKernel {
   }
 };
 
-struct PreferenceReducer {
-  std::int64_t                              rows = 0, preferring = 0;
-  KOKKOS_INLINE_FUNCTION PreferenceReducer &operator+=(const PreferenceReducer &o)
-  {
-    rows += o.rows, preferring += o.preferring;
-    return *this;
-  }
-};
-
 /// Counts rows that couple along some of the sets of lines at all, and those that couple along the first one `factor` times as strongly as along each of the others. The sets are in the
-/// memory of the kernel: Kokkos sends functors of more than 512 bytes to a device through constant memory.
+/// memory of the kernel: Kokkos sends functors of more than 512 bytes to a device through constant memory. By atomics: where several pairs of ranks shared an H200 (CUDA MPS), solves after a parallel_reduce (Kokkos
+/// 4.6.99) of two numbers, whatever it summed, had wrong numbers at times, PETSc's own, too.
 struct PreferenceKernel {
   CsrNumbers             A;
   const LinePlaces      *lines;
   int                    count; ///< of all sets
   double                 factor;
+  std::int64_t          *rows, *preferring;
   KOKKOS_FUNCTION double along(const LinePlaces &places, const std::int64_t k) const
   {
     const RowOnLines row(places, k);
@@ -207,7 +200,7 @@ struct PreferenceKernel {
       if (row.to(A.column[e]).distance != 0) sum += A.value.size(e);
     return sum;
   }
-  KOKKOS_FUNCTION void operator()(const std::int64_t k, PreferenceReducer &r) const
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
     const double along_other = along(lines[0], k);
     double       most        = 0;
@@ -215,8 +208,8 @@ struct PreferenceKernel {
       const double sum = along(lines[s], k);
       most             = sum > most ? sum : most;
     }
-    if (most + along_other > 0) ++r.rows;
-    if (along_other > 0 && along_other >= factor * most) ++r.preferring;
+    if (most + along_other > 0) Kokkos::atomic_fetch_add(rows, std::int64_t(1));
+    if (along_other > 0 && along_other >= factor * most) Kokkos::atomic_fetch_add(preferring, std::int64_t(1));
   }
 };
 
@@ -252,10 +245,6 @@ struct ExtractKernel {
 template <>
 struct Kokkos::reduction_identity<ribbon::CouplingsReducer> {
   KOKKOS_FORCEINLINE_FUNCTION static ribbon::CouplingsReducer sum() { return ribbon::CouplingsReducer(); }
-};
-template <>
-struct Kokkos::reduction_identity<ribbon::PreferenceReducer> {
-  KOKKOS_FORCEINLINE_FUNCTION static ribbon::PreferenceReducer sum() { return ribbon::PreferenceReducer(); }
 };
 
 namespace ribbon {
@@ -304,16 +293,17 @@ LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> 
 {
   static_assert(std::is_trivially_copyable_v<LinePlaces> && sizeof(LinePlaces) % sizeof(std::int64_t) == 0, "copied as words");
   constexpr std::size_t words = sizeof(LinePlaces) / sizeof(std::int64_t);
-  PreferenceReducer     r;
   if (lines.empty() || lines.size() > 2) throw std::invalid_argument("ribbon::line_preference: one or two sets of lines beside the other one, not " + std::to_string(lines.size()));
-  std::vector<std::int64_t> all((1 + lines.size()) * words);
+  std::vector<std::int64_t> all((1 + lines.size()) * words + 2, 0); // and two counts
   std::memcpy(all.data(), &other_lines, sizeof other_lines);
   std::memcpy(all.data() + words, lines.data(), lines.size() * sizeof(LinePlaces));
-  const auto             places = upload(exec, "ribbon::line_preference", all);
-  const PreferenceKernel kernel{CsrNumbers(A), reinterpret_cast<const LinePlaces *>(places.data()), static_cast<int>(1 + lines.size()), factor};
-  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_preference", indices(exec, A.rows), kernel, Kokkos::Sum<PreferenceReducer>(r));
+  const auto             there  = upload(exec, "ribbon::line_preference", all);
+  std::int64_t *const    counts = there.data() + all.size() - 2;
+  const PreferenceKernel kernel{CsrNumbers(A), reinterpret_cast<const LinePlaces *>(there.data()), static_cast<int>(1 + lines.size()), factor, counts, counts + 1};
+  Kokkos::parallel_for("ribbon::line_preference", indices(exec, A.rows), kernel);
+  Kokkos::deep_copy(exec, Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(all.data(), all.size()), there);
   exec.fence();
-  return {r.rows, r.preferring};
+  return {all[all.size() - 2], all[all.size() - 1]};
 }
 
 template <class Scalar, class Index, class Exec>
