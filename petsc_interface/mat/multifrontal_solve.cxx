@@ -205,16 +205,22 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
   PetscReal           as, us, bs, xs, rs;
   PetscFunctionBegin;
   if (!f->probe_v) {
-    PetscInt     begin, end;
-    PetscScalar *v;
+    const auto &place_of = f->pattern.place_of;
+    PetscMPIInt rank;
+    PetscInt    begin, end;
+    PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)F), &rank));
     PetscCall(MatCreateVecs(f->aij, &f->probe_v, &f->probe_r));
     PetscCall(VecDuplicate(f->probe_v, &f->probe_u));
     PetscCall(VecDuplicate(f->probe_v, &f->probe_x));
     PetscCall(VecSetRandom(f->probe_u, nullptr));
     PetscCall(VecGetOwnershipRange(f->probe_v, &begin, &end));
-    PetscCall(VecGetArrayWrite(f->probe_v, &v));
-    for (PetscInt i = begin; i < end; ++i) v[i - begin] = 1 + static_cast<PetscReal>(i) / static_cast<PetscReal>(f->aij->rmap->N);
-    PetscCall(VecRestoreArrayWrite(f->probe_v, &v));
+    if (f->pattern.gathered) begin = 0, end = rank == 0 ? f->aij->rmap->N : 0; // which knows the order of rows
+    for (PetscInt i = begin; i < end; ++i) {
+      const PetscReal place = place_of.empty() ? static_cast<PetscReal>(i) : static_cast<PetscReal>(place_of[static_cast<std::size_t>(i)]);
+      PetscCall(VecSetValue(f->probe_v, i, 1 + place / static_cast<PetscReal>(f->aij->rmap->N), INSERT_VALUES));
+    }
+    PetscCall(VecAssemblyBegin(f->probe_v));
+    PetscCall(VecAssemblyEnd(f->probe_v));
   }
   PetscCall(MatMult(f->aij, f->probe_u, f->probe_r));
   PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &as));

@@ -10,7 +10,7 @@
 
 namespace test {
 
-enum class Values { dominant, symmetric, hermitian, random, wave };
+enum class Values { dominant, symmetric, hermitian, random, wave, splines };
 
 /// `chains` banded matrices of n rows, one behind another, closed to rings or not, in an order of their own or in a random one.
 struct RandomChain {
@@ -38,7 +38,8 @@ struct RandomChain {
   /// Entry d places behind the diagonal of a place.
   PetscScalar entry(PetscInt place, PetscInt d) const
   {
-    if (values == Values::wave) return d == 0 ? 2 - 0.81 : std::abs(d) == 1 ? -1. : 0.; // -u'' - k^2 u
+    if (values == Values::wave) return d == 0 ? 2 - 0.81 : std::abs(d) == 1 ? -1. : 0.;                               // -u'' - k^2 u
+    if (values == Values::splines) return d == 0 ? 1. : std::abs(d) == 1 ? -1. / 3 : std::abs(d) == 2 ? -1. / 6 : 0.; // -u'', quadratic splines
     const PetscInt first = place / n * n, mirrored = first + (place - first + d + n) % n;
     if (values == Values::hermitian && d < 0) return PetscConj(entry(mirrored, -d));
     if (values == Values::symmetric && d < 0) place = mirrored, d = -d;
