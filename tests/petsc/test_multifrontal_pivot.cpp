@@ -104,7 +104,7 @@ TEST_F(MultifrontalPivot, NoneFailsWhereSmoothSolutionsLoseDigits)
   EXPECT_GE(solved, 2);
 }
 
-// What is smooth is so along the chain, whatever the order of rows: a rough solution of so many loses a thousand times as much, and of more of them more than is allowed.
+// What is smooth is so along the chain, whatever the order of rows: a rough solution of so many loses hundreds of times as much.
 TEST_F(MultifrontalPivot, NoneSolvesALongChainInAnyOrder)
 {
   const Option      none("-chain_mat_multifrontal_pivot", "none"), size("-chain_mat_multifrontal_leaf_size", "64");
