@@ -12,14 +12,13 @@ template <class Scalar, class Memory>
 struct BandEntries {
   using Real = real_t<Scalar>;
   Kokkos::View<const Scalar ***, Kokkos::LayoutLeft, Memory> values;
-  std::int64_t                                               rows  = 0;
+  std::int64_t                                               rows = 0, repeats = 1;
   int                                                        lower = 0, upper = 0, block = 1;
   bool                                                       periodic = false;
   Kokkos::View<const Scalar *, Memory>                       alpha, beta; ///< empty but for Lhs::shifted
 
   BandEntries() = default;
-  explicit BandEntries(const Bands<Scalar, Memory> &bands)
-      : values(bands.values), rows(static_cast<std::int64_t>(bands.values.extent(1))), lower(bands.kl()), upper(bands.ku()), block(bands.block), periodic(bands.periodic)
+  explicit BandEntries(const Bands<Scalar, Memory> &bands) : values(bands.values), rows(bands.rows()), repeats(bands.repeats), lower(bands.kl()), upper(bands.ku()), block(bands.block), periodic(bands.periodic)
   {
     if (bands.lhs == Lhs::shifted) alpha = bands.alpha, beta = bands.beta;
   }
@@ -29,8 +28,8 @@ struct BandEntries {
   KOKKOS_FUNCTION Scalar operator()(std::int64_t c, std::int64_t i, std::int64_t d, int a = 0, int b = 0) const
   {
     if (d < -lower || d > upper || (!periodic && (i + d < 0 || i + d >= rows))) return Scalar(0);
-    const std::int64_t e = ((d + lower) * block + a) * block + b;
-    return alpha.data() ? alpha(c) * values(0, i, e) + beta(c) * values(1, i, e) : values(c, i, e);
+    const std::int64_t e = ((d + lower) * block + a) * block + b, k = repeated_row(i, static_cast<std::int64_t>(values.extent(1)) / 2, repeats);
+    return alpha.data() ? alpha(c) * values(0, k, e) + beta(c) * values(1, k, e) : values(c, k, e);
   }
   /// Entry (i, i + d) of matrix c where blocks are seen as bands of single unknowns.
   KOKKOS_FUNCTION Scalar of_unknown(std::int64_t c, std::int64_t i, std::int64_t d) const

@@ -4,7 +4,11 @@
 
 #include <ribbon/compat.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace ribbon {
 
@@ -21,6 +25,13 @@ inline const char *to_string(Lhs lhs)
   return lhs == Lhs::shared ? "shared" : lhs == Lhs::classes ? "classes" : lhs == Lhs::per_line ? "per_line" : "shifted";
 }
 
+/// Row i of a matrix of which row `middle` is stored once for `repeats` rows.
+KOKKOS_INLINE_FUNCTION std::int64_t repeated_row(std::int64_t i, std::int64_t middle, std::int64_t repeats)
+{
+  const std::int64_t behind = i - (repeats - 1);
+  return i <= middle ? i : behind > middle ? behind : middle;
+}
+
 /// Banded matrices with kl sub- and ku superdiagonals, 0 <= kl, ku <= 8. Matrix c has the entries
 ///
 ///     A_c(i, i + d - kl) = values(c, i, d),    0 <= d <= kl + ku.
@@ -34,24 +45,30 @@ inline const char *to_string(Lhs lhs)
 ///
 /// With Lhs::shifted `values` holds A (c = 0) and B (c = 1), and line l has the matrix alpha(l) A + beta(l) B: the modes of a fast Poisson solver,
 /// Helmholtz families, parameter studies.
+///
+/// Toeplitz matrices that are not so in a few rows at their ends need no more memory than these: `values` then holds an odd number of rows, and that in the middle
+/// stands for `repeats` rows of the matrix (toeplitz_bands()).
 template <class Scalar, class MemorySpace>
 struct Bands {
   using values_type  = Kokkos::View<Scalar ***, Kokkos::LayoutLeft, MemorySpace>;
   using classes_type = Kokkos::View<int *, MemorySpace>;
   using scale_type   = Kokkos::View<Scalar *, MemorySpace>;
 
-  values_type  values; ///< (matrices, or 2 for Lhs::shifted, rows, (kl + ku + 1) B^2)
+  values_type  values; ///< (matrices, or 2 for Lhs::shifted, rows (stored ones: see repeats), (kl + ku + 1) B^2)
   bool         periodic = false;
   Lhs          lhs      = Lhs::shared;
   classes_type class_of_line; ///< (lines), read for Lhs::classes only
   scale_type   alpha, beta;   ///< (lines), read for Lhs::shifted only
-  int          lower = -1;    ///< kl; -1 stands for half of the diagonals beside the main one
-  int          upper = -1;    ///< ku, likewise
-  int          block = 1;     ///< B
+  int          lower   = -1;  ///< kl; -1 stands for half of the diagonals beside the main one
+  int          upper   = -1;  ///< ku, likewise
+  int          block   = 1;   ///< B
+  std::int64_t repeats = 1;   ///< rows that the middle one of `values` stands for
 
   /// Different matrices of the batch.
   std::int64_t matrices() const { return static_cast<std::int64_t>(lhs == Lhs::shifted ? alpha.extent(0) : values.extent(0)); }
-  std::int64_t rows() const { return static_cast<std::int64_t>(values.extent(1)); }
+  std::int64_t rows() const { return static_cast<std::int64_t>(values.extent(1)) + repeats - 1; }
+  /// Row i of the matrices among those of `values`.
+  std::int64_t stored(std::int64_t i) const { return repeated_row(i, static_cast<std::int64_t>(values.extent(1)) / 2, repeats); }
   int          diagonals() const { return static_cast<int>(values.extent(2)) / (block * block); }
   int          kl() const { return lower < 0 ? (diagonals() - 1) / 2 : lower; }
   int          ku() const { return upper < 0 ? (diagonals() - 1) / 2 : upper; }
@@ -83,11 +100,42 @@ Bands<Scalar, Kokkos::HostSpace> to_host(const Bands<Scalar, MemorySpace> &bands
   Bands<Scalar, Kokkos::HostSpace> host;
   host.periodic = bands.periodic, host.lower = bands.kl(), host.upper = bands.ku(), host.block = bands.block, host.lhs = shifted ? Lhs::per_line : bands.lhs;
   host.class_of_line = mirror(bands.class_of_line);
-  host.values        = decltype(host.values)("ribbon::bands", static_cast<std::size_t>(bands.matrices()), from.extent(1), from.extent(2));
+  host.values        = decltype(host.values)("ribbon::bands", static_cast<std::size_t>(bands.matrices()), static_cast<std::size_t>(bands.rows()), from.extent(2));
   for (std::size_t c = 0; c < host.values.extent(0); ++c)
-    for (std::size_t i = 0; i < from.extent(1); ++i)
-      for (std::size_t d = 0; d < from.extent(2); ++d) host.values(c, i, d) = shifted ? alpha(c) * from(0, i, d) + beta(c) * from(1, i, d) : from(c, i, d);
+    for (std::size_t i = 0; i < host.values.extent(1); ++i) {
+      const auto k = static_cast<std::size_t>(bands.stored(static_cast<std::int64_t>(i)));
+      for (std::size_t d = 0; d < from.extent(2); ++d) host.values(c, i, d) = shifted ? alpha(c) * from(0, k, d) + beta(c) * from(1, k, d) : from(c, k, d);
+    }
   return host;
+}
+
+/// One matrix for all lines, with the same numbers in all rows but the first and the last few: `values` holds these and one of the others. Waits.
+/// @param rows     of the matrix
+/// @param stencil  entries of a row, in the order of Bands::values: kl + ku + 1 numbers, or 3 B^2 with blocks; one that is not symmetric (kl != ku) sets lower and upper of the result
+/// @param first    the first rows; entries outside a matrix that is not periodic are there, too
+/// @param last     the last rows
+/// @throws std::invalid_argument where rows have other lengths than the stencil, or are more than the matrix has
+template <class Scalar, class Exec>
+Bands<Scalar, typename Exec::memory_space> toeplitz_bands(const Exec &exec, std::int64_t rows, const std::vector<Scalar> &stencil, const std::vector<std::vector<Scalar>> &first = {},
+                                                          const std::vector<std::vector<Scalar>> &last = {}, int block = 1)
+{
+  const auto         count = static_cast<std::int64_t>(first.size()), behind = static_cast<std::int64_t>(last.size()), ends = 2 * std::max(count, behind);
+  const std::size_t  width  = stencil.size();
+  const std::int64_t stored = std::min(ends + 1, rows);
+  if (rows < count + behind) throw std::invalid_argument("ribbon: toeplitz_bands: " + std::to_string(count) + " first and " + std::to_string(behind) + " last rows of a matrix of " + std::to_string(rows));
+  Bands<Scalar, typename Exec::memory_space> bands;
+  bands.block = block, bands.repeats = rows - stored + 1;
+  bands.values    = allocate<decltype(bands.values)>(exec, "ribbon::bands", std::size_t(1), static_cast<std::size_t>(stored), width);
+  const auto host = Kokkos::create_mirror_view(bands.values);
+  for (std::int64_t k = 0; k < stored; ++k) {
+    const std::int64_t i   = k <= stored / 2 ? k : k + bands.repeats - 1;
+    const auto        &row = i < count ? first[static_cast<std::size_t>(i)] : rows - i <= behind ? last[static_cast<std::size_t>(behind - (rows - i))] : stencil;
+    if (row.size() != width) throw std::invalid_argument("ribbon: toeplitz_bands: row " + std::to_string(i) + " has " + std::to_string(row.size()) + " entries, the stencil " + std::to_string(width));
+    for (std::size_t d = 0; d < width; ++d) host(0, static_cast<std::size_t>(k), d) = row[d];
+  }
+  Kokkos::deep_copy(exec, bands.values, host);
+  exec.fence();
+  return bands;
 }
 
 } // namespace ribbon

@@ -180,6 +180,18 @@ KOKKOS_INLINE_FUNCTION Scalar read_only_scalar(const Scalar *from)
 #endif
 }
 
+/// A number that others raise atomically meanwhile.
+KOKKOS_INLINE_FUNCTION double atomic_read(const double *from)
+{
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return *static_cast<const volatile double *>(from);
+#else
+  double value;
+  __atomic_load(from, &value, __ATOMIC_RELAXED);
+  return value;
+#endif
+}
+
 } // namespace ribbon
 
 /// Full unrolling where register arrays are indexed by the loop variable on a device; hosts keep the loop. None where the body is long: instructions come through caches, too.

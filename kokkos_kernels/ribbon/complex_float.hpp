@@ -71,7 +71,7 @@ template <class To, class From, class Exec>
 Bands<To, typename Exec::memory_space> cast_bands(const Exec &exec, const Bands<From, typename Exec::memory_space> &bands)
 {
   Bands<To, typename Exec::memory_space> result;
-  result.periodic = bands.periodic, result.lhs = bands.lhs, result.class_of_line = bands.class_of_line, result.lower = bands.lower, result.upper = bands.upper, result.block = bands.block;
+  result.periodic = bands.periodic, result.lhs = bands.lhs, result.class_of_line = bands.class_of_line, result.lower = bands.lower, result.upper = bands.upper, result.block = bands.block, result.repeats = bands.repeats;
   result.values = allocate<decltype(result.values)>(exec, "ribbon::bands", bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
   if (bands.lhs == Lhs::shifted) {
     result.alpha = allocate<decltype(result.alpha)>(exec, "ribbon::bands", bands.alpha.extent(0));
@@ -152,14 +152,15 @@ public:
     }
   }
 
-  bool joins() const { return false; }
+  bool   joins() const { return false; }
+  double inconsistency(const Exec &exec) const { return state_->solver.inconsistency(exec); }
 
   /// The kernels of complex<double>, and three (shifted matrices: five).
   /// @throws std::invalid_argument as the others, without LineSolverOptions::refactors, and where one matrix per line is given and shifted ones were factored
   void factor_and_solve(const Exec &exec, const bands_type &bands, const scalar_type *b, scalar_type *x) const
   {
     Bands<Wide, memory_space> widened; // in the room for it
-    widened.periodic = bands.periodic, widened.lhs = bands.lhs, widened.lower = bands.lower, widened.upper = bands.upper, widened.block = bands.block;
+    widened.periodic = bands.periodic, widened.lhs = bands.lhs, widened.lower = bands.lower, widened.upper = bands.upper, widened.block = bands.block, widened.repeats = bands.repeats;
     widened.values = decltype(widened.values)(state_->room.data(), bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
     widened.alpha = decltype(widened.alpha)(state_->alpha.data(), bands.alpha.extent(0)), widened.beta = decltype(widened.beta)(state_->beta.data(), bands.beta.extent(0));
     state_->solver.check_again(widened);

@@ -31,7 +31,7 @@ struct LineSolverOptions {
   int switch_rows = 0;
   /// What becomes of lines whose matrix is singular because its rows sum to zero (Neumann and periodic lines of a band matrix): "report"
   /// them, or "zero_mean": solve them for least squares and zero mean, which is the solution of zero mean where the right-hand side is
-  /// consistent. Pieces of a line that do not couple count each for itself. One kernel more in a solve; shifted matrices are then kept as one
+  /// consistent; LineSolver::inconsistency() tells where it was not. Pieces of a line that do not couple count each for itself. One kernel more in a solve; shifted matrices are then kept as one
   /// per line.
   std::string singular = "report";
   /// Lines are pieces of longer ones: entries that leave them are couplings with rows beside them, which solve() is told. Algorithm one_pass,
@@ -70,7 +70,7 @@ public:
   LineSolver() = default;
 
   /// Factors. Allocates everything that solve() needs and returns when the factors are complete.
-  /// @param lines  layout of the lines to be solved; lines.rows == bands.values.extent(1)
+  /// @param lines  layout of the lines to be solved; lines.rows == bands.rows()
   /// @param bands  see Bands; lines.components == bands.block; extent(0) is 1 (shared), the number of classes, lines.lines() (per_line) or 2 (shifted)
   /// @throws std::invalid_argument where the extents do not fit each other, the algorithm is unknown or cannot take these lines
   LineSolver(const Exec &exec, const LineSet &lines, const bands_type &bands, const LineSolverOptions &options = {});
@@ -104,12 +104,17 @@ public:
   /// @throws std::invalid_argument where they are not, or where the algorithm that was chosen cannot do it
   void factor_and_solve(const Exec &exec, const bands_type &bands, const Scalar *b, Scalar *x) const;
 
+  /// Of lines solved for zero mean: the largest ||b - A x||_2 of a line, or of a piece that couples with no other, in the solves since this was last asked for, by this
+  /// solver, its copies and its independent() ones: how far right-hand sides were from the range of their matrices (rounding, where they are consistent). 0 where no line is singular. Waits.
+  double inconsistency(const Exec &exec) const { return implementation_->inconsistency(exec); }
+
   struct Implementation {
     FactorReport report;
     virtual ~Implementation()                                                                                                                                                                          = default;
     virtual void                                  solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known, std::int64_t first) const = 0;
     virtual std::shared_ptr<const Implementation> independent(const Exec &exec) const                                                                                            = 0; ///< null: it may be shared
     virtual bool                                  solve_with(const Exec &exec, const bands_type &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const = 0;
+    virtual double                                inconsistency(const Exec &exec) const                                                                                          = 0;
     virtual bool                                  joins() const                                                                                                                  = 0;
     virtual bool                                  idle() const                                                                                                                   = 0; ///< a solve does nothing
   };

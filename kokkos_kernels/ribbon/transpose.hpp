@@ -33,20 +33,41 @@ struct ConjugateKernel {
   KOKKOS_FUNCTION void operator()(const std::int64_t l) const { to_alpha(l) = conjugate(alpha(l)), to_beta(l) = conjugate(beta(l)); }
 };
 
-/// Bands of the transposes, or of the conjugate transposes; everything else as in `bands`. Asynchronous on exec.
+/// The same matrices with `count` rows more at either end of those that are stored, or all rows. Waits.
+template <class Scalar, class Exec>
+Bands<Scalar, typename Exec::memory_space> store_more_rows(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t count)
+{
+  auto       result = bands;
+  const auto stored = std::min(static_cast<std::int64_t>(bands.values.extent(1)) + 2 * count, bands.rows());
+  result.repeats    = bands.rows() - stored + 1;
+  result.values     = allocate<decltype(result.values)>(exec, "ribbon::bands", bands.values.extent(0), static_cast<std::size_t>(stored), bands.values.extent(2));
+  const auto from   = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bands.values);
+  const auto to     = Kokkos::create_mirror_view(result.values);
+  for (std::int64_t k = 0; k < stored; ++k) {
+    const auto i = static_cast<std::size_t>(bands.stored(k <= stored / 2 ? k : k + result.repeats - 1));
+    for (std::size_t c = 0; c < from.extent(0); ++c)
+      for (std::size_t d = 0; d < from.extent(2); ++d) to(c, static_cast<std::size_t>(k), d) = from(c, i, d);
+  }
+  Kokkos::deep_copy(exec, result.values, to);
+  exec.fence();
+  return result;
+}
+
+/// Bands of the transposes, or of the conjugate transposes; everything else as in `bands`. Asynchronous on exec, but for bands that repeat a row (Bands::repeats): of their transposes more rows at the ends differ.
 template <class Scalar, class Exec>
 Bands<Scalar, typename Exec::memory_space> transpose(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool conjugated = false)
 {
-  auto result  = bands;
-  using Values = typename decltype(result)::values_type;
-  result.lower = bands.ku(), result.upper = bands.kl();
+  const auto from   = bands.repeats > 1 ? store_more_rows(exec, bands, bands.half_bandwidth()) : bands;
+  auto       result = from;
+  using Values      = typename decltype(result)::values_type;
+  result.lower = from.ku(), result.upper = from.kl();
   if (conjugated && bands.lhs == Lhs::shifted) {
     result.alpha = allocate<decltype(result.alpha)>(exec, "ribbon::conjugated alpha", bands.alpha.extent(0)), result.beta = allocate<decltype(result.beta)>(exec, "ribbon::conjugated beta", bands.beta.extent(0));
     Kokkos::parallel_for("ribbon::conjugate", indices(exec, bands.matrices()), ConjugateKernel<decltype(result.alpha)>{bands.alpha, bands.beta, result.alpha, result.beta});
   }
-  result.values = allocate<Values>(exec, "ribbon::transposed bands", bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
-  Kokkos::parallel_for("ribbon::transpose", indices(exec, static_cast<std::int64_t>(bands.values.extent(0) * bands.values.extent(1))),
-                       TransposeKernel<Values>{bands.values, result.values, static_cast<std::int64_t>(bands.values.extent(1)), bands.kl(), bands.ku(), bands.block, bands.periodic, conjugated});
+  result.values = allocate<Values>(exec, "ribbon::transposed bands", from.values.extent(0), from.values.extent(1), from.values.extent(2));
+  Kokkos::parallel_for("ribbon::transpose", indices(exec, static_cast<std::int64_t>(from.values.extent(0) * from.values.extent(1))),
+                       TransposeKernel<Values>{from.values, result.values, static_cast<std::int64_t>(from.values.extent(1)), from.kl(), from.ku(), from.block, from.periodic, conjugated});
   return result;
 }
 

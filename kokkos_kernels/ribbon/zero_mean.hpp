@@ -6,7 +6,7 @@
 ///
 ///     x = x' - c w - mean(x'),    w = A'^-1 l of zero mean,    c = l^H b / l^H l = l_p^* (rho x'_p - a_p x') / l^H l,
 ///
-/// with a_p the row that was replaced: b itself is not needed any more. Where b is consistent c is zero. (Campbell & Meyer, Generalized
+/// with a_p the row that was replaced: b itself is not needed any more. Where b is consistent c is zero; elsewhere ||b - A x|| = |c| ||l||. (Campbell & Meyer, Generalized
 /// Inverses of Linear Transformations, 1979.) Where a line falls into pieces that do not couple, each is looked at by itself.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <ribbon/line_solver.hpp>
 #include <ribbon/transpose.hpp>
 
+#include <cmath>
 #include <vector>
 
 namespace ribbon {
@@ -21,10 +22,14 @@ namespace ribbon {
 /// One thread per singular piece of a line.
 template <class Scalar, class Memory>
 struct ZeroMeanKernel {
-  using Words = Kokkos::View<const Scalar *, Memory>;
-  using Ints  = Kokkos::View<const int *, Memory>;
+  using Words   = Kokkos::View<const Scalar *, Memory>;
+  using Ints    = Kokkos::View<const int *, Memory>;
+  using Sizes   = Kokkos::View<const double *, Memory>;
+  using Largest = Kokkos::View<double *, Memory>;
   Words        w;                             ///< row i of matrix m at i * matrices + m
   Words        row;                           ///< of piece p, which ends at row e: entry d of rho e_p^T - a_p, times 1 / l^H l, at d * pieces + p
+  Sizes        size;                          ///< ||l|| of piece p
+  Largest      largest;                       ///< ||b - A x|| of all pieces so far
   Ints         piece;                         ///< matrix, first row and end of piece p at 3 p
   Ints         line_of, piece_of;             ///< of the places to be corrected; empty: all pieces of matrix 0 in all lines
   std::int64_t rows, matrices, places, lines; ///< lines: of the batch that was factored
@@ -45,6 +50,8 @@ struct ZeroMeanKernel {
       if (entry != Scalar(0)) c += entry * at[((j % rows + rows) % rows) * out.row_stride];
     }
     for (std::int64_t i = begin; i < end; ++i) sum += at[i * out.row_stride];
+    const double distance = static_cast<double>(magnitude(c)) * size(p);
+    if (distance > atomic_read(&largest(0))) Kokkos::atomic_fetch_max(&largest(0), distance);
     const Scalar mean = sum / static_cast<real_t<Scalar>>(end - begin);
     for (std::int64_t i = begin; i < end; ++i) at[i * out.row_stride] -= mean + c * w(i * matrices + m);
   }
@@ -114,7 +121,8 @@ public:
     std::vector<Scalar> w = l;
     regular.solve(here, w.data(), w.data());
     here.fence();
-    std::vector<int> table;
+    std::vector<int>    table;
+    std::vector<double> sizes;
     for (std::size_t p = 0; p < count; ++p) {
       const auto     m = static_cast<std::size_t>(pieces[p].matrix), begin = static_cast<std::size_t>(pieces[p].begin), end = static_cast<std::size_t>(pieces[p].end);
       real_t<Scalar> norm = 0;
@@ -125,16 +133,18 @@ public:
       }
       for (std::size_t i = begin; i < end; ++i) w[i * which.size() + m] -= sum / static_cast<real_t<Scalar>>(end - begin);
       for (std::size_t d = 0; d < width; ++d) row[d * count + p] *= conjugate(l[(end - 1) * which.size() + m]) / norm;
+      sizes.push_back(std::sqrt(static_cast<double>(norm)));
       table.insert(table.end(), {pieces[p].matrix, static_cast<int>(begin), static_cast<int>(end)});
     }
     w_ = upload(exec, "ribbon::zero_mean::w", w), row_ = upload(exec, "ribbon::zero_mean::row", row), piece_ = upload(exec, "ribbon::zero_mean::piece", table);
+    size_ = upload(exec, "ribbon::zero_mean::size", sizes), largest_ = allocate_zeros<Largest>(exec, "ribbon::zero_mean::largest", std::size_t(1));
     bands = mirror_back(exec, host, bands);
   }
 
   bool empty() const { return matrices_ == 0; }
   /// Singular lines, pieces of lines counted each.
   std::int64_t singular_lines() const { return piece_of_.extent(0) ? static_cast<std::int64_t>(piece_of_.extent(0)) : empty() ? 0 : lines_ * pieces_; }
-  std::size_t  bytes() const { return (w_.size() + row_.size()) * sizeof(Scalar) + (piece_.size() + line_of_.size() + piece_of_.size()) * sizeof(int); }
+  std::size_t  bytes() const { return (w_.size() + row_.size()) * sizeof(Scalar) + (size_.size() + largest_.size()) * sizeof(double) + (piece_.size() + line_of_.size() + piece_of_.size()) * sizeof(int); }
 
   /// Makes of the solutions with pinned matrices those of least squares and zero mean. Asynchronous on exec.
   void apply(const Exec &exec, Scalar *x, const LineSet &out) const
@@ -142,17 +152,29 @@ public:
     if (empty()) return;
     const std::int64_t places = singular_lines();
     Kokkos::parallel_for("ribbon::zero_mean", indices(exec, places * (out.lines() / lines_)),
-                         ZeroMeanKernel<Scalar, Memory>{w_, row_, piece_, line_of_, piece_of_, rows_, matrices_, places, lines_, lower_, upper_, x, out});
+                         ZeroMeanKernel<Scalar, Memory>{w_, row_, size_, largest_, piece_, line_of_, piece_of_, rows_, matrices_, places, lines_, lower_, upper_, x, out});
+  }
+
+  /// The largest ||b - A x||_2 of a piece in the solves since this was last asked for. Waits.
+  double inconsistency(const Exec &exec) const
+  {
+    double found = 0;
+    if (empty()) return found;
+    Kokkos::deep_copy(exec, Kokkos::View<double *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(&found, 1), largest_);
+    Kokkos::deep_copy(exec, largest_, 0.0);
+    exec.fence();
+    return found;
   }
 
 private:
+  using Largest   = typename ZeroMeanKernel<Scalar, Memory>::Largest;
   using HostBands = Bands<Scalar, Kokkos::HostSpace>;
 
   static Input mirror_back(const Exec &exec, const HostBands &host, const Input &like)
   {
     Input result = like;
     result.lhs   = host.lhs;
-    result.lower = host.lower, result.upper = host.upper;
+    result.lower = host.lower, result.upper = host.upper, result.repeats = 1;
     result.values = allocate<typename Input::values_type>(exec, "ribbon::zero_mean::bands", host.values.extent(0), host.values.extent(1), host.values.extent(2));
     Kokkos::deep_copy(exec, result.values, host.values);
     exec.fence();
@@ -215,6 +237,8 @@ private:
   }
 
   typename ZeroMeanKernel<Scalar, Memory>::Words w_, row_;
+  typename ZeroMeanKernel<Scalar, Memory>::Sizes size_;
+  Largest                                        largest_;
   typename ZeroMeanKernel<Scalar, Memory>::Ints  piece_, line_of_, piece_of_;
   std::int64_t                                   lines_ = 0, rows_ = 0, matrices_ = 0, pieces_ = 0;
   int                                            lower_ = 0, upper_ = 0;

@@ -43,9 +43,9 @@ public:
         return;
       }
     }
-    if (!factor_reduction() && !factor_partition()) {
-      if (one_per_line()) factor_per_line();
-      else factor_few();
+    if (!factor_partition()) {
+      if (bands_.repeats > 1) bands_ = all_rows(exec_, bands_);
+      if (!factor_reduction()) one_per_line() ? factor_per_line() : factor_few();
     }
     if (algorithm_) this->report.bytes = algorithm_->bytes + class_of_line_.size() * sizeof(int) + zero_mean_.bytes();
     this->report.singular_lines = zero_mean_.singular_lines();
@@ -78,8 +78,9 @@ public:
     return algorithm_ && zero_mean_.empty() && algorithm_->solve_with(exec, taken, b, in, x, out);
   }
 
-  bool joins() const override { return algorithm_ && algorithm_->joins(); }
-  bool idle() const override { return !algorithm_ || (!this->report.ok() && matrices_ == 1); }
+  double inconsistency(const Exec &exec) const override { return zero_mean_.inconsistency(exec); }
+  bool   joins() const override { return algorithm_ && algorithm_->joins(); }
+  bool   idle() const override { return !algorithm_ || (!this->report.ok() && matrices_ == 1); }
 
 private:
   /// Of pivots that count as zero, in Scalar's precision; the unit of roundoff of entries.
@@ -228,7 +229,7 @@ private:
     const std::string reason = !automatic() || options_.rows_per_piece > 0 ? "asked for" : no_tile ? failure_ : few_long_lines(lines_, bands_) ? "few long lines" : measured;
     const Input       given  = bands_;
     const auto        take   = [&](const Input &bands) { bands_ = bands, matrices_ = bands.matrices(), class_of_line_ = bands.lhs == Lhs::classes ? bands.class_of_line : typename Input::classes_type(); };
-    if (given.lhs == Lhs::classes) take(matrix_per_line(exec_, given)); // equal pieces share their factors again
+    if (given.lhs == Lhs::classes) take(all_rows(exec_, given, true)); // equal pieces share their factors again
     FactorReport found;
     const Make   make = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {
       Partition<Scalar, Exec> plan(exec_, lines_, bands_, cut, options_.rows_per_piece > 0 || pieces_are_many(lines_), why);
@@ -297,10 +298,7 @@ private:
       if (!attempt(tile_products, most_unsound, "asked for") && !algorithm_) throw none("tile_products");
       return;
     }
-    if (asked_for("thomas") && !ring_too_short) {
-      attempt(thomas, most_unsound, "asked for");
-      return;
-    }
+    if (asked_for("thomas") && !ring_too_short) return void(attempt(thomas, most_unsound, "asked for"));
     // what the inverse of a reduced system loses, whole lines keep
     const auto orthogonal = [&](const std::string &reason) {
       if (!attempt(pivoted_one_pass, sound, reason) && (!algorithm_ || this->report.status == FactorStatus::unsound)) attempt(pivoted, most_unsound, reason + "; " + failure_);

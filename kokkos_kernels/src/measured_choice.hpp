@@ -88,7 +88,7 @@ bool seems_constant(const Bands<Scalar, Memory> &bands)
 {
   const auto at = [&](std::int64_t i, std::size_t d) {
     Scalar value;
-    Kokkos::deep_copy(value, Kokkos::subview(bands.values, 0, static_cast<std::size_t>(i), d));
+    Kokkos::deep_copy(value, Kokkos::subview(bands.values, 0, static_cast<std::size_t>(bands.stored(i)), d));
     return value;
   };
   const std::int64_t n = bands.rows();

@@ -91,7 +91,7 @@ ribbon::Bands<Scalar, Memory> to_device(const ribbon::Bands<Scalar, Kokkos::Host
 {
   ribbon::Bands<Scalar, Memory> bands;
   bands.periodic = host.periodic;
-  bands.lower = host.lower, bands.upper = host.upper, bands.block = host.block;
+  bands.lower = host.lower, bands.upper = host.upper, bands.block = host.block, bands.repeats = host.repeats;
   bands.lhs           = host.lhs;
   bands.values        = Kokkos::create_mirror_view_and_copy(Memory(), host.values);
   bands.class_of_line = Kokkos::create_mirror_view_and_copy(Memory(), host.class_of_line);

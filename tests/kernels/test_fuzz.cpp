@@ -68,12 +68,26 @@ void check(std::uint64_t seed)
   assign(d.g, bands, lhs, lines);
   if (lhs == ribbon::Lhs::classes && d.coin()) // neighbours mostly share one
     for (std::int64_t l = 0; l < lines; ++l) bands.class_of_line(static_cast<std::size_t>(l)) = static_cast<int>(l / 33 % static_cast<std::int64_t>(bands.values.extent(0)));
+  const std::int64_t ends  = d.below(3);
+  const bool         equal = d.below(6) == 0 && n > 2 * ends + 1; // rows between the ends agree, and are given once
+  auto               given = bands;
+  if (equal) {
+    given.repeats = n - 2 * ends;
+    given.values  = decltype(given.values)("test::given", bands.values.extent(0), static_cast<std::size_t>(2 * ends + 1), bands.values.extent(2));
+    for (std::size_t c = 0; c < bands.values.extent(0); ++c)
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::size_t e = 0; e < bands.values.extent(2); ++e) {
+          Scalar &all = bands.values(c, static_cast<std::size_t>(i), e), &once = given.values(c, static_cast<std::size_t>(given.stored(i)), e);
+          (i <= ends || i >= n - ends ? once = all : all = once);
+        }
+  }
   SCOPED_TRACE("seed " + std::to_string(seed) + ": " + kind + ", n " + std::to_string(n) + ", lines " + std::to_string(lines) + ", kl " + std::to_string(kl) + ", ku " + std::to_string(ku) + ", block " +
-               std::to_string(block) + (periodic ? ", ring" : "") + (contiguous ? ", contiguous, " : ", interleaved, ") + ribbon::to_string(lhs) + ", " + algorithm + (is_float ? ", float" : ""));
+               std::to_string(block) + (periodic ? ", ring" : "") + (contiguous ? ", contiguous, " : ", interleaved, ") + ribbon::to_string(lhs) + (equal ? ", equal rows, " : ", ") + algorithm +
+               (is_float ? ", float" : ""));
   const auto                       set = (contiguous ? ribbon::LineSet::contiguous(n, lines, n + d.below(3)) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
   ribbon::LineSolver<Scalar, Exec> solver;
   try {
-    solver = ribbon::LineSolver<Scalar, Exec>(Exec(), set, to_device(bands), {algorithm});
+    solver = ribbon::LineSolver<Scalar, Exec>(Exec(), set, to_device(given), {algorithm});
   } catch (const std::invalid_argument &e) {
     if (algorithm.find("reduction") != std::string::npos || algorithm == "cr_pcr")
       if (std::string(e.what()).find("do not fit the scratch of a team") != std::string::npos) return;

@@ -42,19 +42,22 @@
 
 namespace ribbon {
 
-/// Classes as one matrix per line.
+/// Bands with every row in its place (Bands::repeats == 1) and, where that is asked for, classes as one matrix per line.
 template <class Scalar, class Exec>
-Bands<Scalar, typename Exec::memory_space> matrix_per_line(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands)
+Bands<Scalar, typename Exec::memory_space> all_rows(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool per_line = false)
 {
-  using Memory     = typename Exec::memory_space;
-  using Cut        = typename PartitionKernels<Scalar, Memory>::CutKernel;
-  auto         all = bands;
+  using Memory      = typename Exec::memory_space;
+  using Cut         = typename PartitionKernels<Scalar, Memory>::CutKernel;
+  auto         from = bands, all = bands;
   PartitionCut whole;
-  whole.rows = whole.piece = bands.rows(), whole.lines = static_cast<std::int64_t>(bands.class_of_line.extent(0)), whole.pieces = 1, whole.K = 0;
-  all.lhs = Lhs::per_line, all.class_of_line = {};
-  all.values = allocate<decltype(all.values)>(exec, "ribbon::bands", bands.class_of_line.extent(0), bands.values.extent(1), bands.values.extent(2));
-  Kokkos::parallel_for("ribbon::partition::cut", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, whole.lines * whole.rows),
-                       Cut{{BandEntries<Scalar, Memory>(bands), false}, whole, all.values, whole.rows, false, false, bands.class_of_line});
+  from.lhs = Lhs::per_line; // A and B of shifted matrices by themselves
+  if (per_line) all.lhs = Lhs::per_line, all.class_of_line = {};
+  whole.rows = whole.piece = bands.rows(), whole.lines = static_cast<std::int64_t>(per_line ? bands.class_of_line.extent(0) : bands.values.extent(0)), whole.pieces = 1, whole.K = 0;
+  all.repeats = 1;
+  all.values  = allocate<decltype(all.values)>(exec, "ribbon::bands", static_cast<std::size_t>(whole.lines), static_cast<std::size_t>(whole.rows), bands.values.extent(2));
+  Cut kernel{{BandEntries<Scalar, Memory>(from), false}, whole, all.values, whole.rows, false, false};
+  if (per_line) kernel.class_of_line = bands.class_of_line;
+  Kokkos::parallel_for("ribbon::partition::cut", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, whole.lines * whole.rows), kernel);
   return all;
 }
 
@@ -84,13 +87,14 @@ public:
     parts_.A              = {BandEntries<Scalar, Memory>(copy(exec, bands)), shared}; // every solve reads the rows of the separators
     for (int k = 0; k < (cut.tail > 0 ? 2 : 1); ++k) {
       const bool         tails = k == 1;
-      const std::int64_t rows = cut.interior(tails ? cut.pieces : 0), count = cut.lines * (tails ? 1 : cut.pieces), matrices = shared ? count / cut.lines : count;
+      const EqualPieces  equal(cut, bands, shared && !tails);
+      const std::int64_t rows = cut.interior(tails ? cut.pieces : 0), count = cut.lines * (tails ? 1 : cut.pieces), matrices = (shared ? count / cut.lines : count) - (equal.count - 1);
       Input              part = bands;
-      part.periodic = false, part.lhs = Lhs::per_line;
+      part.periodic = false, part.lhs = Lhs::per_line, part.repeats = 1;
       part.values = allocate<typename Input::values_type>(exec, "ribbon::partition::bands", static_cast<std::size_t>(matrices), static_cast<std::size_t>(rows), bands.values.extent(2));
-      Kokkos::parallel_for("ribbon::partition::cut", policy(exec, matrices * rows), CutKernel{parts_.A, cut, part.values, rows, tails, shared, {}});
+      Kokkos::parallel_for("ribbon::partition::cut", policy(exec, matrices * rows), CutKernel{parts_.A, cut, part.values, rows, tails, shared, {}, equal});
       share<Scalar>(exec, part, 64);
-      if (shared && cut.lines > 1) spread(exec, part, count);
+      if (shared && (cut.lines > 1 || equal.count > 1)) spread(exec, part, count, equal);
       PartitionBatch like = PartitionBatch::all(cut); // layout and numbers; where pieces lie is told when they are solved
       if (cut.run > 0 && !tails) like.lines = cut.run, like.pieces *= cut.lines / cut.run;
       factor(exec, k, like.of(cut, lines, k), part);
@@ -335,7 +339,7 @@ private:
   }
 
   /// Matrices that are numbered by piece, for the pieces of all lines.
-  void spread(const Exec &exec, Input &part, std::int64_t count) const
+  void spread(const Exec &exec, Input &part, std::int64_t count, const EqualPieces &equal) const
   {
     if (part.lhs == Lhs::shared) return;
     const auto          from     = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), part.class_of_line);
@@ -343,7 +347,7 @@ private:
     const PartitionCut &cut      = parts_.cut;
     std::vector<int>    classes(static_cast<std::size_t>(count));
     for (std::int64_t s = 0; s < count; ++s) {
-      const std::int64_t q                 = matrices == 1 ? 0 : cut.piece_of(s);
+      const std::int64_t q                 = matrices == 1 ? 0 : equal.matrix(cut.piece_of(s));
       classes[static_cast<std::size_t>(s)] = from.extent(0) ? from(static_cast<std::size_t>(q)) : static_cast<int>(q);
     }
     part.class_of_line = upload(exec, "ribbon::partition::classes", classes), part.lhs = Lhs::classes;

@@ -79,6 +79,26 @@ PartitionCut partition_cut(const LineSet &of, const Bands<Scalar, Memory> &bands
   return c;
 }
 
+/// Pieces that have one matrix because they are rows of one stencil (Bands::repeats): `count` of them from piece `first` on.
+struct EqualPieces {
+  std::int64_t first = 0, count = 1;
+
+  EqualPieces() = default;
+  /// @param look  false: every piece has a matrix of its own
+  template <class Scalar, class Memory>
+  EqualPieces(const PartitionCut &cut, const Bands<Scalar, Memory> &bands, bool look)
+  {
+    const auto         begin = static_cast<std::int64_t>(bands.values.extent(1)) / 2;
+    const std::int64_t left  = begin + bands.repeats - cut.interior(0);
+    if (!look || left < 0) return;
+    first = (begin + cut.piece - 1) / cut.piece;
+    count = std::max<std::int64_t>(1, std::min(cut.pieces, left / cut.piece + 1) - first);
+  }
+  /// The matrix of a piece, and the first piece that has it.
+  KOKKOS_INLINE_FUNCTION std::int64_t matrix(std::int64_t piece) const { return repeated_row(piece, first, count); }
+  KOKKOS_INLINE_FUNCTION std::int64_t piece(std::int64_t matrix) const { return matrix <= first ? matrix : matrix + count - 1; }
+};
+
 /// Pieces (part 0) or tails (part 1) of some lines of a batch, numbered one after another, that lie as the lines of a LineSet: what one launch solves.
 struct PartitionBatch {
   std::int64_t line = 0, lines = 0;   ///< of the batch

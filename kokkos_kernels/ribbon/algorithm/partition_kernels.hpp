@@ -10,18 +10,6 @@
 
 namespace ribbon {
 
-/// A number that others raise atomically meanwhile.
-KOKKOS_INLINE_FUNCTION double atomic_read(const double *from)
-{
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return *static_cast<const volatile double *>(from);
-#else
-  double value;
-  __atomic_load(from, &value, __ATOMIC_RELAXED);
-  return value;
-#endif
-}
-
 /// V and W of the pieces or the tails: word (row, column, matrix) at (row (2 S) + column) matrices + matrix; columns 0 .. S-1 are V.
 template <class Scalar, class Memory>
 struct PartitionSpikes {
@@ -56,12 +44,13 @@ struct PartitionKernels {
     std::int64_t                                 rows;
     bool                                         tails, one_line;    ///< one_line: shared bands, matrices are numbered by piece
     typename Bands<Scalar, Memory>::classes_type class_of_line = {}; ///< empty: bands of a line have its number
+    EqualPieces                                  equal         = {}; ///< with one_line: pieces that have one matrix
     KOKKOS_FUNCTION void                         operator()(const std::int64_t k) const
     {
       const std::int64_t c = k % static_cast<std::int64_t>(to.extent(0)), i = k / static_cast<std::int64_t>(to.extent(0));
       std::int64_t       l = c, q = cut.pieces;
       if (!tails) {
-        if (one_line) l = 0, q = c;
+        if (one_line) l = 0, q = equal.piece(c);
         else l = cut.line(c), q = cut.piece_of(c);
       }
       if (class_of_line.extent(0)) l = class_of_line(l);

@@ -13,7 +13,7 @@ namespace ribbon::reference {
 template <class Scalar>
 std::vector<Scalar> dense(const Bands<Scalar, Kokkos::HostSpace> &bands, std::int64_t c)
 {
-  const auto          n = static_cast<std::int64_t>(bands.values.extent(1)), B = static_cast<std::int64_t>(bands.block), kl = static_cast<std::int64_t>(bands.kl()), ku = static_cast<std::int64_t>(bands.ku());
+  const auto          n = bands.rows(), B = static_cast<std::int64_t>(bands.block), kl = static_cast<std::int64_t>(bands.kl()), ku = static_cast<std::int64_t>(bands.ku());
   std::vector<Scalar> A(static_cast<std::size_t>(n * B * n * B), Scalar(0));
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t d = -kl; d <= ku; ++d) {
@@ -22,7 +22,7 @@ std::vector<Scalar> dense(const Bands<Scalar, Kokkos::HostSpace> &bands, std::in
       if (j < 0 || j >= n) continue;
       for (std::int64_t a = 0; a < B; ++a)
         for (std::int64_t b = 0; b < B; ++b)
-          A[static_cast<std::size_t>((i * B + a) * n * B + j * B + b)] += bands.values(static_cast<std::size_t>(c), static_cast<std::size_t>(i), static_cast<std::size_t>(((d + kl) * B + a) * B + b));
+          A[static_cast<std::size_t>((i * B + a) * n * B + j * B + b)] += bands.values(static_cast<std::size_t>(c), static_cast<std::size_t>(bands.stored(i)), static_cast<std::size_t>(((d + kl) * B + a) * B + b));
     }
   return A;
 }
