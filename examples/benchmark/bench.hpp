@@ -39,6 +39,7 @@ struct Case {
 
   double          unknowns() const { return static_cast<double>(rows) * block * static_cast<double>(lines); }
   ribbon::LineSet layout() const { return (interleaved ? ribbon::LineSet::interleaved(rows, lines) : ribbon::LineSet::contiguous(rows, lines)).with_components(block); }
+  bool            stencil() const { return !general && !per_line && !shifted && !classes; } ///< one for all rows of all lines
   bool            has_peers() const { return block == 1 && half_bandwidth <= 2 && !per_line && !shifted && !classes; }
 
   /// Row i of the matrix, (2 K + 1) B^2 numbers; what falls outside a matrix that is not periodic is not used.

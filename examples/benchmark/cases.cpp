@@ -37,6 +37,13 @@ ribbon::Bands<Scalar, Memory> bands_of(const Case &c)
 {
   ribbon::Bands<Scalar, Memory> bands;
   const auto                    width = static_cast<std::size_t>((2 * c.half_bandwidth + 1) * c.block * c.block), rows = static_cast<std::size_t>(c.rows);
+  if (c.stencil()) {
+    std::vector<Scalar> row;
+    for (double v : c.row(0)) row.push_back(of_parts<Scalar>(v, 0.1 * v));
+    bands          = ribbon::toeplitz_bands<Scalar>(Exec(), c.rows, row, {}, {}, c.block);
+    bands.periodic = c.periodic;
+    return bands;
+  }
   bands.periodic = c.periodic, bands.block = c.block;
   auto       values = decltype(bands.values)("bench::bands", 1, rows, width);
   const auto host   = Kokkos::create_mirror_view(values);

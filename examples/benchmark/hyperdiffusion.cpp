@@ -10,19 +10,19 @@
 
 namespace bench {
 
-/// f = (I - sigma D) c, D the fourth difference, on a ring. A device has a thread for `together` rows of a line, a host goes along a row of all lines.
+/// f = (I - sigma D) c on a ring, D of at most five points and symmetric. A device has a thread for `together` rows of a line, a host goes along a row of all lines.
 struct ExplicitHalf {
   static constexpr bool device   = ribbon::is_device_space<Exec>;
   static constexpr int  together = device ? 16 : 1;
   const double         *c;
   double               *f;
   std::int64_t          points, lines;
-  double                sigma;
+  double                own, beside, behind; ///< entries of I - sigma D: of a row itself, of its neighbours, and of theirs
 
   std::int64_t items() const { return (points + together - 1) / together * (device ? lines : 1); }
 
   KOKKOS_FUNCTION const double *row(std::int64_t i) const { return c + (i < 0 ? i + points : i < points ? i : i - points) * lines; }
-  KOKKOS_FUNCTION double        value(double a, double b, double m, double d, double e) const { return (1 - 6 * sigma) * m + 4 * sigma * (b + d) - sigma * (a + e); }
+  KOKKOS_FUNCTION double        value(double a, double b, double m, double d, double e) const { return own * m + beside * (b + d) + behind * (a + e); }
 
   KOKKOS_FUNCTION void operator()(std::int64_t item) const
   {
@@ -69,17 +69,28 @@ double decay_error(const Vector &c, std::int64_t lines, const Vector &wave, doub
   return worst;
 }
 
-/// I + sigma D, once or for every line.
-ribbon::Bands<double, Memory> implicit_half(std::int64_t points, std::int64_t lines, double sigma, bool per_line)
+/// A row of the second or the fourth difference.
+std::vector<double> difference_row(bool diffusion)
 {
-  ribbon::Bands<double, Memory> bands;
-  bands.periodic = true, bands.lhs = per_line ? ribbon::Lhs::per_line : ribbon::Lhs::shared;
-  bands.values      = decltype(bands.values)(Kokkos::view_alloc(std::string("bench::bands"), Kokkos::WithoutInitializing), static_cast<std::size_t>(per_line ? lines : 1), static_cast<std::size_t>(points), 5);
+  return diffusion ? std::vector<double>{-1, 2, -1} : std::vector<double>{1, -4, 6, -4, 1};
+}
+
+/// I + sigma D, once or for every line.
+ribbon::Bands<double, Memory> implicit_half(std::int64_t points, std::int64_t lines, double sigma, const std::vector<double> &D, bool per_line)
+{
+  auto row = D;
+  for (double &entry : row) entry *= sigma;
+  row[row.size() / 2] += 1;
+  auto bands     = ribbon::toeplitz_bands<double>(Exec(), points, row);
+  bands.periodic = true;
+  if (!per_line) return bands;
+  const auto one = bands.values;
+  bands.lhs = ribbon::Lhs::per_line, bands.repeats = 1;
+  bands.values      = decltype(bands.values)(Kokkos::view_alloc(std::string("bench::bands"), Kokkos::WithoutInitializing), static_cast<std::size_t>(lines), static_cast<std::size_t>(points), row.size());
   const auto values = bands.values;
   Kokkos::parallel_for(
-    "bench::bands", Range(0, static_cast<std::int64_t>(values.extent(0) * values.extent(1))), KOKKOS_LAMBDA(const std::int64_t k) {
-      const std::int64_t matrices = static_cast<std::int64_t>(values.extent(0)), l = k % matrices, i = k / matrices;
-      values(l, i, 0) = values(l, i, 4) = sigma, values(l, i, 1) = values(l, i, 3) = -4 * sigma, values(l, i, 2) = 1 + 6 * sigma;
+    "bench::bands", Range(0, lines * points), KOKKOS_LAMBDA(const std::int64_t k) {
+      for (std::size_t d = 0; d < values.extent(2); ++d) values(k % lines, k / lines, d) = one(0, 0, d);
     });
   return bands;
 }
@@ -94,14 +105,18 @@ constexpr Scheme schemes[] = {{"one matrix", "auto", false}, {"one matrix, a thr
 
 nlohmann::json hyperdiffusion(const HyperdiffusionSettings &s)
 {
-  const Exec     exec;
-  nlohmann::json table = nlohmann::json::array();
-  std::printf("%6s %9s %10s | %-56s %10s %12s %7s %9s %10s\n", "points", "lines", "sigma", "a step of hyperdiffusion", "ms", "unknowns/s", "% copy", "decay", "MB held");
+  const Exec          exec;
+  nlohmann::json      table     = nlohmann::json::array();
+  const char *const   what      = s.diffusion ? "diffusion" : "hyperdiffusion";
+  const int           power     = s.diffusion ? 1 : 2;
+  const double        time_step = s.time_step > 0 ? s.time_step : s.diffusion ? 1e-5 : 1e-8;
+  std::vector<double> D         = difference_row(s.diffusion);
+  std::printf("%6s %9s %10s | %-56s %10s %12s %7s %9s %10s\n", "points", "lines", "sigma", (std::string("a step of ") + what).c_str(), "ms", "unknowns/s", "% copy", "decay", "MB held");
   for (int n : s.points) {
-    if (n < 5) throw std::invalid_argument("--rows " + std::to_string(n) + ": a line of hyperdiffusion has at least 5 points");
+    if (n < 5) throw std::invalid_argument("--rows " + std::to_string(n) + ": a line of " + what + " has at least 5 points");
     const std::int64_t lines = s.lines ? s.lines : lines_of(s.unknowns, n);
     const auto         size  = static_cast<std::size_t>(n) * static_cast<std::size_t>(lines);
-    const double       sigma = s.time_step / 2 * std::pow(n, 4), root = 2 - 2 * std::cos(2 * pi * mode / n), decay = sigma * root * root;
+    const double       sigma = time_step / 2 * std::pow(n, 2 * power), root = 2 - 2 * std::cos(2 * pi * mode / n), decay = sigma * std::pow(root, power);
     const double       factor = std::pow((1 - decay) / (1 + decay), s.steps);
     // what rounding the matrix alone may do: entries of up to 16 sigma beside an eigenvalue of about 1
     const double bound = 50 * s.steps * (1 + 16 * sigma) * 2.2e-16;
@@ -110,7 +125,8 @@ nlohmann::json hyperdiffusion(const HyperdiffusionSettings &s)
     const auto   host = Kokkos::create_mirror_view(wave);
     for (int i = 0; i < n; ++i) host(static_cast<std::size_t>(i)) = std::cos(2 * pi * mode * i / n);
     Kokkos::deep_copy(wave, host);
-    const ExplicitHalf half{c.data(), f.data(), n, lines, sigma};
+    const std::size_t  centre = D.size() / 2;
+    const ExplicitHalf half{c.data(), f.data(), n, lines, 1 - sigma * D[centre], -sigma * D[centre + 1], power == 2 ? -sigma * D[centre + 2] : 0};
     const auto         right_hand_side = [&] { Kokkos::parallel_for("bench::right_hand_side", Range(exec, 0, half.items()), half); };
     const auto         row             = [&](const std::string &name, double ms, double copies, double error, std::size_t bytes) {
       const double rate = static_cast<double>(size) / ms * 1e3;
@@ -135,7 +151,7 @@ nlohmann::json hyperdiffusion(const HyperdiffusionSettings &s)
           s.repeat, 4, [] {}, right_hand_side),
         copy, 0, 0);
     for (const Scheme &scheme : schemes) {
-      const ribbon::LineSolver<double, Exec> solver(exec, ribbon::LineSet::interleaved(n, lines), implicit_half(n, lines, sigma, scheme.per_line), {scheme.algorithm});
+      const ribbon::LineSolver<double, Exec> solver(exec, ribbon::LineSet::interleaved(n, lines), implicit_half(n, lines, sigma, D, scheme.per_line), {scheme.algorithm});
       const std::string                      name = std::string(scheme.name) + " (" + solver.report().algorithm + ")";
       if (!solver.report().ok()) throw std::runtime_error(name + " refuses " + std::to_string(n) + " points: " + solver.report().reason);
       const double ms = median_ms(

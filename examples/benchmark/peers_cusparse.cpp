@@ -69,11 +69,12 @@ std::vector<Timing> cusparse(const Case &c, const Vector &b, const Vector &x, co
     t.bytes        = bytes + work.size() * work[0].size() * sizeof(double);
     result.push_back(t);
   };
-  std::size_t bytes = 0;
-  if (c.interleaved && c.half_bandwidth == 1) {
-    check(cusparseDgtsvInterleavedBatch_bufferSizeExt(handle, 0, n, d(0), d(1), d(2), x.data(), m, &bytes), "gtsvInterleavedBatch");
+  std::size_t       bytes   = 0;
+  const char *const kinds[] = {"cuThomas", "LU", "QR"}; // the second exchanges rows, the third is orthogonal
+  for (int algo = 0; c.interleaved && c.half_bandwidth == 1 && algo < 3; ++algo) {
+    check(cusparseDgtsvInterleavedBatch_bufferSizeExt(handle, algo, n, d(0), d(1), d(2), x.data(), m, &bytes), "gtsvInterleavedBatch");
     time(
-      "cuSPARSE gtsvInterleavedBatch", [&](void *w) { check(cusparseDgtsvInterleavedBatch(handle, 0, n, d(0), d(1), d(2), x.data(), m, w), "gtsvInterleavedBatch"); }, bytes);
+      std::string("cuSPARSE gtsvInterleavedBatch ") + kinds[algo], [&](void *w) { check(cusparseDgtsvInterleavedBatch(handle, algo, n, d(0), d(1), d(2), x.data(), m, w), "gtsvInterleavedBatch"); }, bytes);
   }
   if (!c.interleaved && c.half_bandwidth == 1) {
     check(cusparseDgtsv2StridedBatch_bufferSizeExt(handle, n, d(0), d(1), d(2), x.data(), m, n, &bytes), "gtsv2StridedBatch");

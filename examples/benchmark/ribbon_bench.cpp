@@ -167,7 +167,8 @@ int main(int argc, char **argv)
   const auto *march = app.add_flag("--hyperdiffusion", "whole time steps of periodic hyperdiffusion, the benchmark of cuPentBatch (with --rows, --lines or --unknowns, --repeat, --steps, --time-step, --json alone)")
                         ->excludes("--system", "--layout", "--matrix", "--algorithm", "--sigma", "--periodic", "--rows-per-thread", "--lines-per-team", "--rows-per-piece", "--switch-rows", "--in-place",
                                    "--factor-and-solve", "--float", "--complex", "--no-peers", "--make-table");
-  app.add_option("--time-step", step.time_step, "hyperdiffusion: length of a step; lines have length 1, sigma is half of it times rows^4")->check(CLI::PositiveNumber)->needs("--hyperdiffusion");
+  app.add_flag("--diffusion", step.diffusion, "with --hyperdiffusion: diffusion instead, the benchmark of cuThomasConstantBatch")->needs("--hyperdiffusion");
+  app.add_option("--time-step", step.time_step, "hyperdiffusion: length of a step; lines have length 1, sigma is half of it times rows^4 (diffusion: rows^2)")->check(CLI::PositiveNumber)->needs("--hyperdiffusion");
   app.add_option("--steps", step.steps, "hyperdiffusion: time steps of a sample")->check(CLI::PositiveNumber)->needs("--hyperdiffusion");
   CLI11_PARSE(app, argc, argv);
   Kokkos::initialize(argc, argv);
