@@ -14,7 +14,8 @@ ranks a redundant one. Prints relative errors, their rates and times. Options:\n
   -repeat n                            times are the shortest of n runs; all but the first keep what depends on the pattern alone\n\
   -lapack                              one rank: LAPACK's band LU (gbtrf, gbtrs) instead of the KSP; filling the band is not timed\n\
   -cpu_time                            times of the processor instead of the clock, for machines with other work\n\
-  -csv file                            also writes the rows there\n\n";
+  -csv file                            also writes the rows there\n\
+  -field file                          writes degree, elements, x, u(x) and the exact u(x) of the first right-hand side at the points of quadrature\n\n";
 
 #include "run.hpp"
 
@@ -28,7 +29,7 @@ static const char *const Equations[]   = {"thesis", "constant", "helmholtz", "Eq
 struct Options {
   PetscInt  degree[16] = {3}, degrees = 16, elements[32] = {100, 200, 400}, sizes = 32, continuity = PETSC_DECIDE;
   PetscBool csv                      = PETSC_FALSE;
-  char      file[PETSC_MAX_PATH_LEN] = "";
+  char      file[PETSC_MAX_PATH_LEN] = "", field[PETSC_MAX_PATH_LEN] = "";
 };
 
 static PetscErrorCode ReadOptions(Options *options, Run *run)
@@ -61,6 +62,7 @@ static PetscErrorCode ReadOptions(Options *options, Run *run)
   PetscCall(PetscOptionsBool("-lapack", "LAPACK's band LU instead of the KSP", NULL, run->lapack, &run->lapack, NULL));
   PetscCall(PetscOptionsBool("-cpu_time", "Times of the processor instead of the clock", NULL, run->cpu_time, &run->cpu_time, NULL));
   PetscCall(PetscOptionsString("-csv", "File for the rows", NULL, options->file, options->file, sizeof(options->file), &options->csv));
+  PetscCall(PetscOptionsString("-field", "File for the solutions at the points of quadrature", NULL, options->field, options->field, sizeof(options->field), &run->write_field));
   PetscOptionsEnd();
   if (!has_degree) options->degrees = 1;
   if (!has_elements) options->sizes = 3;
@@ -114,6 +116,10 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(ReadOptions(&options, &run));
   if (options.csv) PetscCall(PetscFOpen(PETSC_COMM_WORLD, options.file, "w", &file));
+  if (run.write_field) {
+    PetscCall(PetscFOpen(PETSC_COMM_WORLD, options.field, "w", &run.field));
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, run.field, "degree,elements,x,u,exact\n"));
+  }
   if (file) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "degree,elements,unknowns,rhs,assembly,setup,solve,backward,l2,h1,memory\n"));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%6s %9s %9s %11s %11s %11s %9s %9s %10s %6s %10s %6s\n", "degree", "elements", "unknowns", "assembly s", "set-up s", "solve s", "memory MB", "backward", "L2 error", "rate",
                         "H1 error", "rate"));
@@ -138,6 +144,7 @@ int main(int argc, char **argv)
     }
   }
   if (file) PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
+  if (run.write_field) PetscCall(PetscFClose(PETSC_COMM_WORLD, run.field));
   PetscCall(PetscFinalize());
   return 0;
 }

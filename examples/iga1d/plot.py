@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Draws what iga1d -csv and experiments write.
 plot.py convergence PICTURE.png ROWS.csv              errors against the number of elements
+plot.py solutions PICTURE.png FIELD.csv               solutions at the points of quadrature, of iga1d -field
 plot.py scaling PICTURE.png EXPERIMENTS.json [LABEL=CHAINS.json...]   times of solvers against the number of elements, and of ribbon-bench-chain --json beside them
 plot.py levels PICTURE.png LEVELS.json                what each level of the tree costs, of factorizations
 """
@@ -36,6 +37,28 @@ def convergence(picture, name):
             axis.loglog(n, [error[last] * (n[last] / m) ** (p + extra) for m in n], ":", lw=1, color=line.get_color())
         axis.set(xlabel="elements", ylabel=f"relative error in {norm.upper()}", ylim=(1e-13, 30), title=f"dotted: rate p{' + 1' if extra else ''}")
         axis.legend()
+    figure.savefig(picture, dpi=120)
+
+
+def solutions(picture, name):
+    rows = read(name)
+    exact = sorted({(row["x"], row["exact"]) for row in rows})
+    shown = degrees(rows)
+    across = min(3, len(shown) + 1)
+    down = -(-(len(shown) + 1) // across)
+    figure, axes = plt.subplots(down, across, figsize=(4 * across, 2.8 * down), constrained_layout=True, squeeze=False, sharex=True, sharey=True)
+    for axis, p in zip(axes.flat, shown):
+        for n in sorted({row["elements"] for row in rows}):
+            points = [(row["x"], row["u"]) for row in rows if (row["degree"], row["elements"]) == (p, n)]
+            axis.plot(*zip(*points), ".", ms=3, label=f"{n:.0f} elements")
+        axis.set(title=f"p = {p}")
+    axes.flat[len(shown)].plot(*zip(*exact), lw=1, color="black")
+    axes.flat[len(shown)].set(title="exact")
+    for axis in axes.flat[len(shown) + 1 :]:
+        axis.axis("off")
+    most = 1.6 * max(abs(u) for _, u in exact)
+    axes[0][0].set(ylim=(-most, most))
+    axes[0][0].legend(fontsize="small")
     figure.savefig(picture, dpi=120)
 
 
@@ -80,7 +103,7 @@ def levels(picture, name):
 
 
 if __name__ == "__main__":
-    kinds = {f.__name__: f for f in (convergence, scaling, levels)}
+    kinds = {f.__name__: f for f in (convergence, solutions, scaling, levels)}
     if len(sys.argv) < 4 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     kinds[sys.argv[1]](*sys.argv[2:])

@@ -213,30 +213,44 @@ static PetscErrorCode Solve(const Run &run, const Part &part, const Objects &o, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Relative errors of the spline with coefficients x, with one more point of quadrature than the matrix has.
-static PetscErrorCode Errors(const Run &run, const Part &part, Vec x, PetscReal phase, Result *result)
+// Coefficients of the functions that live on the elements of this rank, zero for what is no unknown.
+static PetscErrorCode Coefficients(const Run &run, const Part &part, Vec x, std::vector<PetscScalar> *coefficients)
 {
   const iga::SplineSpace<PetscReal> &space = run.d.space;
   const Index                        first = space.first_function(part.begin), wanted = part.end > part.begin ? space.first_function(part.end - 1) + space.degree + 1 - first : 0;
   std::vector<PetscInt>              from, to;
-  std::vector<PetscScalar>           coefficients(static_cast<std::size_t>(wanted)); // zero for what is no unknown
-  iga::Quadrature<PetscReal>         gauss;
   Vec                                mine;
   IS                                 unknowns, places;
   VecScatter                         scatter;
 
   PetscFunctionBeginUser;
+  coefficients->assign(static_cast<std::size_t>(wanted), 0);
   for (Index k = 0; k < wanted; k++) {
     if (run.unknown(first + k) < 0) continue;
     from.push_back(run.unknown(first + k));
     to.push_back(static_cast<PetscInt>(k));
   }
-  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, static_cast<PetscInt>(wanted), coefficients.data(), &mine));
+  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, static_cast<PetscInt>(wanted), coefficients->data(), &mine));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(from.size()), from.data(), PETSC_USE_POINTER, &unknowns));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, static_cast<PetscInt>(to.size()), to.data(), PETSC_USE_POINTER, &places));
   PetscCall(VecScatterCreate(x, unknowns, mine, places, &scatter));
   PetscCall(VecScatterBegin(scatter, x, mine, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(scatter, x, mine, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(ISDestroy(&unknowns));
+  PetscCall(ISDestroy(&places));
+  PetscCall(VecDestroy(&mine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Relative errors of the spline with coefficients x, with one more point of quadrature than the matrix has.
+static PetscErrorCode Errors(const Run &run, const Part &part, Vec x, PetscReal phase, Result *result)
+{
+  std::vector<PetscScalar>   coefficients;
+  iga::Quadrature<PetscReal> gauss;
+
+  PetscFunctionBeginUser;
+  PetscCall(Coefficients(run, part, x, &coefficients));
   gauss.points = run.d.gauss.points + 1;
   PetscCall(PetscDTGaussQuadrature(gauss.points, 0, 1, gauss.x, gauss.w));
   const auto s       = iga::squares(run.d, gauss, part.begin, part.end - part.begin, phase, coefficients.data());
@@ -244,10 +258,28 @@ static PetscErrorCode Errors(const Run &run, const Part &part, Vec x, PetscReal 
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
   result->l2 = PetscMax(result->l2, PetscSqrtReal(sums[0] / sums[2]));
   result->h1 = PetscMax(result->h1, PetscSqrtReal((sums[0] + sums[1]) / (sums[2] + sums[3])));
-  PetscCall(VecScatterDestroy(&scatter));
-  PetscCall(ISDestroy(&unknowns));
-  PetscCall(ISDestroy(&places));
-  PetscCall(VecDestroy(&mine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The spline with coefficients x and the exact solution at the points of quadrature of the matrix.
+static PetscErrorCode WriteField(const Run &run, const Part &part, Vec x, PetscReal phase)
+{
+  std::vector<PetscScalar> coefficients;
+
+  PetscFunctionBeginUser;
+  PetscCall(Coefficients(run, part, x, &coefficients));
+  for (Index e = part.begin; e < part.end; e++) {
+    const iga::LocalKnots<PetscReal> t = run.d.space.local_knots(e);
+    const PetscScalar               *c = coefficients.data() + (run.d.space.first_function(e) - run.d.space.first_function(part.begin));
+    for (int q = 0; q < run.d.gauss.points; q++) {
+      const auto  point = run.d.curve.at(run.d.space.degree, t, t.left[0] + run.d.gauss.x[q] * (t.right[0] - t.left[0]));
+      PetscScalar value = 0;
+      for (int r = 0; r <= run.d.space.degree; r++) value += c[r] * point.basis.value[r];
+      PetscCall(PetscSynchronizedFPrintf(PETSC_COMM_WORLD, run.field, "%d,%" PetscInt_FMT ",%.16e,%.16e,%.16e\n", run.d.space.degree, static_cast<PetscInt>(run.d.space.elements), (double)point.length,
+                                         (double)PetscRealPart(value), (double)run.d.problem.exact(point.length, phase).value));
+    }
+  }
+  PetscCall(PetscSynchronizedFlush(PETSC_COMM_WORLD, run.field));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -295,6 +327,7 @@ PetscErrorCode Measure(const Run &run, Result *result)
       PetscCall(MatGetColumnVector(o.X, o.x, k));
     }
     PetscCall(Errors(run, part, o.x, Phase(run, k), result));
+    if (run.write_field && k == 0) PetscCall(WriteField(run, part, o.x, Phase(run, k)));
     PetscCall(BackwardError(o.A, norm, o.x, o.b, result));
   }
   PetscCall(Destroy(&o));

@@ -14,6 +14,8 @@ struct Run {
   PetscInt                       rhs    = 1; ///< right-hand sides, solved together
   PetscInt                       repeat = 1;
   PetscBool                      lapack = PETSC_FALSE, cpu_time = PETSC_FALSE; ///< LAPACK's band LU instead of a KSP; times of the processor instead of the clock
+  PetscBool                      write_field = PETSC_FALSE;                    ///< the first solution at the points of quadrature, into `field`
+  FILE                          *field       = NULL;                           ///< of rank 0
 
   /// Unknown of a function, numbers counted round in a periodic space. The first function of an open space is none: -1, which PETSc skips.
   PetscInt unknown(iga::Index function) const { return static_cast<PetscInt>(d.space.periodic ? function % d.space.size() : function - 1); }
