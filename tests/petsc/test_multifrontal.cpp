@@ -170,7 +170,9 @@ TEST_F(Multifrontal, TakesEveryTypeAndBothFactorizations)
         const RandomChain chain{n, block, block, false, 1, symmetric || std::string(factorization) == "cholesky" ? Values::symmetric : Values::dominant};
         Mat               A = chain.matrix(local, type, block), twin = chain.matrix(local);
         const Option      leaf("-chain_mat_multifrontal_leaf_size", leaf_size);
-        {
+        for (const char *pivot : {"qr", "none"}) {
+          SCOPED_TRACE(pivot);
+          const Option    pivots("-chain_mat_multifrontal_pivot", pivot);
           const ByOptions by(A, factorization);
           EXPECT_LE(by.error(twin), rounding);
           OK(MatScale(A, 2)); // converted anew
