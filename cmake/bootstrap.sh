@@ -4,6 +4,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${RIBBON_BUILD:-$root/build}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_pml=ob1 # Open MPI looks for networks in every process otherwise, which takes longer than most cases
+# Programs of Open MPI that run at a time share a folder, which the one that ends may remove while another that starts relies on it: it stays while something is in it.
+node=$(uname -n)
+mkdir -p "${TMPDIR:-/tmp}/ompi.${node%%.*}.$(id -u)/kept"
 
 packages=(cmake g++ gfortran make pkg-config libgtest-dev libgmock-dev liblapack-dev libcli11-dev nlohmann-json3-dev libopenmpi-dev openmpi-bin python3-matplotlib valgrind)
 [ -n "${PETSC_DIR:-}" ] || packages+=(libpetsc-real-dev python3-petsc4py python3-petsc4py-real)
