@@ -18,7 +18,7 @@ struct ChainSettings {
   std::vector<std::string> pivots{"qr"};
   std::int64_t             leaf_size = 0;
   int                      repeat    = 10;
-  bool                     peers = true, lapack = true, levels = false;
+  bool                     peers = true, lapack = true, levels = false, ring = false;
   std::string              json;
 };
 
@@ -44,7 +44,7 @@ void measure(const Band &A, const ribbon::ChainMatrix<double, std::int32_t> &mat
   const Exec exec;
   const auto n       = A.rows();
   const auto nothing = [] {};
-  Solver     solver(exec, {n, 1, A.p, A.p}, {s.leaf_size, 0});
+  Solver     solver(exec, {n, 1, A.p, A.p, A.ring}, {s.leaf_size, 0});
   const auto factor = median_ms(s.repeat, 1, nothing, [&] { solver.factor(exec, matrix); });
   const auto label  = std::string("ribbon ") + (name ? name : solver.report().algorithm);
   const auto held   = 1e-6 * static_cast<double>(solver.report().bytes);
@@ -142,7 +142,7 @@ nlohmann::json run(const ChainSettings &s)
   for (double rows : s.rows)
     for (int p : s.half_bandwidths) {
       const auto   n = static_cast<std::int64_t>(rows);
-      const Band   A(n, p);
+      const Band   A(n, p, s.ring);
       const auto   row_begin = ribbon::upload(exec, "bench::row_begin", A.row_begin), column = ribbon::upload(exec, "bench::column", A.column);
       const auto   value  = ribbon::upload(exec, "bench::value", A.value);
       const auto   copied = Vector("bench::copy", A.value.size());
@@ -153,7 +153,7 @@ nlohmann::json run(const ChainSettings &s)
         if (pivot == "qr") measure<ribbon::ChainSolver<double, Exec>>(A, matrix, copy, s, nullptr, report);
         else measure<ribbon::SchurSolver<double, Exec>>(A, matrix, copy, s, "Schur, no pivots", report);
       }
-      if (!s.peers || n > 100000000) continue;
+      if (!s.peers || s.ring || n > 100000000) continue;
       if (s.lapack)
         for (const auto &t : chain_lapack(A, s.columns, std::min(s.repeat, 3))) report.add(A, t, 0);
       for (const auto &t : chain_cuda(A, s.columns, s.repeat)) report.add(A, t, 0);
@@ -171,9 +171,10 @@ int main(int argc, char **argv)
   app.add_option("--half-bandwidth", s.half_bandwidths, "entries on either side of the diagonal")->delimiter(',')->check(CLI::Range(0, 32));
   app.add_option("--columns", s.columns, "right-hand sides")->delimiter(',')->check(CLI::PositiveNumber);
   app.add_option("--pivot", s.pivots, "qr, none")->delimiter(',')->check(CLI::IsMember({"qr", "none"}));
+  auto *ring = app.add_flag("--ring", s.ring, "a ring instead of a chain, without LAPACK and peers");
   app.add_option("--leaf-size", s.leaf_size, "rows of a leaf, 0 for the solver's choice")->check(CLI::NonNegativeNumber);
   app.add_option("--repeat", s.repeat, "samples; the median counts")->check(CLI::PositiveNumber);
-  app.add_flag("--levels", s.levels, "what each level of the tree costs instead, for trees of up to as many rows; rhs is the number of joins on the level");
+  app.add_flag("--levels", s.levels, "what each level of the tree costs instead, for trees of up to as many rows; rhs is the number of joins on the level")->excludes(ring);
   app.add_flag("!--no-lapack", s.lapack, "leave LAPACK out");
   app.add_flag("!--no-peers", s.peers, "leave the other libraries out, too");
   app.add_option("--json", s.json, "also write the table to this file");

@@ -5,21 +5,27 @@
 #include "bench.hpp"
 
 #include <random>
+#include <stdexcept>
 
 namespace bench {
 
-/// A matrix with p entries on either side of the diagonal, compressed rows on the host: random, the diagonal as large as a row.
+/// A matrix with p entries on either side of the diagonal, or around a ring of 2 p + 1 rows at least, compressed rows on the host: random, the diagonal as large as a row.
 struct Band {
   int                       p;
+  bool                      ring;
   std::vector<std::int32_t> row_begin{0}, column;
   std::vector<double>       value;
 
-  Band(std::int64_t n, int half_bandwidth) : p(half_bandwidth)
+  Band(std::int64_t n, int half_bandwidth, bool closed = false) : p(half_bandwidth), ring(closed)
   {
+    if (ring && n < 2 * p + 1) throw std::invalid_argument("a ring of " + std::to_string(n) + " rows with " + std::to_string(p) + " entries on either side");
     std::mt19937_64                        g(1);
     std::uniform_real_distribution<double> u(-1, 1);
     for (std::int64_t i = 0; i < n; ++i) {
-      for (std::int64_t j = std::max<std::int64_t>(0, i - p); j <= std::min(n - 1, i + p); ++j) column.push_back(static_cast<std::int32_t>(j)), value.push_back(i == j ? p + 1.0 + u(g) : u(g));
+      for (std::int64_t j = i - p; j <= i + p; ++j)
+        if (ring || (j >= 0 && j < n)) column.push_back(static_cast<std::int32_t>((j + n) % n));
+      std::sort(column.begin() + row_begin.back(), column.end());
+      for (auto e = static_cast<std::size_t>(row_begin.back()); e < column.size(); ++e) value.push_back(column[e] == i ? p + 1.0 + u(g) : u(g));
       row_begin.push_back(static_cast<std::int32_t>(column.size()));
     }
   }

@@ -243,6 +243,12 @@ static PetscErrorCode Coefficients(const Run &run, const Part &part, Vec x, std:
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The larger of two numbers, NaN where one is that: a solve that failed has no small error.
+static PetscReal Larger(PetscReal a, PetscReal b)
+{
+  return a >= b || PetscIsNanReal(a) ? a : b;
+}
+
 // Relative errors of the spline with coefficients x, with one more point of quadrature than the matrix has.
 static PetscErrorCode Errors(const Run &run, const Part &part, Vec x, PetscReal phase, Result *result)
 {
@@ -256,8 +262,8 @@ static PetscErrorCode Errors(const Run &run, const Part &part, Vec x, PetscReal 
   const auto s       = iga::squares(run.d, gauss, part.begin, part.end - part.begin, phase, coefficients.data());
   PetscReal  sums[4] = {s.error, s.slope_error, s.u, s.slope};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
-  result->l2 = PetscMax(result->l2, PetscSqrtReal(sums[0] / sums[2]));
-  result->h1 = PetscMax(result->h1, PetscSqrtReal((sums[0] + sums[1]) / (sums[2] + sums[3])));
+  result->l2 = Larger(result->l2, PetscSqrtReal(sums[0] / sums[2]));
+  result->h1 = Larger(result->h1, PetscSqrtReal((sums[0] + sums[1]) / (sums[2] + sums[3])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -294,7 +300,7 @@ static PetscErrorCode BackwardError(Mat A, PetscReal norm, Vec x, Vec b, Result 
   PetscCall(VecScale(b, -1));
   PetscCall(MatMultAdd(A, x, b, b));
   PetscCall(VecNorm(b, NORM_INFINITY, &nr));
-  result->backward = PetscMax(result->backward, nr / (norm * nx + nb));
+  result->backward = Larger(result->backward, nr / (norm * nx + nb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

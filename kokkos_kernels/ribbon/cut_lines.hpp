@@ -35,6 +35,7 @@ public:
   /// Couplings of the separators of a piece to the first K rows right of it, as the next piece wants them: word (a S + e) count + line, for one matrix (count 1) or all lines.
   static std::vector<Scalar> right_couplings(const Exec &exec, const CutPiece &piece, const Input &bands)
   {
+    check(bands);
     const auto         host = to_host(bands);
     const int          S = piece.S(), B = piece.B;
     const std::int64_t count = bands.lhs == Lhs::shared ? 1 : piece.lines;
@@ -59,6 +60,7 @@ public:
   /// @throws std::invalid_argument as LineSolver
   CutLines(const Exec &exec, const CutPiece &piece, const LineSet &lines, const Input &bands, const std::vector<Scalar> &us, bool dots, const LineSolverOptions &options, std::string &failure)
   {
+    check(bands);
     parts_.piece    = piece;
     parts_.A.values = bands.values, parts_.A.lines = piece.lines, parts_.A.kl = bands.kl(), parts_.A.ku = bands.ku(), parts_.A.B = bands.block;
     if (bands.lhs == Lhs::classes) parts_.A.class_of_line = bands.class_of_line;
@@ -147,6 +149,11 @@ public:
   const typename Kernels::Parts &parts() const { return parts_; }
 
 private:
+  static void check(const Input &bands)
+  {
+    if (bands.repeats > 1) throw std::invalid_argument("ribbon::CutLines: bands that do not hold every row");
+  }
+
   /// y to x.
   void solve_interior(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {

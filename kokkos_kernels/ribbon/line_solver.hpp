@@ -105,7 +105,8 @@ public:
   void factor_and_solve(const Exec &exec, const bands_type &bands, const Scalar *b, Scalar *x) const;
 
   /// Of lines solved for zero mean: the largest ||b - A x||_2 of a line, or of a piece that couples with no other, in the solves since this was last asked for, by this
-  /// solver, its copies and its independent() ones: how far right-hand sides were from the range of their matrices (rounding, where they are consistent). 0 where no line is singular. Waits.
+  /// solver, its copies and its independent() ones: how far right-hand sides were from the range of their matrices (rounding, where they are consistent; infinity, where they are not finite). 0 where no line is singular.
+  /// Waits for exec; solves on other instances are to be complete.
   double inconsistency(const Exec &exec) const { return implementation_->inconsistency(exec); }
 
   struct Implementation {

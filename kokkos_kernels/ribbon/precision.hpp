@@ -34,8 +34,9 @@ Bands<To, typename Exec::memory_space> round_bands(const Exec &exec, const Bands
   const auto        entries = static_cast<std::int64_t>(bands.values.size());
   Kokkos::parallel_reduce("ribbon::round_bands", indices(exec, entries), LargestEntryKernel<From>{bands.values.data(), std::numeric_limits<From>::infinity()}, Kokkos::Max<From>(largest));
   *alpha           = largest > 0 && is_finite(largest) && is_finite(From(1) / largest) ? From(1) / largest : From(1);
-  rounded.periodic = bands.periodic, rounded.lhs = bands.lhs, rounded.class_of_line = bands.class_of_line, rounded.lower = bands.lower, rounded.upper = bands.upper, rounded.block = bands.block, rounded.repeats = bands.repeats;
-  rounded.values = allocate<typename Bands<To, Memory>::values_type>(exec, "ribbon::bands", bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
+  rounded.periodic = bands.periodic, rounded.lhs = bands.lhs, rounded.class_of_line = bands.class_of_line, rounded.lower = bands.lower, rounded.upper = bands.upper, rounded.block = bands.block,
+  rounded.repeats = bands.repeats;
+  rounded.values  = allocate<typename Bands<To, Memory>::values_type>(exec, "ribbon::bands", bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
   Kokkos::parallel_for("ribbon::round_bands", indices(exec, entries), RoundKernel<To, From>{bands.values.data(), rounded.values.data(), *alpha});
   return rounded;
 }

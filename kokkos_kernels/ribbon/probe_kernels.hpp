@@ -187,7 +187,8 @@ private:
       if (entry.alpha.data())
         for (int l = 0; l < tile.lines; ++l) e[l] = entry(tile.matrix + l, i, d);
       else {
-        const Scalar *v = &entry.values(tile.matrix, i, d + entry.lower); // the next matrix is beside
+        const auto    k = repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2, entry.repeats);
+        const Scalar *v = &entry.values(tile.matrix, k, d + entry.lower); // the next matrix is beside
         if (tile.lines == width) std::copy_n(v, width, e);                // in registers
         else std::copy_n(v, tile.lines, e);
       }

@@ -4,6 +4,7 @@
 
 #include <ribbon/bands.hpp>
 #include <ribbon/line_set.hpp>
+#include <ribbon/transpose.hpp>
 
 namespace ribbon {
 
@@ -54,7 +55,7 @@ bool add_diagonal(const Exec &exec, const Bands<Scalar, typename Exec::memory_sp
   Kokkos::parallel_for("ribbon::first_lines", run(typename Kernel::Find{}, lines.lines()), kernel);
   Kokkos::parallel_reduce("ribbon::compare_diagonals", run(typename Kernel::Compare{}, lines.lines() * lines.rows), kernel, Kokkos::BOr<int>(differs));
   if (differs != 0) return false;
-  *result = kernel.bands = copy<Scalar>(exec, bands);
+  *result = kernel.bands = bands.repeats > 1 ? store_more_rows(exec, bands, bands.rows()) : copy<Scalar>(exec, bands); // each row has a number of its own
   Kokkos::parallel_for("ribbon::add_diagonal", run(typename Kernel::Add{}, matrices * bands.rows()), kernel);
   return true;
 }

@@ -14,7 +14,9 @@
 #include <ribbon/line_solver.hpp>
 #include <ribbon/transpose.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 namespace ribbon {
@@ -51,7 +53,7 @@ struct ZeroMeanKernel {
     }
     for (std::int64_t i = begin; i < end; ++i) sum += at[i * out.row_stride];
     const double distance = static_cast<double>(magnitude(c)) * size(p);
-    if (distance > atomic_read(&largest(0))) Kokkos::atomic_fetch_max(&largest(0), distance);
+    if (!(distance <= atomic_read(&largest(0)))) Kokkos::atomic_fetch_max(&largest(0), is_finite(distance) ? distance : HUGE_VAL); // NaN, too
     const Scalar mean = sum / static_cast<real_t<Scalar>>(end - begin);
     for (std::int64_t i = begin; i < end; ++i) at[i * out.row_stride] -= mean + c * w(i * matrices + m);
   }
@@ -65,76 +67,60 @@ public:
 
   ZeroMean() = default;
 
-  /// Looks for matrices (block 1) whose rows, or those of a piece, sum to zero and, where there are any, replaces `bands` by ones in which the last
-  /// of these rows is changed (shifted ones by one matrix per line). Works on the host. `report` tells where a matrix stays singular.
+  /// Looks for matrices (block 1) whose rows, or those of a piece, sum to zero and, where there are any, replaces `bands` by ones in which the last of these rows is changed (shifted ones by one matrix per
+  /// line). Works on the host. Matrices that are singular even so, because more than constants is in their null space, stay as they are given.
   /// @param roundoff  unit of the entries
-  ZeroMean(const Exec &exec, const LineSet &lines, Input &bands, real_t<Scalar> roundoff, FactorReport &report) : lines_(lines.lines()), rows_(lines.rows), lower_(bands.kl()), upper_(bands.ku())
+  ZeroMean(const Exec &exec, const LineSet &lines, Input &bands, real_t<Scalar> roundoff) : lines_(lines.lines()), rows_(lines.rows), lower_(bands.kl()), upper_(bands.ku())
   {
-    using Host              = Kokkos::DefaultHostExecutionSpace;
     const auto         host = to_host(bands);
-    std::vector<int>   which, place(host.values.extent(0), -1); // matrices with a singular piece; place of a matrix among them
     std::vector<Piece> pieces;
-    for (std::size_t c = 0; c < place.size(); ++c)
-      for (const Piece &p : pieces_of(host, c)) {
-        if (!sums_to_zero(host, c, p, roundoff)) continue;
-        if (place[c] < 0) place[c] = static_cast<int>(which.size()), which.push_back(static_cast<int>(c));
-        pieces.push_back({place[c], p.begin, p.end});
+    for (std::size_t c = 0; c < host.values.extent(0); ++c)
+      for (const Piece &p : pieces_of(host, c))
+        if (sums_to_zero(host, c, p, roundoff)) pieces.push_back(p);
+    Pinned pinned(host, pieces);
+    if (!pinned.regular()) {
+      std::vector<Piece> sound;
+      for (int c : pinned.which) {
+        std::vector<Piece> own;
+        std::copy_if(pieces.begin(), pieces.end(), std::back_inserter(own), [c](const Piece &p) { return p.matrix == c; });
+        if (Pinned(host, own).regular()) sound.insert(sound.end(), own.begin(), own.end());
       }
-    matrices_ = static_cast<std::int64_t>(which.size()), pieces_ = static_cast<std::int64_t>(pieces.size());
-    if (matrices_ == 0) return;
-    find_lines(exec, host, place, pieces);
+      pieces = sound, pinned = Pinned(host, pieces);
+    }
+    if (pieces.empty()) return;
+    matrices_ = static_cast<std::int64_t>(pinned.which.size()), pieces_ = static_cast<std::int64_t>(pieces.size());
+    find_lines(exec, host, pieces);
 
-    // pinned matrices, as one per line, and what solves with them and their adjoints
-    const auto n = static_cast<std::size_t>(rows_), width = host.values.extent(2), count = pieces.size();
-    auto       pinned = host;
-    pinned.lhs        = Lhs::per_line;
-    pinned.values     = decltype(pinned.values)("ribbon::zero_mean::pinned", which.size(), n, width);
-    for (std::size_t m = 0; m < which.size(); ++m)
-      for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t d = 0; d < width; ++d) pinned.values(m, i, d) = host.values(static_cast<std::size_t>(which[m]), i, d);
-    std::vector<Scalar> l(n * which.size(), Scalar(0)), row(width * count);
+    const Host          here;
+    const std::size_t   width = host.values.extent(2), count = pieces.size(), matrices = pinned.which.size();
+    std::vector<Scalar> l(host.values.extent(1) * matrices, Scalar(0)), row(width * count);
     for (std::size_t p = 0; p < count; ++p) {
-      const auto m = static_cast<std::size_t>(pieces[p].matrix), c = static_cast<std::size_t>(which[m]), last = static_cast<std::size_t>(pieces[p].end - 1);
-      Scalar     rho = Scalar(0);
-      for (std::size_t d = 0; d < width; ++d)
-        if (magnitude(host.values(c, last, d)) > magnitude(rho)) rho = host.values(c, last, d);
+      const auto c = static_cast<std::size_t>(pieces[p].matrix), m = pinned.place(pieces[p]), last = static_cast<std::size_t>(pieces[p].end - 1);
       for (std::size_t d = 0; d < width; ++d) {
-        const bool         diagonal = static_cast<int>(d) == lower_;
-        const std::int64_t j        = pieces[p].end - 1 + static_cast<std::int64_t>(d) - lower_;
-        const Scalar       a        = host.periodic || (j >= 0 && j < rows_) ? host.values(c, last, d) : Scalar(0);
-        row[d * count + p]          = (diagonal ? rho : Scalar(0)) - a;
-        l[static_cast<std::size_t>((j % rows_ + rows_) % rows_) * which.size() + m] += conjugate(row[d * count + p]); // right-hand side for l
-        pinned.values(m, last, d) = host.values(c, last, d) = diagonal ? rho : Scalar(0);
+        const std::int64_t j = pieces[p].end - 1 + static_cast<std::int64_t>(d) - lower_;
+        row[d * count + p]   = pinned.bands.values(m, last, d) - (host.periodic || (j >= 0 && j < rows_) ? host.values(c, last, d) : Scalar(0));
+        l[static_cast<std::size_t>((j % rows_ + rows_) % rows_) * matrices + m] += conjugate(row[d * count + p]); // right-hand side for l
+        host.values(c, last, d) = pinned.bands.values(m, last, d);
       }
     }
-    const Host                     here;
-    const auto                     set = LineSet::interleaved(rows_, matrices_);
-    const LineSolver<Scalar, Host> regular(here, set, pinned), adjoint(here, set, transpose(here, pinned, true));
-    for (const auto *solver : {&regular, &adjoint}) {
-      if (solver->report().ok()) continue;
-      report        = solver->report();
-      report.reason = "a line whose rows sum to zero stays singular where one unknown is fixed";
-      report.line   = report.line < 0 ? -1 : which[static_cast<std::size_t>(report.line)];
-      return;
-    }
-    adjoint.solve(here, l.data(), l.data());
+    pinned.adjoint.solve(here, l.data(), l.data());
     std::vector<Scalar> w = l;
-    regular.solve(here, w.data(), w.data());
+    pinned.solver.solve(here, w.data(), w.data());
     here.fence();
     std::vector<int>    table;
     std::vector<double> sizes;
     for (std::size_t p = 0; p < count; ++p) {
-      const auto     m = static_cast<std::size_t>(pieces[p].matrix), begin = static_cast<std::size_t>(pieces[p].begin), end = static_cast<std::size_t>(pieces[p].end);
+      const auto     m = pinned.place(pieces[p]), begin = static_cast<std::size_t>(pieces[p].begin), end = static_cast<std::size_t>(pieces[p].end);
       real_t<Scalar> norm = 0;
       Scalar         sum(0);
       for (std::size_t i = begin; i < end; ++i) {
-        const auto size = magnitude(l[i * which.size() + m]);
-        norm += size * size, sum += w[i * which.size() + m];
+        const auto size = magnitude(l[i * matrices + m]);
+        norm += size * size, sum += w[i * matrices + m];
       }
-      for (std::size_t i = begin; i < end; ++i) w[i * which.size() + m] -= sum / static_cast<real_t<Scalar>>(end - begin);
-      for (std::size_t d = 0; d < width; ++d) row[d * count + p] *= conjugate(l[(end - 1) * which.size() + m]) / norm;
+      for (std::size_t i = begin; i < end; ++i) w[i * matrices + m] -= sum / static_cast<real_t<Scalar>>(end - begin);
+      for (std::size_t d = 0; d < width; ++d) row[d * count + p] *= conjugate(l[(end - 1) * matrices + m]) / norm;
       sizes.push_back(std::sqrt(static_cast<double>(norm)));
-      table.insert(table.end(), {pieces[p].matrix, static_cast<int>(begin), static_cast<int>(end)});
+      table.insert(table.end(), {static_cast<int>(m), static_cast<int>(begin), static_cast<int>(end)});
     }
     w_ = upload(exec, "ribbon::zero_mean::w", w), row_ = upload(exec, "ribbon::zero_mean::row", row), piece_ = upload(exec, "ribbon::zero_mean::piece", table);
     size_ = upload(exec, "ribbon::zero_mean::size", sizes), largest_ = allocate_zeros<Largest>(exec, "ribbon::zero_mean::largest", std::size_t(1));
@@ -155,7 +141,7 @@ public:
                          ZeroMeanKernel<Scalar, Memory>{w_, row_, size_, largest_, piece_, line_of_, piece_of_, rows_, matrices_, places, lines_, lower_, upper_, x, out});
   }
 
-  /// The largest ||b - A x||_2 of a piece in the solves since this was last asked for. Waits.
+  /// The largest ||b - A x||_2 of a piece in the solves since this was last asked for, infinity where one was not finite. Waits.
   double inconsistency(const Exec &exec) const
   {
     double found = 0;
@@ -169,6 +155,7 @@ public:
 private:
   using Largest   = typename ZeroMeanKernel<Scalar, Memory>::Largest;
   using HostBands = Bands<Scalar, Kokkos::HostSpace>;
+  using Host      = Kokkos::DefaultHostExecutionSpace;
 
   static Input mirror_back(const Exec &exec, const HostBands &host, const Input &like)
   {
@@ -186,6 +173,37 @@ private:
     int          matrix;
     std::int64_t begin, end;
   };
+
+  /// The matrices of some pieces (ordered by matrix), the last row of each piece replaced by one that fixes an unknown, and what solves with them and their adjoints.
+  struct Pinned {
+    std::vector<int>         which; ///< their numbers
+    HostBands                bands; ///< one per line
+    LineSolver<Scalar, Host> solver, adjoint;
+
+    Pinned(const HostBands &all, const std::vector<Piece> &pieces) : bands(all)
+    {
+      for (const Piece &p : pieces)
+        if (which.empty() || which.back() != p.matrix) which.push_back(p.matrix);
+      const std::size_t n = all.values.extent(1), width = all.values.extent(2);
+      bands.lhs    = Lhs::per_line;
+      bands.values = decltype(bands.values)("ribbon::zero_mean::pinned", which.size(), n, width);
+      for (std::size_t m = 0; m < which.size(); ++m)
+        for (std::size_t i = 0; i < n; ++i)
+          for (std::size_t d = 0; d < width; ++d) bands.values(m, i, d) = all.values(static_cast<std::size_t>(which[m]), i, d);
+      for (const Piece &p : pieces) {
+        const auto m = place(p), last = static_cast<std::size_t>(p.end - 1);
+        Scalar     rho(0);
+        for (std::size_t d = 0; d < width; ++d)
+          if (magnitude(bands.values(m, last, d)) > magnitude(rho)) rho = bands.values(m, last, d);
+        for (std::size_t d = 0; d < width; ++d) bands.values(m, last, d) = static_cast<int>(d) == all.kl() ? rho : Scalar(0);
+      }
+      const auto set = LineSet::interleaved(static_cast<std::int64_t>(n), static_cast<std::int64_t>(which.size()));
+      solver = LineSolver<Scalar, Host>(Host(), set, bands), adjoint = LineSolver<Scalar, Host>(Host(), set, transpose(Host(), bands, true));
+    }
+    bool        regular() const { return solver.report().ok() && adjoint.report().ok(); }
+    std::size_t place(const Piece &p) const { return static_cast<std::size_t>(std::lower_bound(which.begin(), which.end(), p.matrix) - which.begin()); }
+  };
+
   std::vector<Piece> pieces_of(const HostBands &bands, std::size_t c) const
   {
     std::vector<char> tied(static_cast<std::size_t>(rows_), 0); // row i to the next
@@ -222,16 +240,15 @@ private:
   }
 
   /// Lists the singular pieces of all lines, unless one matrix is that of all.
-  void find_lines(const Exec &exec, const HostBands &bands, const std::vector<int> &place, const std::vector<Piece> &pieces)
+  void find_lines(const Exec &exec, const HostBands &bands, const std::vector<Piece> &pieces)
   {
     if (bands.lhs == Lhs::shared) return;
-    std::vector<std::vector<int>> of(static_cast<std::size_t>(matrices_));
+    std::vector<std::vector<int>> of(bands.values.extent(0));
     for (std::size_t p = 0; p < pieces.size(); ++p) of[static_cast<std::size_t>(pieces[p].matrix)].push_back(static_cast<int>(p));
     std::vector<int> line_of, piece_of;
     for (std::int64_t l = 0; l < lines_; ++l) {
-      const int m = place[static_cast<std::size_t>(bands.lhs == Lhs::classes ? bands.class_of_line(static_cast<std::size_t>(l)) : l)];
-      if (m < 0) continue;
-      for (int p : of[static_cast<std::size_t>(m)]) line_of.push_back(static_cast<int>(l)), piece_of.push_back(p);
+      const auto c = static_cast<std::size_t>(bands.lhs == Lhs::classes ? bands.class_of_line(static_cast<std::size_t>(l)) : l);
+      for (int p : of[c]) line_of.push_back(static_cast<int>(l)), piece_of.push_back(p);
     }
     line_of_ = upload(exec, "ribbon::zero_mean::line", line_of), piece_of_ = upload(exec, "ribbon::zero_mean::piece_of_line", piece_of);
   }

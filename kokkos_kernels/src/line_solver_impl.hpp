@@ -36,13 +36,7 @@ public:
     unknowns_ = lines.rows * bands.block;
     reach_    = std::max(1, bands.half_bandwidth());
     if (bands.half_bandwidth() == 0) bands_.periodic = false;
-    if (options.singular == "zero_mean") {
-      zero_mean_ = ZeroMean<Scalar, Exec>(exec, lines, bands_, entry_eps(), this->report);
-      if (!this->report.ok()) {
-        bands_ = Input();
-        return;
-      }
-    }
+    if (options.singular == "zero_mean") zero_mean_ = ZeroMean<Scalar, Exec>(exec, lines, bands_, entry_eps());
     if (!factor_partition()) {
       if (bands_.repeats > 1) bands_ = all_rows(exec_, bands_);
       if (!factor_reduction()) one_per_line() ? factor_per_line() : factor_few();
@@ -172,7 +166,8 @@ private:
     const bool         classes = bands_.lhs == Lhs::classes;
     const std::int64_t n = lines_.rows, piece = longest_piece(lines_, bands_), fitting = std::min(piece, std::max<std::int64_t>(4 * reach_, n / 2)), numbers = classes ? bands_.values.extent_int(2) / bands_.block : 1;
     if (asked_for("partition")) return fitting;
-    if (!is_device_space<Exec> || lines_.lines() * unknowns_ * numbers * static_cast<std::int64_t>(sizeof(Scalar)) > (std::int64_t(1) << 33)) return 0; // the probe takes as much memory again
+    if (!is_device_space<Exec> || lines_.lines() * unknowns_ * numbers * static_cast<std::int64_t>(sizeof(Scalar)) > (std::int64_t(1) << 33))
+      return 0; // the probe takes so much memory, a line for each of six right-hand sides of a matrix
     if (classes) return no_tile && by_teams(bands_) && few_long_lines(lines_, bands_) ? piece : 0;
     if (only_tile_products(lines_, bands_) && !no_tile) return 0;
     if (few_long_lines(lines_, bands_) || (no_tile && n > 2048 && by_teams(bands_))) return piece;

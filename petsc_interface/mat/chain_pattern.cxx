@@ -5,6 +5,7 @@
 #include "../session.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 namespace ribbon::petsc {
@@ -43,6 +44,22 @@ PetscErrorCode ForEachEntry(Mat aij, const F &f)
   for (PetscInt r = 0; r < n; ++r)
     for (PetscInt e = i[r]; e < i[r + 1]; ++e) f(r, j[e]);
   PetscCall(MatRestoreRowIJ(aij, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// One error where columns of a row are not in the order in which the kernels look for them. Collective. @param blocks  of this rank
+PetscErrorCode CheckOrder(MPI_Comm comm, std::initializer_list<Mat> blocks)
+{
+  std::string wrong;
+  PetscFunctionBegin;
+  for (Mat block : blocks) {
+    PetscInt row = -1, before = 0;
+    PetscCall(ForEachEntry(block, [&](PetscInt i, PetscInt j) {
+      if (i == row && j <= before) wrong = "multifrontal: the columns of a row are not in ascending order (row " + std::to_string(i) + " of a rank)";
+      row = i, before = j;
+    }));
+  }
+  PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONG, wrong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -265,10 +282,12 @@ PetscErrorCode FindChain(Mat aij, ChainPattern *p)
     PetscCall(PetscObjectBaseTypeCompare((PetscObject)aij, MATMPIAIJ, &is_mpi));
     local = aij;
     if (is_mpi) PetscCall(MatMPIAIJGetSeqAIJ(aij, &local, nullptr, nullptr));
+    PetscCall(CheckOrder(comm, {local}));
     PetscCall(FindSequentialChain(local, p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatMPIAIJGetSeqAIJ(aij, &local, &outside, &column));
+  PetscCall(CheckOrder(comm, {local, outside}));
   PetscCall(ForEachEntry(local, [&](PetscInt i, PetscInt j) { reach.take(first + i, first + j, n); }));
   PetscCall(ForEachEntry(outside, [&](PetscInt i, PetscInt j) {
     reach.take(first + i, column[j], n);

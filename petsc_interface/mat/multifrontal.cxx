@@ -46,7 +46,7 @@ PetscErrorCode MatView_Multifrontal(Mat F, PetscViewer viewer)
                                    static_cast<double>(r.log_abs_det)));
   if (f->rcond >= 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  backward error of a random right-hand side %.2g, reciprocal condition estimate (1-norm) %.2g\n", static_cast<double>(f->backward_error), static_cast<double>(f->rcond)));
-  else if (f->backward_error >= 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  backward error of a solution that is known %.2g\n", static_cast<double>(f->backward_error)));
+  else if (f->backward_error >= 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  backward error of the probe %.2g\n", static_cast<double>(f->backward_error)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

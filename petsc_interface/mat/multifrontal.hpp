@@ -49,8 +49,8 @@ PetscErrorCode SetMultifrontalFromOptions(Mat F);
 /// Sets the operations that factor and solve.
 void SetFactorOperations(Mat F);
 void SetSolveOperations(Mat F);
-/// Backward error of a solution that is known, v of b = A v, with a lower bound of ||A|| that takes one product. v is smooth along the chain: where A is close to singular a random b has a solution so large that no residual counts
-/// beside it.
+/// The larger of two backward errors, with a lower bound of ||A|| that takes one product: of a solution that is known, v of b = A v, which is smooth along the chain (where A is close to singular a random b has a solution so large that
+/// no residual counts beside it), and of a random b (where one pivot is small, the numbers of v, which are representable, may come without the errors that others have).
 PetscErrorCode QuickProbe(Mat F, PetscReal *backward_error);
 /// Backward error ||b - A x|| / (||A|| ||x|| + ||b||) of a random right-hand side, and 1 / (||A|| ||A^-1||) by Hager's estimate, both in the norms that PETSc has: infinity and 1.
 PetscErrorCode Probe(Mat F, PetscReal *backward_error, PetscReal *rcond);

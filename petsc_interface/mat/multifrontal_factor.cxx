@@ -64,7 +64,17 @@ PetscErrorCode Refill(MultifrontalFactor *f, Mat A, bool *is_done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Keeps the matrix as AIJ: itself, or a copy, which takes new numbers of the same pattern if it can, else is made anew.
+/// A copy of the numbers of an AIJ matrix, where they are: what MatDuplicate() and MatCopy() take from a device they bring to the host.
+PetscErrorCode CopyNumbers(Mat A, Mat *copy)
+{
+  PetscFunctionBegin;
+  if (!*copy) PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, copy));
+  PetscCall(MatZeroEntries(*copy));
+  PetscCall(MatAXPY(*copy, 1, A, SAME_NONZERO_PATTERN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Keeps the matrix as AIJ: itself, or a copy, which takes new numbers of the same pattern if it can, else is made anew. Refinement takes a copy: the matrix may have other numbers when factors solve.
 PetscErrorCode KeepAIJ(MultifrontalFactor *f, Mat A)
 {
   PetscBool seq, mpi;
@@ -74,6 +84,11 @@ PetscErrorCode KeepAIJ(MultifrontalFactor *f, Mat A)
   if (is_done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if ((seq || mpi) && f->refine > 0) {
+    if (f->aij == A) PetscCall(MatDestroy(&f->aij));
+    PetscCall(CopyNumbers(A, &f->aij));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (seq || mpi) PetscCall(PetscObjectReference((PetscObject)A));
   PetscCall(MatDestroy(&f->aij));
   f->from_symmetric = {};
@@ -195,7 +210,7 @@ PetscErrorCode CheckFactors(Mat F)
   f->report.status   = ribbon::FactorStatus::unsound;
   F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT; // see below
   PetscCheck(!f->aij->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_CONV_FAILED,
-             "multifrontal: elimination without pivots loses the digits of this matrix (backward error %g of a solution that is known): -mat_multifrontal_pivot qr", static_cast<double>(error));
+             "multifrontal: elimination without pivots loses the digits of this matrix (backward error %g of the probe): -mat_multifrontal_pivot qr", static_cast<double>(error));
   PetscCall(PetscInfo(F, "backward error %g without pivots\n", static_cast<double>(error)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -262,6 +277,8 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
 PetscErrorCode MatFactorSymbolic_Multifrontal(Mat F, Mat A, const MatFactorInfo *info)
 {
   PetscFunctionBegin;
+  PetscCheck(info->zeropivot >= 0 && !PetscIsInfReal(info->zeropivot), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "multifrontal: -pc_factor_zeropivot %g: a number that is not negative",
+             static_cast<double>(info->zeropivot)); // not so NaN
   PetscCall(EnsureKokkos());
   PetscCall(SetMultifrontalFromOptions(F));
   Data(F)->zero_pivot = info->zeropivot;

@@ -232,7 +232,14 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
   PetscCall(VecAXPY(f->probe_x, -1, f->probe_v));
   PetscCall(MatMult(f->aij, f->probe_x, f->probe_r));
   PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &rs));
-  *backward_error = rs == 0 ? 0 : rs / (as / us * xs + bs);
+  const PetscReal known = rs == 0 ? 0 : rs / (as / us * xs + bs);
+  PetscCall(Solve(F, f->probe_u, f->probe_x, false));
+  PetscCall(MatMult(f->aij, f->probe_x, f->probe_r));
+  PetscCall(VecAXPY(f->probe_r, -1, f->probe_u));
+  PetscCall(VecNorm(f->probe_x, NORM_INFINITY, &xs));
+  PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &rs));
+  const PetscReal random = rs == 0 ? 0 : rs / (as / us * xs + us);
+  *backward_error        = known <= random || PetscIsNanReal(random) ? random : known; // NaN, too
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -181,4 +181,35 @@ TEST(ByName, EmptyBatchesAndOneLine)
           }
 }
 
+template <class Scalar>
+void expect_the_same_from_run_to_run()
+{
+  for (const std::string &algorithm : algorithms)
+    for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
+      for (int h : {1, 2})
+        for (bool contiguous : {false, true}) {
+          const bool stencil = algorithm == "toeplitz_cr";
+          if ((stencil && (lhs != Lhs::shared || h == 2)) || (algorithm == "tile_products" && (lhs != Lhs::shared || !std::is_same_v<Scalar, double>)) || (is_reduction(algorithm) && h == 2)) continue;
+          SCOPED_TRACE(algorithm + ", " + to_string(lhs) + ", h " + std::to_string(h) + (contiguous ? ", contiguous, " : ", interleaved, ") + std::to_string(sizeof(Scalar)) + " bytes");
+          std::mt19937_64 g(6);
+          auto            bands = random_system<Scalar>(g, matrices_for(lhs, 50), 200, h, h, 1, true);
+          for (std::size_t i = 1; stencil && i < 200; ++i)
+            for (std::size_t d = 0; d < 3; ++d) bands.values(0, i, d) = bands.values(0, 0, d);
+          assign(g, bands, lhs, 50);
+          const auto                             set = contiguous ? ribbon::LineSet::contiguous(200, 50) : ribbon::LineSet::interleaved(200, 50);
+          const ribbon::LineSolver<Scalar, Exec> one(Exec(), set, to_device(bands), {algorithm}), two(Exec(), set, to_device(bands), {algorithm});
+          std::vector<Scalar>                    b(static_cast<std::size_t>(set.unknowns()));
+          for (auto &v : b) v = random_scalar<Scalar>(g);
+          const auto x = solve(one, b);
+          EXPECT_TRUE(solve(one, b) == x && solve(two, b) == x && solve(two, b, true) == x);
+        }
+}
+
+TEST(ByName, ResultsAreTheSameFromRunToRun)
+{
+  expect_the_same_from_run_to_run<double>();
+  expect_the_same_from_run_to_run<float>();
+  expect_the_same_from_run_to_run<Kokkos::complex<double>>();
+}
+
 } // namespace

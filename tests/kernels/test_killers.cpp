@@ -22,21 +22,38 @@ bool is_in_question(Lhs lhs, std::int64_t l)
   return lhs == Lhs::shared || (lhs == Lhs::classes ? l * 5 % 3 : l % 3) == 1;
 }
 
-HostBands empty_bands(const HostBands &like, std::size_t matrices)
+template <class Bands>
+Bands empty_bands(const Bands &like, std::size_t matrices)
 {
-  HostBands bands = like;
-  bands.values    = decltype(bands.values)("test::bands", matrices, like.values.extent(1), like.values.extent(2));
+  Bands bands  = like;
+  bands.values = decltype(bands.values)("test::bands", matrices, like.values.extent(1), like.values.extent(2));
   return bands;
 }
 
+/// The same numbers in another precision; complex: every row turned by an angle of its own.
+template <class Scalar>
+ribbon::Bands<Scalar, Kokkos::HostSpace> in_scalar(const HostBands &bands)
+{
+  ribbon::Bands<Scalar, Kokkos::HostSpace> other;
+  other.periodic = bands.periodic, other.lower = bands.lower, other.upper = bands.upper, other.block = bands.block;
+  other.values = decltype(other.values)("test::bands", 1, bands.values.extent(1), bands.values.extent(2));
+  for (std::size_t i = 0; i < bands.values.extent(1); ++i) {
+    Scalar turned(1);
+    if constexpr (!std::is_floating_point_v<Scalar>) turned = Scalar(std::cos(static_cast<double>(i)), std::sin(static_cast<double>(i)));
+    for (std::size_t d = 0; d < bands.values.extent(2); ++d) other.values(0, i, d) = turned * static_cast<ribbon::real_t<Scalar>>(bands.values(0, i, d));
+  }
+  return other;
+}
+
 /// Matrix 0 of `bands` as one matrix, one of three classes, that of every third line, or 1 times the first of two.
-HostBands as(const HostBands &bands, Lhs lhs)
+template <class Scalar>
+ribbon::Bands<Scalar, Kokkos::HostSpace> as(const ribbon::Bands<Scalar, Kokkos::HostSpace> &bands, Lhs lhs)
 {
   if (lhs == Lhs::shared) return bands;
   std::mt19937_64   g(1);
   const std::size_t matrices = static_cast<std::size_t>(matrices_for(lhs, lines));
-  HostBands         all      = empty_bands(bands, matrices);
-  const auto        benign   = random_system<double>(g, static_cast<std::int64_t>(matrices), bands.rows(), bands.kl(), bands.ku(), bands.block, bands.periodic);
+  auto              all      = empty_bands(bands, matrices);
+  const auto        benign   = random_system<Scalar>(g, static_cast<std::int64_t>(matrices), bands.rows(), bands.kl(), bands.ku(), bands.block, bands.periodic);
   assign(g, all, lhs, lines);
   for (std::size_t c = 0; c < matrices; ++c)
     for (std::size_t i = 0; i < bands.values.extent(1); ++i)
@@ -71,7 +88,8 @@ HostBands in_blocks(const HostBands &bands, int B)
 }
 
 /// Largest backward error of the lines with or without the matrix in question; the others are left out as zeros.
-double error_of(const HostBands &own, Lhs lhs, const ribbon::LineSet &set, bool in_question, std::vector<double> x, std::vector<double> b)
+template <class Scalar>
+double error_of(const ribbon::Bands<Scalar, Kokkos::HostSpace> &own, Lhs lhs, const ribbon::LineSet &set, bool in_question, std::vector<Scalar> x, std::vector<Scalar> b)
 {
   for (std::int64_t l = 0; l < lines; ++l)
     for (std::int64_t i = 0; i < set.rows && is_in_question(lhs, l) != in_question; ++i)
@@ -81,33 +99,36 @@ double error_of(const HostBands &own, Lhs lhs, const ribbon::LineSet &set, bool 
 
 /// Solved to the limit of the algorithm, or reported. What auto and pivoted report is singular to working precision, or next to it. Dominant lines beside are solved in any case.
 /// @param regular  auto and pivoted are to solve it
-/// @param by_name  limit of algorithms that were asked for
-void expect_honest(const HostBands &matrix, const std::string &what, const std::vector<Lhs> &sources, bool regular = false, double by_name = 1e-13)
+/// @param by_name  limit of algorithms that were asked for; what the probe allows, in single precision
+template <class Scalar = double>
+void expect_honest(const HostBands &given, const std::string &what, const std::vector<Lhs> &sources, bool regular = false, double by_name = 1e-13)
 {
-  const bool narrow = matrix.half_bandwidth() <= 2 && matrix.block == 1;
+  const auto   matrix = in_scalar<Scalar>(given);
+  const bool   narrow = matrix.half_bandwidth() <= 2 && matrix.block == 1;
+  const double unit   = static_cast<double>(ribbon::unit_roundoff<Scalar>()) / std::numeric_limits<double>::epsilon();
   for (Lhs lhs : sources)
     for (bool contiguous : {false, true}) {
       if (!narrow && contiguous == ((static_cast<int>(lhs) + matrix.rows() + matrix.block) % 2 == 0)) continue; // both layouts in turn
-      const HostBands     bands = as(matrix, lhs), own = expanded(bands);
+      const auto          bands = as(matrix, lhs), own = expanded(bands);
       const auto          set = (contiguous ? ribbon::LineSet::contiguous(bands.rows(), lines) : ribbon::LineSet::interleaved(bands.rows(), lines)).with_components(bands.block);
       std::mt19937_64     g(11);
-      std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
-      for (auto &v : b) v = random_scalar<double>(g);
+      std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
+      for (auto &v : b) v = random_scalar<Scalar>(g);
       for (const std::string algorithm : algorithms) {
-        SCOPED_TRACE(what + ", " + to_string(lhs) + (contiguous ? ", contiguous, " : ", interleaved, ") + algorithm);
+        SCOPED_TRACE(what + ", " + to_string(lhs) + (contiguous ? ", contiguous, " : ", interleaved, ") + algorithm + ", " + std::to_string(sizeof(Scalar)) + " bytes");
         const bool                       any = algorithm == "auto" || algorithm == "pivoted";
-        ribbon::LineSolver<double, Exec> solver;
+        ribbon::LineSolver<Scalar, Exec> solver;
         try {
-          solver = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {algorithm});
+          solver = ribbon::LineSolver<Scalar, Exec>(Exec(), set, to_device(bands), {algorithm});
         } catch (const std::invalid_argument &e) { // no such kernel
           EXPECT_TRUE(!any && algorithm != "thomas") << e.what();
           continue;
         }
         const auto &report = solver.report();
-        EXPECT_TRUE(!any || report.ok() || (!regular && (report.rcond < 1e-12 || report.smallest_pivot < 1e-12))) << report.algorithm << ", " << report.reason << ", probe " << report.probe_error;
+        EXPECT_TRUE(!any || report.ok() || (!regular && (report.rcond < 1e-12 * unit || report.smallest_pivot < 1e-12 * unit))) << report.algorithm << ", " << report.reason << ", probe " << report.probe_error;
         if (!report.ok() && lhs == Lhs::shared) continue;
         const auto   x     = solve(solver, b);
-        const double limit = report.algorithm.find("pivoted") == 0 ? 1e-14 : algorithm == "auto" ? 1e-13 : by_name;
+        const double limit = unit * (report.algorithm.find("pivoted") == 0 ? 1e-14 : algorithm == "auto" ? 1e-13 : sizeof(ribbon::real_t<Scalar>) < 8 ? 1e-12 : by_name);
         EXPECT_LE(report.ok() ? error_of(own, lhs, set, true, x, b) : 0, limit) << report.algorithm << ", probe " << report.probe_error << ", rcond " << report.rcond;
         EXPECT_LE(error_of(own, lhs, set, false, x, b), limit) << "dominant lines, " << report.algorithm << ", status " << static_cast<int>(report.status);
       }
@@ -138,6 +159,8 @@ TEST(Killers, AreNeverSilentlyWrong)
   for (const auto &s : stencils) {
     const std::string what = "stencil " + std::to_string(&s - stencils.data());
     expect_honest(toeplitz(s.n, s.row, s.periodic), what, every_source);
+    expect_honest<float>(toeplitz(s.n, s.row, s.periodic), what, every_source);
+    expect_honest<Kokkos::complex<double>>(toeplitz(s.n, s.row, s.periodic), what, every_source);
     const auto short_one = toeplitz(std::min<std::int64_t>(s.n, 120), s.row, s.periodic);
     if (s.row.size() == 5) {
       expect_honest(spread(short_one, 2), what + ", K = 4", every_source);
@@ -148,6 +171,8 @@ TEST(Killers, AreNeverSilentlyWrong)
     for (int B : {2, 3 + k % 2}) expect_honest(in_blocks(short_one, B), what + ", blocks of " + std::to_string(B), every_source);
   }
   expect_honest(rows_scaled(200), "rows scaled by 1e+-8", every_source, true);
+  expect_honest<float>(rows_scaled(200), "rows scaled by 1e+-8", every_source, true);
+  expect_honest<Kokkos::complex<double>>(rows_scaled(200), "rows scaled by 1e+-8", every_source, true);
   expect_honest(in_blocks(rows_scaled(100), 2), "rows of blocks scaled by 1e+-8", every_source, true);
 }
 
@@ -158,6 +183,8 @@ TEST(Killers, RandomMatricesAreNeverSilentlyWrong)
     auto            bands = random_bands<double>(g, 1, 90, seed % 2 ? 1 : 2, seed % 4 < 2, Kind::dominant);
     for (std::size_t i = 0; i < 90; ++i) bands.values(0, i, static_cast<std::size_t>(bands.half_bandwidth())) *= 0.4; // not dominant any more
     expect_honest(bands, "seed " + std::to_string(seed), {Lhs::shared, every_source[seed % 3 + 1]});
+    if (seed < 12) expect_honest<float>(bands, "seed " + std::to_string(seed), {Lhs::shared, every_source[seed % 3 + 1]});
+    if (seed < 12) expect_honest<Kokkos::complex<double>>(bands, "seed " + std::to_string(seed), {Lhs::shared, every_source[seed % 3 + 1]});
   }
 }
 
@@ -171,6 +198,8 @@ TEST(Killers, AZeroLeadingPivot)
         bands.values(0, 0, row.size() / 2) = 0;
         const std::string what             = "zero leading pivot, half-bandwidth " + std::to_string(row.size() / 2) + (periodic ? ", ring of " : ", rows ") + std::to_string(n);
         expect_honest(bands, what, every_source, true);
+        expect_honest<float>(bands, what, every_source, true);
+        expect_honest<Kokkos::complex<double>>(bands, what, every_source, true);
         expect_honest(spread(bands, row.size() == 3 ? 3 : 2), what + ", spread", every_source, true);
         if (row.size() == 3)
           for (int B : {2, 3, 4}) expect_honest(in_blocks(bands, B), what + ", blocks of " + std::to_string(B), every_source, true);

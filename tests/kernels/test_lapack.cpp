@@ -62,10 +62,10 @@ enum class Values { dominant, random, graded_rows, graded_columns, stiff, next_t
 
 /// One matrix; nothing but `dominant` is so.
 template <class Scalar>
-HostBands<Scalar> matrix_of_kind(std::mt19937_64 &g, Values kind, std::int64_t n, int kl, int ku, int block)
+HostBands<Scalar> matrix_of_kind(std::mt19937_64 &g, Values kind, std::int64_t n, int kl, int ku, int block, bool periodic)
 {
   using Real       = ribbon::real_t<Scalar>;
-  auto       bands = random_system<Scalar>(g, 1, n, kl, ku, block, false);
+  auto       bands = random_system<Scalar>(g, 1, n, kl, ku, block, periodic);
   const bool small = sizeof(Real) < 8;
   for (std::size_t i = 0; i < bands.values.extent(1); ++i)
     for (std::size_t e = 0; e < bands.values.extent(2); ++e) {
@@ -76,7 +76,7 @@ HostBands<Scalar> matrix_of_kind(std::mt19937_64 &g, Values kind, std::int64_t n
       if (kind == Values::random || kind == Values::graded_rows || kind == Values::graded_columns) {
         if (diagonal) a = random_scalar<Scalar>(g);
         if (kind == Values::graded_rows) a *= size(static_cast<std::int64_t>(i) * B + p);
-        if (kind == Values::graded_columns) a *= size((static_cast<std::int64_t>(i) + d) * B + q + 13 * B);
+        if (kind == Values::graded_columns) a *= size((static_cast<std::int64_t>(i) + d + n) % n * B + q);
       }
       if (kind == Values::stiff) a = diagonal ? Scalar(static_cast<Real>(kl + ku + 2 * (B - 1) + (small ? 1e-4 : 1e-9))) : Scalar(-1); // next to singular with the ones, but for the ends
       if (kind == Values::next_to_singular && i == bands.values.extent(1) / 2) a *= static_cast<Real>(small ? 1e-5 : 1e-12);
@@ -85,19 +85,21 @@ HostBands<Scalar> matrix_of_kind(std::mt19937_64 &g, Values kind, std::int64_t n
 }
 
 template <class Scalar>
-void expect_lapacks_digits(Values kind, std::int64_t n, int kl, int ku, int block, bool contiguous, int &solved, const std::string &algorithm = "auto")
+void expect_lapacks_digits(Values kind, std::int64_t n, int kl, int ku, int block, bool periodic, Lhs lhs, bool contiguous, int &solved, const std::string &algorithm = "auto")
 {
   const std::uint64_t seed = static_cast<std::uint64_t>(n * 1000 + kl * 100 + ku * 10 + block);
-  SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", n " << n << ", kl " << kl << ", ku " << ku << ", block " << block << (contiguous ? ", contiguous, " : ", interleaved, ") << sizeof(Scalar)
-                                  << " bytes, seed " << seed);
+  SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", n " << n << ", kl " << kl << ", ku " << ku << ", block " << block << (periodic ? ", ring, " : ", ") << to_string(lhs)
+                                  << (contiguous ? ", contiguous, " : ", interleaved, ") << sizeof(Scalar) << " bytes, seed " << seed);
   std::mt19937_64 g(seed);
-  const auto      bands = matrix_of_kind<Scalar>(g, kind, n, kl, ku, block);
+  const auto      bands = matrix_of_kind<Scalar>(g, kind, n, kl, ku, block, periodic);
   const auto      set   = (contiguous ? ribbon::LineSet::contiguous(n, 3) : ribbon::LineSet::interleaved(n, 3)).with_components(block);
   auto            given = bands;
-  if (algorithm == "one_pass") { // the same matrix for every line
-    given.lhs    = Lhs::per_line;
-    given.values = decltype(given.values)("test::bands", 3, bands.values.extent(1), bands.values.extent(2));
-    for (std::size_t l = 0; l < 3; ++l) Kokkos::deep_copy(Kokkos::subview(given.values, l, Kokkos::ALL, Kokkos::ALL), Kokkos::subview(bands.values, 0, Kokkos::ALL, Kokkos::ALL));
+  if (lhs != Lhs::shared) { // the same matrix for every line
+    const std::size_t matrices = lhs == Lhs::shifted ? 2 : 3;
+    given.values               = decltype(given.values)("test::bands", matrices, bands.values.extent(1), bands.values.extent(2));
+    for (std::size_t l = 0; l < matrices; ++l) Kokkos::deep_copy(Kokkos::subview(given.values, l, Kokkos::ALL, Kokkos::ALL), Kokkos::subview(bands.values, 0, Kokkos::ALL, Kokkos::ALL));
+    assign(g, given, lhs, 3);
+    if (lhs == Lhs::shifted) Kokkos::deep_copy(given.alpha, Scalar(0.5)), Kokkos::deep_copy(given.beta, Scalar(0.5));
   }
   const ribbon::LineSolver<Scalar, Exec> solver(Exec(), set, to_device(given), {algorithm});
   const auto                            &report = solver.report();
@@ -128,11 +130,16 @@ TEST(Lapack, AutoIsNeverAHundredTimesWorse)
   int       solved = 0, cases = 0;
   for (const auto &s : systems)
     for (Values kind : {Values::dominant, Values::random, Values::graded_rows, Values::graded_columns, Values::stiff, Values::next_to_singular})
-      for (std::int64_t n : {10, 65, 200, 1000}) {
-        if (n == 1000 && s[0] * s[2] > 2) continue; // wide systems take their time to set up
-        expect_lapacks_digits<double>(kind, n, s[0], s[1], s[2], n % 2 == static_cast<int>(kind) % 2, solved), cases += 3;
-        if (n == 200) expect_lapacks_digits<float>(kind, n, s[0], s[1], s[2], false, solved), expect_lapacks_digits<Kokkos::complex<double>>(kind, n, s[0], s[1], s[2], true, solved), cases += 6;
-      }
+      for (bool periodic : {false, true})
+        for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
+          for (bool contiguous : {false, true})
+            for (std::int64_t n : {10, 65, 200, 1000}) {
+              if (n == 1000 && (s[0] * s[2] > 2 || lhs == Lhs::classes || lhs == Lhs::shifted)) continue; // wide systems take their time to set up
+              expect_lapacks_digits<double>(kind, n, s[0], s[1], s[2], periodic, lhs, contiguous, solved), cases += 3;
+              if (n != 65) continue;
+              expect_lapacks_digits<float>(kind, n, s[0], s[1], s[2], periodic, lhs, contiguous, solved), cases += 3;
+              expect_lapacks_digits<Kokkos::complex<double>>(kind, n, s[0], s[1], s[2], periodic, lhs, contiguous, solved), cases += 3;
+            }
   EXPECT_GT(10 * solved, 8 * cases);
 }
 
@@ -143,8 +150,8 @@ TEST(Lapack, DominantMatricesInFlightAreAsGood)
   int       solved = 0, cases = 0;
   for (const auto &s : systems)
     for (std::int64_t n : {10, 65, 200}) {
-      expect_lapacks_digits<double>(Values::dominant, n, s[0], s[1], s[2], n == 65, solved, "one_pass"), cases += 3;
-      expect_lapacks_digits<Kokkos::complex<double>>(Values::dominant, n, s[0], s[1], s[2], n != 65, solved, "one_pass"), cases += 3;
+      expect_lapacks_digits<double>(Values::dominant, n, s[0], s[1], s[2], false, Lhs::per_line, n == 65, solved, "one_pass"), cases += 3;
+      expect_lapacks_digits<Kokkos::complex<double>>(Values::dominant, n, s[0], s[1], s[2], false, Lhs::per_line, n != 65, solved, "one_pass"), cases += 3;
     }
   EXPECT_EQ(solved, cases);
 }
@@ -171,7 +178,8 @@ void expect_every_algorithm_as_good(int kl, int ku, int block, const std::vector
           for (std::size_t i = 1; algorithm == "toeplitz_cr" && i < bands.values.extent(1); ++i)
             for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(0, i, d) = bands.values(0, 0, d);
           assign(g, bands, lhs, lines);
-          const auto set         = (n % 2 == 0 ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
+          const bool contiguous  = (n + (periodic ? 1 : 0) + static_cast<int>(lhs)) % 2 == 0; // every size both ways
+          const auto set         = (contiguous ? ribbon::LineSet::contiguous(n, lines) : ribbon::LineSet::interleaved(n, lines)).with_components(block);
           const bool short_lines = n < 2 * (h == 3 && (lhs == Lhs::classes || !std::is_same_v<Scalar, double>) ? 4 : h) || (algorithm == "partition" && n < 8 * h) || (algorithm == "tile_products" && n * block < 8);
           ribbon::LineSolver<Scalar, Exec> solver;
           try {

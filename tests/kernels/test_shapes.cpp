@@ -316,22 +316,6 @@ TEST(SolveShapes, SeveralRightHandSidesPerMatrix)
   }
 }
 
-TEST(SolveShapes, ResultsAreTheSameFromRunToRun)
-{
-  const char *const algorithms[] = {"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products"};
-  for (const char *algorithm : algorithms)
-    for (bool contiguous : {false, true}) {
-      std::mt19937_64                        g(6);
-      const auto                             bands = toeplitz(200, {-1, 2.001, -1}, true);
-      const auto                             set   = contiguous ? ribbon::LineSet::contiguous(200, 50) : ribbon::LineSet::interleaved(200, 50);
-      const ribbon::LineSolver<double, Exec> one(Exec(), set, to_device(bands), {algorithm}), two(Exec(), set, to_device(bands), {algorithm});
-      std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
-      for (auto &v : b) v = random_scalar<double>(g);
-      const auto x = solve(one, b);
-      EXPECT_TRUE(solve(one, b) == x && solve(two, b) == x && solve(two, b, true) == x) << algorithm;
-    }
-}
-
 template <class Scalar>
 void expect_rows_that_arrive_in_packs(int h, int block)
 {

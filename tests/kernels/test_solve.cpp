@@ -304,13 +304,16 @@ TEST(SolveLong, AStencilThatDecaysCorrectsTheEndsOfPiecesOnly)
 
 // Rows in the middle of a longer line, with its solution beside them; two right-hand sides of a matrix.
 template <class Scalar>
-void check_between(int h, bool contiguous, bool classes, std::int64_t before, std::int64_t n, std::int64_t after)
+void check_between(int h, bool contiguous, bool classes, std::int64_t before, std::int64_t n, std::int64_t after, bool stencil = false)
 {
-  SCOPED_TRACE(testing::Message() << "h " << h << " contiguous " << contiguous << " classes " << classes << " rows " << n);
+  SCOPED_TRACE(testing::Message() << "h " << h << " contiguous " << contiguous << " classes " << classes << " rows " << n << (stencil ? " of one stencil" : ""));
   const std::int64_t                       matrices = 6, lines = 2 * matrices, all = before + n + after, S = h;
   std::mt19937_64                          g(static_cast<std::uint64_t>(n));
   auto                                     whole = random_system<Scalar>(g, classes ? 3 : 1, all, h, h, 1, false);
   ribbon::Bands<Scalar, Kokkos::HostSpace> part  = whole;
+  for (std::size_t i = 1; stencil && i < whole.values.extent(1); ++i)
+    for (std::size_t c = 0; c < whole.values.extent(0); ++c)
+      for (std::size_t d = 0; d < whole.values.extent(2); ++d) whole.values(c, i, d) = whole.values(c, 0, d);
   assign(g, whole, classes ? ribbon::Lhs::classes : ribbon::Lhs::shared, matrices);
   const auto          set = (contiguous ? ribbon::LineSet::contiguous(all, lines) : ribbon::LineSet::interleaved(all, lines));
   std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));
@@ -323,8 +326,10 @@ void check_between(int h, bool contiguous, bool classes, std::int64_t before, st
   const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, solution);
 
   part.lhs = whole.lhs, part.class_of_line = whole.class_of_line;
-  part.values = decltype(part.values)("test::part", whole.values.extent(0), static_cast<std::size_t>(n), whole.values.extent(2));
-  Kokkos::deep_copy(part.values, Kokkos::subview(whole.values, Kokkos::ALL, std::make_pair(before, before + n), Kokkos::ALL));
+  const std::int64_t stored = stencil ? 3 : n; // the middle one stands for the others
+  part.repeats              = n - stored + 1;
+  part.values               = decltype(part.values)("test::part", whole.values.extent(0), static_cast<std::size_t>(stored), whole.values.extent(2));
+  Kokkos::deep_copy(part.values, Kokkos::subview(whole.values, Kokkos::ALL, std::make_pair(before, before + stored), Kokkos::ALL));
   rows.rows = first.rows = n, rows.offset = first.offset = before * set.row_stride;
   ribbon::LineSolverOptions options;
   options.algorithm = "one_pass", options.continued = true;
@@ -359,6 +364,7 @@ TEST(SolveBetween, PiecesOfLongerLinesTakeWhatIsKnownBesideThem)
         for (int h : {1, 2}) check_between<double>(h, contiguous, classes, 5, n, 6);
         check_between<float>(1, contiguous, classes, 3, n, 2), check_between<Kokkos::complex<double>>(2, contiguous, classes, 3, n, 2);
         for (int h : {1, 2}) check_between<Kokkos::complex<float>>(h, contiguous, classes, 5, n, 6);
+        for (int h : {1, 2}) check_between<double>(h, contiguous, classes, 5, n, 6, true);
       }
 }
 

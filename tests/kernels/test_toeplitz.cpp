@@ -2,6 +2,8 @@
 // Matrices of one stencil but for a few rows at their ends, of which these and one of the others are stored: what is solved, what is held, transposes, and what is refused.
 #include "batch.hpp"
 
+#include <ribbon/cut_lines.hpp>
+#include <ribbon/shifted_classes.hpp>
 #include <ribbon/transpose.hpp>
 
 #include <gtest/gtest.h>
@@ -110,7 +112,7 @@ TEST(Toeplitz, LinesThatAreCut)
   for (auto lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
     for (bool periodic : {false, true})
       for (std::int64_t n : {600, 613})
-        for (std::int64_t lines : {1, 3})
+        for (std::int64_t lines : {1, 3, 9})   // 9: the probe takes tiles of matrices
           for (std::int64_t ends : {0, 2, 70}) // rows of more than one piece
             for (bool contiguous : {false, true}) {
               check<double>({1, 1, 1, n, lines, ends, periodic, contiguous, lhs}, "partition", 64);
@@ -118,6 +120,27 @@ TEST(Toeplitz, LinesThatAreCut)
               check<double>({1, 1, 2, n, lines, ends, periodic, contiguous, lhs}, "partition", 32);
               check<Kokkos::complex<double>>({1, 2, 1, n, lines, ends, periodic, contiguous, lhs}, "partition", 60);
             }
+}
+
+TEST(Toeplitz, ManyMatricesOfTheirOwnOnAHost)
+{
+  using Host = Kokkos::DefaultHostExecutionSpace;
+  for (const char *algorithm : {"auto", "thomas", "pivoted", "one_pass", "partition"})
+    for (auto lhs : {Lhs::per_line, Lhs::shifted}) {
+      std::mt19937_64 g(5);
+      auto            bands = random_system<double>(g, lhs == Lhs::shifted ? 2 : 40, 3, 1, 1, 1, false);
+      bands.repeats         = 198;
+      assign(g, bands, lhs, 40);
+      const auto                             set = LineSet::interleaved(200, 40);
+      const ribbon::LineSolver<double, Host> solver(Host(), set, bands, {algorithm});
+      ASSERT_TRUE(solver.report().ok()) << algorithm << ": " << solver.report().reason;
+      std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+      for (auto &v : b) v = random_scalar<double>(g);
+      auto x = b;
+      solver.solve(Host(), b.data(), x.data());
+      Host().fence();
+      EXPECT_LE(backward_error(expanded(all_rows(bands, 200)), set, x, b), 1e-13) << algorithm;
+    }
 }
 
 TEST(Toeplitz, MemoryDoesNotGrowWithTheRows)
@@ -151,6 +174,26 @@ TEST(Toeplitz, TransposesAreThoseOfAllRows)
         }
 }
 
+TEST(Toeplitz, ADiagonalIsAddedToEveryRow)
+{
+  const std::int64_t             n = 50, lines = 3;
+  const auto                     set = LineSet::interleaved(n, lines);
+  Kokkos::View<double *, Memory> diagonal("test::diagonal", static_cast<std::size_t>(n * lines));
+  const auto                     host = Kokkos::create_mirror_view(diagonal);
+  for (std::int64_t l = 0; l < lines; ++l)
+    for (std::int64_t i = 0; i < n; ++i) host(static_cast<std::size_t>(set(l, i))) = static_cast<double>(i);
+  Kokkos::deep_copy(diagonal, host);
+  ribbon::Bands<double, Memory> sum;
+  ASSERT_TRUE(ribbon::add_diagonal(Exec(), ribbon::toeplitz_bands<double>(Exec(), n, {-1, 2, -1}, {{0, 7, 0}}), set, diagonal.data(), 0.5, &sum));
+  Kokkos::fence();
+  const auto found = ribbon::to_host(sum);
+  ASSERT_EQ(found.rows(), n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    EXPECT_EQ(found.values(0, static_cast<std::size_t>(i), 1), (i == 0 ? 7 : 2) + 0.5 * static_cast<double>(i));
+    EXPECT_EQ(found.values(0, static_cast<std::size_t>(i), 2), i == 0 ? 0 : -1);
+  }
+}
+
 TEST(Toeplitz, WhatIsRefused)
 {
   std::mt19937_64 g(1);
@@ -168,6 +211,7 @@ TEST(Toeplitz, WhatIsRefused)
   const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(own), {"one_pass"});
   const Kokkos::View<double *, Memory>   x("test::x", 80);
   EXPECT_THROW(solver.factor_and_solve(Exec(), to_device(own), x.data(), x.data()), std::invalid_argument);
+  EXPECT_THROW((ribbon::CutLines<double, Exec>::right_couplings(Exec(), ribbon::CutPiece(), to_device(own))), std::invalid_argument);
 }
 
 } // namespace

@@ -322,6 +322,40 @@ TEST_F(Multifrontal, Refines)
   }
 }
 
+// The matrix has other numbers by the time of the solve: factors answer for those that were factored.
+TEST_F(Multifrontal, RefinesWithTheMatrixThatWasFactored)
+{
+  for (bool shuffled : {false, true}) {
+    RandomChain kind{120, 2, 2};
+    if (shuffled) kind.shuffle();
+    Mat A = kind.matrix(), before = kind.matrix();
+    Vec x, b                      = random_vector(A);
+    OK(VecDuplicate(b, &x));
+    {
+      Factored f(A);
+      OK(MatMultifrontalSetRefine(f.F, 2));
+      OK(f.symbolic(A));
+      for (int again = 0; again < 3; ++again) {
+        OK(f.numeric(A));
+        OK(MatCopy(A, before, SAME_NONZERO_PATTERN));
+        OK(MatScale(A, 3));
+        OK(MatShift(A, 1));
+        expect_solves(f.F, before, b, x);
+      }
+      OK(MatMultifrontalSetRefine(f.F, 0)); // without a copy, and with one again
+      OK(f.numeric(A));
+      expect_solves(f.F, A, b, x);
+      OK(MatMultifrontalSetRefine(f.F, 1));
+      OK(f.numeric(A));
+      OK(MatCopy(A, before, SAME_NONZERO_PATTERN));
+      OK(MatScale(A, 2));
+      expect_solves(f.F, before, b, x);
+    }
+    for (Mat *M : {&A, &before}) OK(MatDestroy(M));
+    for (Vec *v : {&x, &b}) OK(VecDestroy(v));
+  }
+}
+
 // A matrix on a device refines solutions in vectors that PETSc can multiply it with, whatever it is asked with.
 TEST_F(Multifrontal, RefinesVectorsOfOtherTypes)
 {

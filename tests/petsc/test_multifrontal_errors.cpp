@@ -70,6 +70,26 @@ TEST_F(MultifrontalOptions, BadValuesAreOneSentence)
     const ByOptions by(A);
     EXPECT_EQ(error_of([&] { return KSPSetUp(by.ksp); }), text);
   }
+  for (const char *value : {"-1", "nan", "inf"}) {
+    const ByOptions by(A);
+    PC              pc;
+    OK(KSPGetPC(by.ksp, &pc));
+    OK(PCFactorSetZeroPivot(pc, std::strtod(value, nullptr)));
+    EXPECT_EQ(error_of([&] { return KSPSetUp(by.ksp); }), std::string("multifrontal: -pc_factor_zeropivot ") + value + ": a number that is not negative");
+  }
+  OK(MatDestroy(&A));
+}
+
+TEST_F(MultifrontalErrors, ColumnsThatAreNotInOrder) // one rank
+{
+  PetscInt    row_begin[] = {0, 2, 5, 7}, columns[] = {0, 1, 2, 1, 0, 1, 2};
+  PetscScalar values[] = {4, -1, -1, 4, -1, -1, 4};
+  Mat         A;
+  OK(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 3, 3, row_begin, columns, values, &A));
+  {
+    Factored f(A);
+    EXPECT_EQ(error_of([&] { return f.symbolic(A); }), "multifrontal: the columns of a row are not in ascending order (row 1 of a rank)");
+  }
   OK(MatDestroy(&A));
 }
 

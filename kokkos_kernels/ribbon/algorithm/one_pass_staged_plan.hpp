@@ -30,6 +30,7 @@ void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, co
   using Scalar             = typename Scheme::Scalar;
   constexpr int  S         = Scheme::separators;
   constexpr bool wide      = sizeof(Scalar) > 8;
+  constexpr int  most      = sizeof(Scalar) < 8 ? 256 : 512; ///< threads: of 32 lines in float, which scratch has room for, registers leave a multiprocessor one team
   const int      unknowns  = (s.split.begin(s.split.chunks - 1) + s.split.last) * Scheme::block;
   const bool     all       = regular == s.split.chunks;
   const bool     last_only = regular > 0 && regular + 1 == s.split.chunks && s.split.first * Scheme::block == s.slots; // is not regular: it has a warp of its own
@@ -38,7 +39,7 @@ void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, co
     const std::size_t tile = (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar);
     OnePassShape      with = s;
     if (last_only) with.idle = (32 - ((s.split.chunks - 1) << s.lane_bits) % 32) % 32;
-    return s.threads() <= 512 && (last_only ? scratch(with) + device::reserved_scratch : tile) <= room.scratch / static_cast<std::size_t>(teams());
+    return s.threads() <= most && (last_only ? scratch(with) + device::reserved_scratch : tile) <= room.scratch / static_cast<std::size_t>(teams());
   };
   for (lay_out_staged<Scheme>(s, 5); s.lane_bits > 0 && !fits();) lay_out_staged<Scheme>(s, s.lane_bits - 1);
   if (S != 2 || wide || Scheme::always_ring || room.is_virtual) return;

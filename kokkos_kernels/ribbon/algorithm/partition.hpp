@@ -42,7 +42,7 @@
 
 namespace ribbon {
 
-/// Bands with every row in its place (Bands::repeats == 1) and, where that is asked for, classes as one matrix per line.
+/// Bands with every row in its place (Bands::repeats == 1) and, where that is asked for, classes as one matrix per line. Entries that leave an open matrix stay: they may be couplings.
 template <class Scalar, class Exec>
 Bands<Scalar, typename Exec::memory_space> all_rows(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, bool per_line = false)
 {
@@ -50,7 +50,7 @@ Bands<Scalar, typename Exec::memory_space> all_rows(const Exec &exec, const Band
   using Cut         = typename PartitionKernels<Scalar, Memory>::CutKernel;
   auto         from = bands, all = bands;
   PartitionCut whole;
-  from.lhs = Lhs::per_line; // A and B of shifted matrices by themselves
+  from.lhs = Lhs::per_line, from.periodic = true; // A and B of shifted matrices by themselves; no entry is outside
   if (per_line) all.lhs = Lhs::per_line, all.class_of_line = {};
   whole.rows = whole.piece = bands.rows(), whole.lines = static_cast<std::int64_t>(per_line ? bands.class_of_line.extent(0) : bands.values.extent(0)), whole.pieces = 1, whole.K = 0;
   all.repeats = 1;
