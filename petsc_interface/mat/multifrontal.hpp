@@ -30,9 +30,9 @@ struct MultifrontalFactor {
   Mat                          turned   = nullptr; ///< the last B^T of MatMatTransposeSolve()
   VecScatter                   to_first = nullptr; ///< vectors to rank 0
   Vec                          all_b = nullptr, all_x = nullptr;
-  Vec                          residual = nullptr, correction = nullptr;                                   ///< where solutions are refined
-  Vec                          probe_u = nullptr, probe_v = nullptr, probe_x = nullptr, probe_r = nullptr; ///< where nothing is pivoted
-  NativeVectors                native;                                                                     ///< where solutions of other types are refined
+  Vec                          residual = nullptr, correction = nullptr;                                                      ///< where solutions are refined
+  Vec                          probe_u = nullptr, probe_v = nullptr, probe_x = nullptr, probe_b = nullptr, probe_r = nullptr; ///< where nothing is pivoted
+  NativeVectors                native;                                                                                        ///< where solutions of other types are refined
   bool                         is_factored    = false;
   PetscReal                    backward_error = -1, rcond = -1; ///< what the last factorization was probed for, or -1
 };
@@ -49,8 +49,8 @@ PetscErrorCode SetMultifrontalFromOptions(Mat F);
 /// Sets the operations that factor and solve.
 void SetFactorOperations(Mat F);
 void SetSolveOperations(Mat F);
-/// The larger of two backward errors, with a lower bound of ||A|| that takes one product: of a solution that is known, v of b = A v, which is smooth along the chain (where A is close to singular a random b has a solution so large that
-/// no residual counts beside it), and of a random b (where one pivot is small, the numbers of v, which are representable, may come without the errors that others have).
+/// The largest backward error, with a lower bound of ||A|| that takes one product, of a solution that is known, v of b = A v, which is smooth along the chain (where A is close to singular a random b has a solution so
+/// large that no residual counts beside it), and of a random b (where a pivot is small the numbers of v, which are representable, may come without the errors that others have), of five where a pivot is below 1e-3.
 PetscErrorCode QuickProbe(Mat F, PetscReal *backward_error);
 /// Backward error ||b - A x|| / (||A|| ||x|| + ||b||) of a random right-hand side, and 1 / (||A|| ||A^-1||) by Hager's estimate, both in the norms that PETSc has: infinity and 1.
 PetscErrorCode Probe(Mat F, PetscReal *backward_error, PetscReal *rcond);

@@ -341,7 +341,7 @@ PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
   PetscCall(VecScatterDestroy(&f->to_first));
   PetscCall(VecDestroy(&f->all_b));
   PetscCall(VecDestroy(&f->all_x));
-  for (Vec *v : {&f->residual, &f->probe_u, &f->probe_v, &f->probe_x, &f->probe_r}) PetscCall(VecDestroy(v));
+  for (Vec *v : {&f->residual, &f->probe_u, &f->probe_v, &f->probe_x, &f->probe_b, &f->probe_r}) PetscCall(VecDestroy(v));
   PetscCall(VecDestroy(&f->correction));
   PetscCall(f->native.reset());
   PetscFunctionReturn(PETSC_SUCCESS);
