@@ -233,7 +233,7 @@ private:
       if (!why.empty()) return nullptr;
       return std::make_unique<PartitionAlgorithm<Scalar, Exec>>(std::move(plan));
     };
-    const bool taken = attempt(make, most_unsound, reason);
+    const bool taken = attempt(make, automatic() ? sound : most_unsound, reason);
     if (!taken && asked_for("partition") && !algorithm_) this->report = found, this->report.algorithm = "partition", this->report.reason = failure_;
     if (given.lhs == Lhs::classes && this->report.line >= 0) this->report.line = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), given.class_of_line)(static_cast<std::size_t>(this->report.line));
     if (!taken && automatic()) algorithm_.reset(), take(given);

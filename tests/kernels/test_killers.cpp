@@ -99,7 +99,7 @@ double error_of(const ribbon::Bands<Scalar, Kokkos::HostSpace> &own, Lhs lhs, co
 
 /// Solved to the limit of the algorithm, or reported. What auto and pivoted report is singular to working precision, or next to it. Dominant lines beside are solved in any case.
 /// @param regular  auto and pivoted are to solve it
-/// @param by_name  limit of algorithms that were asked for; what the probe allows, in single precision
+/// @param by_name  limit of algorithms that were asked for; what the probe allows, in double
 template <class Scalar = double>
 void expect_honest(const HostBands &given, const std::string &what, const std::vector<Lhs> &sources, bool regular = false, double by_name = 1e-13)
 {
@@ -128,7 +128,7 @@ void expect_honest(const HostBands &given, const std::string &what, const std::v
         EXPECT_TRUE(!any || report.ok() || (!regular && (report.rcond < 1e-12 * unit || report.smallest_pivot < 1e-12 * unit))) << report.algorithm << ", " << report.reason << ", probe " << report.probe_error;
         if (!report.ok() && lhs == Lhs::shared) continue;
         const auto   x     = solve(solver, b);
-        const double limit = unit * (report.algorithm.find("pivoted") == 0 ? 1e-14 : algorithm == "auto" ? 1e-13 : sizeof(ribbon::real_t<Scalar>) < 8 ? 1e-12 : by_name);
+        const double limit = unit * (report.algorithm.find("pivoted") == 0 ? 1e-14 : algorithm == "auto" ? 1e-13 : std::is_same_v<Scalar, double> ? by_name : 1e-12);
         EXPECT_LE(report.ok() ? error_of(own, lhs, set, true, x, b) : 0, limit) << report.algorithm << ", probe " << report.probe_error << ", rcond " << report.rcond;
         EXPECT_LE(error_of(own, lhs, set, false, x, b), limit) << "dominant lines, " << report.algorithm << ", status " << static_cast<int>(report.status);
       }
