@@ -57,7 +57,7 @@ struct Bands {
   values_type  values; ///< (matrices, or 2 for Lhs::shifted, rows (stored ones: see repeats), (kl + ku + 1) B^2)
   bool         periodic = false;
   Lhs          lhs      = Lhs::shared;
-  classes_type class_of_line; ///< (lines), read for Lhs::classes only
+  classes_type class_of_line; ///< (lines), read for Lhs::classes only; a class that no line has is factored, and reported, too
   scale_type   alpha, beta;   ///< (lines), read for Lhs::shifted only
   int          lower   = -1;  ///< kl; -1 stands for half of the diagonals beside the main one
   int          upper   = -1;  ///< ku, likewise

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ribbon/bands.hpp>
+#include <ribbon/orthogonal.hpp>
 #include <ribbon/pivot_watch.hpp>
 
 #include <algorithm>
@@ -337,7 +338,7 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     const int         place   = std::min(r, W); // the window fills, then one row leaves for each that arrives
     const long double largest = A.row_max(begin + r);
     if (!(largest > 0 && largest - largest == 0)) watch.see(largest, largest, begin + r); // a row of zeros is a zero pivot, though reflections of many rows may leave none
-    const long double scale = largest > 0 && largest - largest == 0 ? std::ldexp(1.0L, -std::ilogb(largest)) : 1.0L;
+    const long double scale = (largest > 0 && largest - largest == 0 ? std::ldexp(1.0L, -std::ilogb(largest)) : 1.0L) * static_cast<long double>(uneven<real_t<Scalar>>(r, length));
     f[W + 2]                = Wide(scale);
     watch.log_det -= std::log(scale);
     for (int e = 0; e < width; ++e) window(place, e) = Wide(0);

@@ -10,12 +10,26 @@
 ///     backward   x_k = g_k - H_k zl + sum_q U_kq x_(k+1+q),  started from x = zr.
 ///
 /// The last window is the chunk's reduced right-hand side: R_lower zl + R_diag zr = t. Lines that are no rings have zero couplings where the
-/// ring would close. `scale_k` equilibrates rows by powers of two.
+/// ring would close. `scale_k` equilibrates rows by powers of two, times uneven().
 #pragma once
 
 #include <ribbon/compat.hpp>
 
+#include <cstdint>
+
 namespace ribbon {
+
+/// A factor from [1, 1.5) for a row of more than 256. Equations of a window stay in it for as long as a chunk lasts: where all rows are one stencil each step has the same roundings, which add up to n units of roundoff.
+/// Rows of sizes of their own have others, of either sign, whose sum grows as the root of n.
+template <class Real>
+KOKKOS_INLINE_FUNCTION Real uneven(std::int64_t row, std::int64_t rows)
+{
+  if (rows <= 256) return Real(1);
+  std::uint64_t key = static_cast<std::uint64_t>(row) + 0x9e3779b97f4a7c15ull; // splitmix64
+  key               = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9ull;
+  key               = (key ^ (key >> 27)) * 0x94d049bb133111ebull;
+  return static_cast<Real>(1 + 0.5 * (static_cast<double>((key ^ (key >> 31)) >> 11) / 9007199254740992.0));
+}
 
 /// For kl = ku = K (smaller ones padded with zeros).
 template <class Scalar_, int K>

@@ -35,7 +35,7 @@ struct SharedDiagonal {
   {
     const std::int64_t matrices = static_cast<std::int64_t>(bands.values.extent(0)), c = k % matrices, i = k / matrices;
     const int          B = bands.block;
-    for (int a = 0; a < B; ++a) bands.values(c, i, (lower * B + a) * B + a) += s * at(first(c), i, a);
+    for (int a = 0; a < B && first(c) < lines.lines(); ++a) bands.values(c, i, (lower * B + a) * B + a) += s * at(first(c), i, a);
   }
 };
 

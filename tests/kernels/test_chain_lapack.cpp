@@ -288,7 +288,7 @@ bool accepted(const ChainSystem<double> &s, const ribbon::SchurSolver<double, Ex
   for (std::size_t i = 0; i < n; ++i)
     for (auto e = static_cast<std::size_t>(s.row_begin[i]); e < static_cast<std::size_t>(s.row_begin[i + 1]); ++e) known[i] += s.value[e] * (1 + static_cast<double>(s.column[e]) / static_cast<double>(n));
   if (!none.report().ok() || !solves(known)) return false;
-  for (std::size_t k = 0; k < (none.report().smallest_pivot < 1e-3 ? 5 : 1); ++k)
+  for (std::size_t k = 0; k < (none.report().smallest_pivot < 1e-5 ? 5 : 1); ++k)
     if (!solves({random.data() + k * n, random.data() + (k + 1) * n})) return false;
   return true;
 }

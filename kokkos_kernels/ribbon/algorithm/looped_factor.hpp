@@ -180,7 +180,7 @@ struct LoopedFactorKernel {
       const int  place   = r < W ? static_cast<int>(r) : W;
       const Real largest = entry.row_max(l, r / block, static_cast<int>(r % block));
       if (!(largest > 0 && is_finite(largest))) Watch::see(largest, largest, l * rows + r / block, smallest); // a row of zeros is a zero pivot
-      const Real scale = entry.power_of_two_for(largest);
+      const Real scale = entry.power_of_two_for(largest) * uneven<Real>(r, n);
       for (int e = 0; e < W + 2; ++e) f(e) = Scalar(0);
       f(W + 2) = Scalar(scale);
       for (int e = 0; e < width; ++e) window(place, e) = Scalar(0);
