@@ -86,6 +86,7 @@ PetscErrorCode SetPivot(Mat F, MatMultifrontalPivot pivot)
   PetscFunctionBegin;
   PetscCheck(pivot == MAT_MULTIFRONTAL_PIVOT_QR || pivot == MAT_MULTIFRONTAL_PIVOT_NONE, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "MatMultifrontalSetPivot: %d is no MatMultifrontalPivot",
              static_cast<int>(pivot));
+  if (Data(F)->pivot != pivot) Data(F)->matrix = 0; // a tree of its own, from the next factorization on
   Data(F)->pivot = pivot;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

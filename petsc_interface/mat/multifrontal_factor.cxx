@@ -179,6 +179,21 @@ PetscErrorCode Agree(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether a matrix is one of blocks, of which a copy as AIJ is kept, and how many entries it has: PETSc (3.18) does not tell by the nonzero state when blocks are added.
+PetscErrorCode CountBlocks(Mat A, bool *has_blocks, PetscLogDouble *entries)
+{
+  PetscBool is;
+  MatInfo   info;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &is, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  *has_blocks = is, *entries = 0;
+  if (is) {
+    PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+    *entries = info.nz_used;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Finds the chain and makes its tree; an error leaves nothing of what was there before.
 PetscErrorCode Analyse(Mat F, Mat A)
 {
@@ -195,11 +210,13 @@ PetscErrorCode Analyse(Mat F, Mat A)
   PetscCall(MakeTree(F));
   PetscCall(PetscObjectGetId((PetscObject)A, &f->matrix));
   PetscCall(MatGetNonzeroState(A, &f->nonzeros));
+  bool has_blocks;
+  PetscCall(CountBlocks(A, &has_blocks, &f->entries));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Where nothing is pivoted: whether the factors solve.
-PetscErrorCode CheckFactors(Mat F)
+PetscErrorCode CheckFactors(Mat F, Mat A)
 {
   MultifrontalFactor *f     = Data(F);
   PetscReal          &error = f->backward_error;
@@ -209,7 +226,7 @@ PetscErrorCode CheckFactors(Mat F)
   f->is_factored     = false;
   f->report.status   = ribbon::FactorStatus::unsound;
   F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT; // see below
-  PetscCheck(!f->aij->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_CONV_FAILED,
+  PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_CONV_FAILED,
              "multifrontal: elimination without pivots loses the digits of this matrix (backward error %g of the probe): -mat_multifrontal_pivot qr", static_cast<double>(error));
   PetscCall(PetscInfo(F, "backward error %g without pivots\n", static_cast<double>(error)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -238,12 +255,16 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   const PetscInt     *columns = nullptr;
   PetscObjectId       matrix;
   PetscObjectState    nonzeros;
+  PetscLogDouble      entries;
+  bool                has_blocks;
   PetscFunctionBegin;
   f->is_factored    = false;
+  f->steps          = f->refine;
   f->backward_error = f->rcond = -1;
   PetscCall(PetscObjectGetId((PetscObject)A, &matrix));
   PetscCall(MatGetNonzeroState(A, &nonzeros));
-  if (matrix != f->matrix || nonzeros != f->nonzeros) PetscCall(Analyse(F, A));
+  PetscCall(CountBlocks(A, &has_blocks, &entries));
+  if (matrix != f->matrix || nonzeros != f->nonzeros || entries != f->entries) PetscCall(Analyse(F, A));
   else PetscCall(KeepAIJ(f, A));
   if (f->pattern.gathered) {
     PetscCall(GatherNumbers(f->aij, f->gathered, &f->gather_room));
@@ -266,10 +287,8 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
     PetscCall(PetscInfo(F, "smallest pivot %g in column %" PetscInt_FMT "\n", static_cast<double>(r.smallest_pivot), r.column));
   }
   if (f->refine > 0 && !f->residual) PetscCall(MatCreateVecs(f->aij, &f->correction, &f->residual));
-  if (f->is_factored && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) PetscCall(CheckFactors(F));
+  if (f->is_factored && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) PetscCall(CheckFactors(F, A));
   if (f->viewer) PetscCall(ViewFactorization(F));
-  PetscBool has_blocks;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &has_blocks, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
   if (f->refine == 0 && !has_blocks) PetscCall(MatDestroy(&f->aij)); // a copy of blocks takes the next numbers
   PetscFunctionReturn(PETSC_SUCCESS);
 }

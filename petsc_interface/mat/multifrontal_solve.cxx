@@ -42,7 +42,7 @@ PetscErrorCode SolveAndRefine(Mat F, Vec b, Vec x, bool transposed)
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
   PetscCall(SolveOnce(F, b, x, transposed));
-  for (PetscInt k = 0; k < f->refine; ++k) {
+  for (PetscInt k = 0; k < f->steps; ++k) {
     if (transposed) PetscCall(MatMultTranspose(f->aij, x, f->residual));
     else PetscCall(MatMult(f->aij, x, f->residual));
     PetscCall(VecAYPX(f->residual, -1, b));
@@ -56,8 +56,8 @@ PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transposed)
 {
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
-  if (!f->is_factored) PetscCall(VecSet(x, PETSC_INFINITY));                                     // never a number that could be taken for an answer
-  else if (!f->aij || !f->residual || f->refine == 0) PetscCall(SolveOnce(F, b, x, transposed)); // steps that were asked for since the factorization: not yet
+  if (!f->is_factored) PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
+  else if (f->steps == 0) PetscCall(SolveOnce(F, b, x, transposed));
   else PetscCall(f->native.with(f->residual, b, x, [&](Vec native_b, Vec native_x) { return SolveAndRefine(F, native_b, native_x, transposed); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -84,7 +84,7 @@ PetscErrorCode SolveColumns(Mat F, Mat B, Mat X, bool transposed)
   PetscCall(PetscObjectTypeCompareAny((PetscObject)X, &dense_x, MATSEQDENSE, MATMPIDENSE, "seqdensecuda", "mpidensecuda", ""));
   PetscCheck(dense_b && dense_x, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "multifrontal: MatMatSolve() takes dense matrices, not %s and %s", ((PetscObject)B)->type_name, ((PetscObject)X)->type_name);
   PetscCall(MatGetSize(B, nullptr, &columns));
-  if (f->pattern.gathered || !f->is_factored || f->refine > 0) {
+  if (f->pattern.gathered || !f->is_factored || f->steps > 0) {
     for (PetscInt c = 0; c < columns; ++c) {
       Vec b, x;
       PetscCall(MatDenseGetColumnVecRead(B, c, &b));
@@ -226,27 +226,40 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
   PetscCall(MatMult(f->aij, f->probe_u, f->probe_r));
   PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &as));
   PetscCall(VecNorm(f->probe_u, NORM_INFINITY, &us));
-  PetscCall(MatMult(f->aij, f->probe_v, f->probe_r));
-  PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &bs));
-  PetscCall(Solve(F, f->probe_r, f->probe_x, false));
-  PetscCall(VecNorm(f->probe_x, NORM_INFINITY, &xs));
-  PetscCall(VecAXPY(f->probe_x, -1, f->probe_v));
-  PetscCall(MatMult(f->aij, f->probe_x, f->probe_r));
-  PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &rs));
-  *backward_error = rs == 0 ? 0 : rs / (as / us * xs + bs);
-  // right-hand sides u, u^2, u^3, ... by unknown: where a pivot is small, one alone may meet none of the errors of others
-  const int random = f->report.smallest_pivot < 1e-3 ? 5 : 1;
-  for (int k = 0; k < random && *backward_error <= PETSC_MAX_REAL; ++k) {
-    if (k == 0) PetscCall(VecCopy(f->probe_u, f->probe_b));
-    else PetscCall(VecPointwiseMult(f->probe_b, f->probe_b, f->probe_u));
-    PetscCall(Solve(F, f->probe_b, f->probe_x, false));
-    PetscCall(MatMult(f->aij, f->probe_x, f->probe_r));
-    PetscCall(VecAXPY(f->probe_r, -1, f->probe_b));
-    PetscCall(VecNorm(f->probe_b, NORM_INFINITY, &bs));
+  *backward_error  = 0;
+  const auto judge = [&](PetscReal least) { // probe_r is a residual, or A times an error
+    PetscFunctionBegin;
     PetscCall(VecNorm(f->probe_x, NORM_INFINITY, &xs));
     PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &rs));
     const PetscReal error = rs == 0 ? 0 : rs / (as / us * xs + bs);
-    if (!(error <= *backward_error)) *backward_error = error; // NaN, too
+    if (!(error <= PetscMax(*backward_error, least))) *backward_error = error; // NaN, too
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  const auto known = [&](Vec v, bool transposed, PetscReal least) {
+    PetscFunctionBegin;
+    PetscCall(transposed ? MatMultTranspose(f->aij, v, f->probe_r) : MatMult(f->aij, v, f->probe_r));
+    PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &bs));
+    PetscCall(Solve(F, f->probe_r, f->probe_x, transposed));
+    PetscCall(VecAXPY(f->probe_x, -1, v));
+    PetscCall(transposed ? MatMultTranspose(f->aij, f->probe_x, f->probe_r) : MatMult(f->aij, f->probe_x, f->probe_r));
+    PetscCall(VecCopy(v, f->probe_x)); // as large as the solution, to rounding
+    PetscCall(judge(least));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(known(f->probe_v, false, 0));
+  // u, u^2, u^3, ... by unknown, as right-hand sides and, where a pivot is small, as solutions; long chains lose digits of rough ones, which is no reason to refuse them
+  const bool      small = f->report.smallest_pivot < 1e-5;
+  const PetscReal rough = 1e6 * PETSC_MACHINE_EPSILON;
+  if (small) PetscCall(known(f->probe_u, true, rough));
+  for (int k = 0; k < (small ? 5 : 1) && *backward_error <= PETSC_MAX_REAL; ++k) {
+    if (k == 0) PetscCall(VecCopy(f->probe_u, f->probe_b));
+    else PetscCall(VecPointwiseMult(f->probe_b, f->probe_b, f->probe_u));
+    PetscCall(VecNorm(f->probe_b, NORM_INFINITY, &bs));
+    PetscCall(Solve(F, f->probe_b, f->probe_x, false));
+    PetscCall(MatMult(f->aij, f->probe_x, f->probe_r));
+    PetscCall(VecAXPY(f->probe_r, -1, f->probe_b));
+    PetscCall(judge(0));
+    if (small) PetscCall(known(f->probe_b, false, rough));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
