@@ -51,9 +51,9 @@ PetscErrorCode SetMultifrontalFromOptions(Mat F);
 /// Sets the operations that factor and solve.
 void SetFactorOperations(Mat F);
 void SetSolveOperations(Mat F);
-/// The largest backward error, with a lower bound of ||A|| that takes one product, of a solution that is known, v of b = A v, which is smooth along the chain (where A is close to singular a random b has a solution so large that no
-/// residual counts beside it), and of a random b (where a pivot is small the numbers of v, which are representable, may come without the errors that others have). Where a pivot is below 1e-5: of five random b and, if they are above
-/// 1e6 units of roundoff, of five random solutions and one of the transposed matrix.
+/// The largest backward error, with a lower bound of ||A|| that takes one product, of a solution that is known, v of b = A v, which is smooth along the chain (where A is close to singular a random b has a solution so
+/// large that no residual counts beside it), and of a random b (where a pivot is small the numbers of v, which are representable, may come without the errors that others have). Where a pivot is below 1e-5: of five
+/// random b and, if they are above 1e6 units of roundoff, of five random solutions and one of the transposed matrix.
 PetscErrorCode QuickProbe(Mat F, PetscReal *backward_error);
 /// Backward error ||b - A x|| / (||A|| ||x|| + ||b||) of a random right-hand side, and 1 / (||A|| ||A^-1||) by Hager's estimate, both in the norms that PETSc has: infinity and 1.
 PetscErrorCode Probe(Mat F, PetscReal *backward_error, PetscReal *rcond);

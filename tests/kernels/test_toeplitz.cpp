@@ -143,6 +143,30 @@ TEST(Toeplitz, ManyMatricesOfTheirOwnOnAHost)
     }
 }
 
+// Every row has the same roundings, which must not add up.
+TEST(Toeplitz, LongLinesByOrthogonalElimination)
+{
+  for (std::uint64_t seed = 1; seed <= 12; ++seed)
+    for (auto lhs : {Lhs::classes, Lhs::per_line, Lhs::shifted}) {
+      std::mt19937_64 g(seed);
+      const int       kl = static_cast<int>(seed % 4), ku = static_cast<int>(seed % 3);
+      auto            bands = random_system<double>(g, matrices_for(lhs, 3), 3, kl, ku, 1, seed % 2 == 0);
+      if (seed % 3 == 0) // indefinite
+        for (std::size_t c = 0; c < bands.values.extent(0); ++c)
+          for (std::size_t i = 0; i < 3; ++i) bands.values(c, i, static_cast<std::size_t>(kl)) *= 0.3;
+      bands.repeats = 700 * static_cast<std::int64_t>(1 + seed % 4);
+      assign(g, bands, lhs, 3);
+      const auto                             set = LineSet::interleaved(bands.rows(), 3);
+      const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"pivoted"});
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", " + ribbon::to_string(lhs));
+      if (solver.report().smallest_pivot < 1e-8) continue; // next to singular
+      ASSERT_TRUE(solver.report().ok()) << solver.report().reason << ", probe " << solver.report().probe_error;
+      std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+      for (auto &v : b) v = random_scalar<double>(g);
+      EXPECT_LE(backward_error(expanded(all_rows(bands, bands.rows())), set, solve(solver, b), b), 1e-14);
+    }
+}
+
 TEST(Toeplitz, MemoryDoesNotGrowWithTheRows)
 {
   const std::int64_t        n     = 1 << 20;

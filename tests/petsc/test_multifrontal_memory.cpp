@@ -252,6 +252,31 @@ TEST_F(MultifrontalMemory, FollowsValuesAndPatterns)
 }
 
 // One factor for matrices that come and go, of one pattern or of others: what was analysed is never taken for another matrix.
+// Blocks are added, which the nonzero state of PETSc's matrices of blocks does not tell (3.18).
+TEST_F(MultifrontalMemory, BlocksThatGrow)
+{
+  for (const char *type : {MATBAIJ, MATSBAIJ})
+    for (PetscInt refine : {0, 1}) {
+      SCOPED_TRACE(std::string(type) + ", " + std::to_string(refine) + " steps");
+      const bool  symmetric = std::string(type) == MATSBAIJ;
+      RandomChain narrow{48, 1, 1, false, 1, Values::symmetric}, wide{48, 5, 5, false, 1, Values::symmetric};
+      Mat         A = narrow.matrix(PETSC_DECIDE, type, 2), twin = wide.matrix();
+      Vec         x, b                                           = random_vector(twin);
+      OK(VecDuplicate(b, &x));
+      {
+        Factored f(A, symmetric ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU);
+        OK(MatMultifrontalSetRefine(f.F, refine));
+        OK(f.symbolic(A));
+        OK(f.numeric(A));
+        wide.fill(A);
+        OK(f.numeric(A));
+        expect_solves(f.F, twin, b, x);
+      }
+      for (Mat *M : {&A, &twin}) OK(MatDestroy(M));
+      for (Vec *v : {&x, &b}) OK(VecDestroy(v));
+    }
+}
+
 TEST_F(MultifrontalMemory, NumericFactorizationsOfAnotherMatrix)
 {
   const RandomChain kinds[] = {{70, 1, 1}, {70, 1, 1, false, 1, Values::dominant, 9}, {70, 3, 2}, RandomChain{70, 2, 2}.shuffle(), {70, 2, 1, true}, {70, 1, 1}};
