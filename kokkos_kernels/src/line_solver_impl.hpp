@@ -3,6 +3,7 @@
 #pragma once
 
 #include "algorithms.hpp"
+#include "all_rows.hpp"
 #include "cyclic_reductions.hpp"
 #include "host_matrices.hpp"
 #include "in_flight.hpp"

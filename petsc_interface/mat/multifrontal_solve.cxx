@@ -227,9 +227,9 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
   PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &as));
   PetscCall(VecNorm(f->probe_u, NORM_INFINITY, &us));
   *backward_error  = 0;
-  const auto judge = [&](PetscReal least) { // probe_r is a residual, or A times an error
+  const auto judge = [&](Vec x, PetscReal least) { // probe_r is the residual of x, or A times its error
     PetscFunctionBegin;
-    PetscCall(VecNorm(f->probe_x, NORM_INFINITY, &xs));
+    PetscCall(VecNorm(x, NORM_INFINITY, &xs));
     PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &rs));
     const PetscReal error = rs == 0 ? 0 : rs / (as / us * xs + bs);
     if (!(error <= PetscMax(*backward_error, least))) *backward_error = error; // NaN, too
@@ -242,8 +242,7 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
     PetscCall(Solve(F, f->probe_r, f->probe_x, transposed));
     PetscCall(VecAXPY(f->probe_x, -1, v));
     PetscCall(transposed ? MatMultTranspose(f->aij, f->probe_x, f->probe_r) : MatMult(f->aij, f->probe_x, f->probe_r));
-    PetscCall(VecCopy(v, f->probe_x)); // as large as the solution, to rounding
-    PetscCall(judge(least));
+    PetscCall(judge(v, least)); // as large as what was found, to rounding
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(known(f->probe_v, false, 0));
@@ -258,7 +257,7 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
     PetscCall(Solve(F, f->probe_b, f->probe_x, false));
     PetscCall(MatMult(f->aij, f->probe_x, f->probe_r));
     PetscCall(VecAXPY(f->probe_r, -1, f->probe_b));
-    PetscCall(judge(0));
+    PetscCall(judge(f->probe_x, 0));
     if (small) PetscCall(known(f->probe_b, false, rough));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
