@@ -13,9 +13,7 @@
 /// ring would close. `scale_k` equilibrates rows by powers of two, times uneven().
 #pragma once
 
-#include <ribbon/compat.hpp>
-
-#include <cstdint>
+#include <ribbon/noise.hpp>
 
 namespace ribbon {
 
@@ -24,11 +22,7 @@ namespace ribbon {
 template <class Real>
 KOKKOS_INLINE_FUNCTION Real uneven(std::int64_t row, std::int64_t rows)
 {
-  if (rows <= 256) return Real(1);
-  std::uint64_t key = static_cast<std::uint64_t>(row) + 0x9e3779b97f4a7c15ull; // splitmix64
-  key               = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9ull;
-  key               = (key ^ (key >> 27)) * 0x94d049bb133111ebull;
-  return static_cast<Real>(1 + 0.5 * (static_cast<double>((key ^ (key >> 31)) >> 11) / 9007199254740992.0));
+  return rows <= 256 ? Real(1) : static_cast<Real>(1.25 + 0.25 * noise<double>(static_cast<std::uint64_t>(row)));
 }
 
 /// For kl = ku = K (smaller ones padded with zeros).

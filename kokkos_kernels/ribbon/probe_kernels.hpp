@@ -4,6 +4,7 @@
 
 #include <ribbon/band_entries.hpp>
 #include <ribbon/line_set.hpp>
+#include <ribbon/noise.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -25,14 +26,6 @@ struct Probe {
   int                         kind;
   Scalar                     *x;
 
-  /// Uniform in [-1, 1), the same on every machine (splitmix64).
-  KOKKOS_FUNCTION static Real noise(std::uint64_t key)
-  {
-    key += 0x9e3779b97f4a7c15ull;
-    key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9ull;
-    key = (key ^ (key >> 27)) * 0x94d049bb133111ebull;
-    return static_cast<Real>(static_cast<double>((key ^ (key >> 31)) >> 11) * (2.0 / 9007199254740992.0) - 1.0);
-  }
   KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const
   {
     while (i < 0) i += set.rows; // no remainder: this is where set-ups would spend their time
@@ -44,8 +37,8 @@ struct Probe {
     if (k == 0) return Scalar(1);
     if (k == 1) return Scalar(i % 2 == 0 ? 1 : -1);
     const std::uint64_t key = (static_cast<std::uint64_t>(k) << 40) + static_cast<std::uint64_t>(2 * i);
-    if constexpr (std::is_floating_point_v<Scalar>) return noise(key);
-    else return Scalar(noise(key), noise(key + 1));
+    if constexpr (std::is_floating_point_v<Scalar>) return noise<Real>(key);
+    else return Scalar(noise<Real>(key), noise<Real>(key + 1));
   }
   /// Unknowns are numbered through: i * entry.block + component.
   KOKKOS_FUNCTION Scalar right_hand_side(std::int64_t c, int k, std::int64_t i, int a) const

@@ -214,11 +214,11 @@ TEST(Large, PlacesBeyondTwoToTheThirtyTwoOnTheDevice)
 /// Numbers of a large batch, the same on the device and the host.
 KOKKOS_FUNCTION float right_hand_side(std::int64_t line, std::int64_t row)
 {
-  return ribbon::Probe<float, Memory>::noise(static_cast<std::uint64_t>(line * 256 + row));
+  return ribbon::noise<float>(static_cast<std::uint64_t>(line * 256 + row));
 }
 KOKKOS_FUNCTION float entry(std::int64_t matrix, std::int64_t row, int d, int h)
 {
-  return d == h ? 2.5f * static_cast<float>(h) : ribbon::Probe<float, Memory>::noise(static_cast<std::uint64_t>(matrix * 2048 + row * 8 + d) << 20);
+  return d == h ? 2.5f * static_cast<float>(h) : ribbon::noise<float>(static_cast<std::uint64_t>(matrix * 2048 + row * 8 + d) << 20);
 }
 
 /// More than 2^31 unknowns in float, solved in place; lines from all over the batch are compared with their equations.
@@ -322,7 +322,7 @@ void check_line(std::int64_t n, const std::vector<double> &stencil, bool periodi
   const auto                     size = static_cast<std::size_t>(n);
   Kokkos::View<double *, Memory> b(Kokkos::view_alloc(std::string("test::b"), Kokkos::WithoutInitializing), size), x(Kokkos::view_alloc(std::string("test::x"), Kokkos::WithoutInitializing), size);
   Kokkos::parallel_for(
-    "test::b", Policy(0, n), KOKKOS_LAMBDA(const std::int64_t i) { b(i) = ribbon::Probe<double, Memory>::noise(static_cast<std::uint64_t>(i)); });
+    "test::b", Policy(0, n), KOKKOS_LAMBDA(const std::int64_t i) { b(i) = ribbon::noise<double>(static_cast<std::uint64_t>(i)); });
   ribbon::LineSolver<double, Exec> solver;
   {
     ribbon::Bands<double, Memory> bands;

@@ -4,6 +4,7 @@
 
 #include <ribbon/bands.hpp>
 #include <ribbon/line_set.hpp>
+#include <ribbon/noise.hpp>
 #include <ribbon/probe.hpp>
 
 namespace ribbon {
@@ -346,9 +347,9 @@ struct CutKernels {
     {
       const std::int64_t at = ((first + i) % length + length) % length * piece.B + a;
       if (kind == 0) return Scalar(1);
-      const Real noise = Probe<Scalar, Memory>::noise((static_cast<std::uint64_t>(kind) << 40) + static_cast<std::uint64_t>(at));
-      if constexpr (std::is_floating_point_v<Scalar>) return noise;
-      else return Scalar(noise, Probe<Scalar, Memory>::noise((static_cast<std::uint64_t>(kind + 8) << 40) + static_cast<std::uint64_t>(at)));
+      const Real real = noise<Real>((static_cast<std::uint64_t>(kind) << 40) + static_cast<std::uint64_t>(at));
+      if constexpr (std::is_floating_point_v<Scalar>) return real;
+      else return Scalar(real, noise<Real>((static_cast<std::uint64_t>(kind + 8) << 40) + static_cast<std::uint64_t>(at)));
     }
     KOKKOS_INLINE_FUNCTION bool   is_on_line(std::int64_t j) const { return (j >= 0 || piece.left) && (j < piece.m || piece.right); }
     KOKKOS_INLINE_FUNCTION Scalar right_hand_side(std::int64_t c, std::int64_t i, int a) const
