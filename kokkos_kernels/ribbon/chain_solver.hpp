@@ -56,7 +56,7 @@ public:
   /// "band LU" or "QR".
   const char *method() const { return is_lu_ ? "band LU" : "QR"; }
   /// Kernels of a solve one way, for one column; chains whose tiles run at the same time take one for both ways.
-  int launches() const { return in_tiles_ ? 1 : static_cast<int>(plan_.size()) + 1; }
+  int launches() const { return in_tiles_ || tree_.top() == 0 ? 1 : 2; }
 
   /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.
   void solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed = false) const;
@@ -81,7 +81,6 @@ private:
   multifrontal::Tree                     tree_;
   multifrontal::Factors<Scalar>          factors_;
   multifrontal::BandLu<Scalar>           lu_;
-  std::vector<multifrontal::Levels>      plan_;
   bool                                   is_lu_ = false, has_leaves_ = true, in_tiles_ = false, in_lanes_ = false;
   mutable std::int64_t                   teams_at_once_ = -1; ///< of a solve for one column; unknown before the first
   double                                 zero_pivot_    = 0;

@@ -17,22 +17,15 @@ namespace ribbon {
 
 namespace multifrontal {
 
-inline int log2_of(int n)
+/// The team of a join.
+template <class Scalar, class Exec>
+typename QrJoinKernel<Scalar>::Shape join_shape(const Exec &exec, int W)
 {
-  int k = 0;
-  while (2 << k <= n) ++k;
-  return k;
-}
-
-/// Lanes for so many columns, and groups of them for so much scratch each.
-template <class Exec>
-Groups groups_for(const Exec &exec, int columns, std::size_t bytes, int threads)
-{
-  if constexpr (!is_device_space<Exec>) return {1, 1};
-  const int lanes = std::min(256, power_of_two_from(columns));
-  const int fit   = static_cast<int>(std::min<std::size_t>(device::scratch_limit(exec) / std::max<std::size_t>(bytes, 1), 1 << 20));
-  if (fit < 1) throw std::invalid_argument("ribbon::ChainSolver: a window of " + std::to_string(bytes) + " bytes does not fit the scratch of a team");
-  return {lanes, std::max(1, std::min(threads / lanes, 1 << log2_of(fit)))};
+  using Join        = QrJoinKernel<Scalar>;
+  const int columns = std::min(64, power_of_two_from(4 * W)), parts = !is_device_space<Exec> ? 1 : std::max(W < 32 ? 2 : 4, 32 / columns);
+  typename Join::Shape shape{columns, parts, columns, is_device_space<Exec> ? (W > 8 ? 5 : W > 4 ? 4 : 3) : 0};
+  while (shape.batch > 1 && Join::Scratch::bytes(W, shape) > device::scratch_limit(exec)) shape.batch /= 2;
+  return shape;
 }
 
 } // namespace multifrontal
@@ -65,7 +58,7 @@ void ChainSolver<Scalar, Exec>::factor_entries(const Exec &exec, const ChainEntr
   } else {
     using Kernel     = QrLeafKernel<Scalar>;
     const auto bytes = Kernel::Window::bytes(W);
-    const auto shape = groups_for(exec, 2 * W + 1, bytes, 128);
+    const auto shape = leaf_groups(exec, 2 * W, bytes);
     device::launch(exec, "ribbon::chain_leaves", {tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups), shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * bytes},
                    Kernel{tree_, shape, A, factors_, bytes});
   }
@@ -97,8 +90,10 @@ void ChainSolver<Scalar, Exec>::factor_joins(const Exec &exec)
     });
     return;
   }
-  const Groups shape = groups_for(exec, 5 * W, 0, 1024);
-  for (const Levels &levels : plan_) device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[levels.top], shape.lanes * shape.groups, 0}, QrJoinKernel<Scalar>{tree_, levels, shape, factors_});
+  if (tree_.top() == 0) return;
+  using Join       = QrJoinKernel<Scalar>;
+  const auto shape = join_shape<Scalar>(exec, W);
+  device::launch(exec, "ribbon::chain_joins", {tree_.chain.chains * tree_.count[tree_.stage_top(0)], shape.columns * shape.parts, Join::Scratch::bytes(W, shape)}, Join{tree_, factors_, {arrivals_.data()}, shape});
 }
 
 } // namespace ribbon

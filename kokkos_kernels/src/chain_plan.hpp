@@ -3,7 +3,8 @@
 #pragma once
 
 #include <ribbon/device/team_launch.hpp>
-#include <ribbon/multifrontal/chain.hpp>
+#include <ribbon/multifrontal/factors.hpp>
+#include <ribbon/multifrontal/leaf_lanes.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -46,6 +47,30 @@ inline int power_of_two_from(int n)
   int p = 1;
   while (p < n) p *= 2;
   return p;
+}
+
+/// Lanes for a leaf with so many columns, and leaves of a team, each with so many bytes of scratch.
+template <class Exec>
+Groups leaf_groups(const Exec &exec, int columns, std::size_t bytes)
+{
+  if constexpr (!is_device_space<Exec>) return {1, 1};
+  const std::size_t limit = device::scratch_limit(exec);
+  if (bytes > limit) throw std::invalid_argument("ribbon: a window of " + std::to_string(bytes) + " bytes for a leaf does not fit the scratch of a team");
+  const int lanes  = columns <= 48 ? std::min(32, power_of_two_from(std::max(1, columns))) : columns <= 64 ? 64 : 128; // a warp works off 48 columns as fast as two that wait for each other
+  int       groups = std::max(1, 64 / lanes);
+  while (groups > 1 && static_cast<std::size_t>(groups) * bytes > limit) groups /= 2;
+  return {lanes, groups};
+}
+
+/// Lanes of a leaf in a solve. Where leaves lie side by side, neighbouring lanes have neighbouring ones, unless there is a warp of columns.
+template <class Scalar, class Exec>
+typename LeafLanes<Scalar>::Shape leaf_solve_shape(const Exec &exec, int W, std::int64_t columns, int together)
+{
+  if constexpr (!is_device_space<Exec>) return {1, 1, 16, 1};
+  const int warp = 32, here = columns >= warp ? warp : together > 1 ? 1 : power_of_two_from(static_cast<int>(columns)), parts = together > 1 ? 1 : warp / here;
+  typename LeafLanes<Scalar>::Shape shape{parts, here, W <= 20 ? 16 : 8, 64 / (parts * here)};
+  while (shape.groups > 1 && shape.scratch(W) > device::scratch_limit(exec)) shape.groups /= 2;
+  return shape;
 }
 
 /// Most teams that run at the same time whatever their kernel; on hosts, where they need not, enough for tests.

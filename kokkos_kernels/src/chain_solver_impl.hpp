@@ -3,8 +3,10 @@
 #pragma once
 
 #include <ribbon/chain_solver.hpp>
+#include <ribbon/multifrontal/qr_join_solve.hpp>
 #include <ribbon/multifrontal/qr_leaf_host.hpp>
 #include <ribbon/multifrontal/qr_leaf_lanes_solve.hpp>
+#include <ribbon/multifrontal/qr_leaf_solve.hpp>
 #include <ribbon/multifrontal/qr_tile_down.hpp>
 
 #include "chain_plan.hpp"
@@ -70,6 +72,25 @@ struct BandLuSolveKernel {
   }
 };
 
+/// Columns of a team at the joins: a warp, or so many that a host keeps what they need.
+constexpr int most_block = 16;
+template <class Scalar, class Exec>
+typename QrJoinSolveKernel<Scalar>::Shape join_solve_shape(const Exec &exec, int W, std::int64_t columns)
+{
+  typename QrJoinSolveKernel<Scalar>::Shape shape{static_cast<int>(std::min<std::int64_t>(columns, most_block)), 16};
+  if (is_device_space<Exec> && shape.has_lanes()) shape.block = 32;
+  while (shape.together > 1 && shape.scratch(W) > device::scratch_limit(exec) / 3) shape.together /= 2; // for three teams
+  return shape;
+}
+/// Levels that a team of them works off at a time.
+constexpr int stages_of_joins = 5;
+/// The same tree with other stages.
+inline Tree with_stages(Tree tree, int levels)
+{
+  tree.stage = levels;
+  return tree;
+}
+
 /// Puts the unknowns of the cuts at the ends of a piece that belong to it into x.
 template <class Scalar>
 struct PlaceCuts {
@@ -121,6 +142,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
   } else {
     in_lanes_      = !is_device_space<Exec> && options.leaf_size == 0 && has_bundles(W);
     const int tile = in_lanes_ ? bundle_lanes<Scalar> : in_tiles_ ? 32 : 1; // leaves whose factors lie side by side
+    if (!in_tiles_) tree_.stage = 1;
     if (in_tiles_) tree_.slots = tree_.leaves > tile ? (tree_.leaves + tile - 1) / tile * tile : power_of_two_from(static_cast<int>(tree_.leaves));
     const std::int64_t slots = (chain.chains * tree_.slots + tile - 1) / tile * tile, steps = slots * tree_.most_rows();
     const auto         of_rows = [&](auto &view, const char *label, std::int64_t n) { // slots without a leaf are read, too
@@ -133,8 +155,10 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     leaf_statistics_ = watched("ribbon::pivots", chain.chains * tree_.leaves);
     join_statistics_ = watched("ribbon::pivots", chain.chains * tree_.joins);
     factors_         = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), as_records<Statistics>(leaf_statistics_), as_records<Statistics>(join_statistics_), row_scale_.data(), tile};
-    if (in_tiles_) arrivals_ = Kokkos::View<int *, Memory>("ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, most_columns)));
-    plan_ = !is_device_space<Exec> && options.leaf_size == 0 && threads > 1 ? plan_of(tree_, bundle_lanes<Scalar>) : plan_of(tree_); // a thread works off a team's joins one by one
+    if (in_tiles_ || tree_.joins > 0) {
+      const auto counts = std::max(Arrivals::count(tree_, in_tiles_ ? most_columns : 1), Arrivals::count(with_stages(tree_, stages_of_joins), most_columns / most_block));
+      arrivals_         = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::arrivals", static_cast<std::size_t>(counts));
+    }
     if (!is_device_space<Exec> && options.leaf_size == 0 && !in_lanes_) windows_ = numbers("ribbon::windows", static_cast<std::int64_t>(HostLeavesKernel<Scalar, Exec>::window_size(W)) * exec.concurrency());
     if (chain.open_left || chain.open_right) passed_ = numbers("ribbon::passed", Factors<Scalar>::passed_size(W));
   }
@@ -227,7 +251,7 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
 template <class Scalar, class Exec>
 std::size_t ChainSolver<Scalar, Exec>::workspace_size(std::int64_t columns, bool transposed) const
 {
-  const std::int64_t nodes = tree_.leaves + tree_.joins, rows = transposed ? 2 * nodes : in_tiles_ ? nodes + tree_.joins : nodes;
+  const std::int64_t nodes = tree_.leaves + tree_.joins, rows = nodes + tree_.joins + (transposed ? nodes : 0);
   return static_cast<std::size_t>(tree_.chain.chains * rows * tree_.chain.width() * columns);
 }
 
@@ -284,28 +308,21 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
   const int          W       = tree_.chain.width();
   const std::int64_t columns = solve.v.columns, leaves = tree_.chain.chains * tree_.leaves;
   const bool         up          = direction == Sweep::up || direction == Sweep::up_transposed;
-  const auto         threads_for = [&](std::int64_t items, int most) { // whose numbers fit the scratch of a team
-    int threads = is_device_space<Exec> ? static_cast<int>(std::min<std::int64_t>(most, (items + 31) / 32 * 32)) : 1;
-    while (threads > 1 && static_cast<std::size_t>(threads * QrSolve<Scalar>::work(W)) * sizeof(Scalar) > device::scratch_limit(exec)) threads /= 2;
-    return threads;
-  };
-  const auto bytes     = [&](int threads) { return device::align16(static_cast<std::size_t>(threads * QrSolve<Scalar>::work(W)) * sizeof(Scalar)); };
-  const auto at_leaves = [&] {
+  const auto         at_leaves   = [&] {
     if (!has_leaves_) return;
     if constexpr (!is_device_space<Exec>) {
       const LeafBundlesSolveKernel<Scalar> bundles{solve, direction};
       if (in_lanes_) return Kokkos::parallel_for("ribbon::chain_solve_leaves", indices(exec, bundles.items()), bundles);
     }
-    const int threads = threads_for(leaves * columns, 64);
-    device::launch(exec, "ribbon::chain_solve_leaves", {(leaves * columns + threads - 1) / threads, threads, bytes(threads)}, QrLeafSolveKernel<Scalar>{solve, direction});
+    const auto shape = leaf_solve_shape<Scalar>(exec, W, columns, factors_.together);
+    device::launch(exec, "ribbon::chain_solve_leaves", {shape.teams(leaves, columns), shape.threads(), shape.scratch(W)}, QrLeafSolveKernel<Scalar>{{shape}, solve, direction});
   };
   if (up) at_leaves();
-  for (std::size_t k = 0; k < plan_.size() && W > 0; ++k) {
-    const Levels &levels  = plan_[up ? k : plan_.size() - 1 - k];
-    const int     block   = static_cast<int>(std::min<std::int64_t>(columns, 16));
-    const int     threads = threads_for(tree_.chain.rows > 0 ? std::int64_t(block) * W << std::min(16, levels.top - levels.bottom) : 1, 256);
-    device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[levels.top] * ((columns + block - 1) / block), threads, bytes(threads)},
-                   QrJoinSolveKernel<Scalar>{solve, levels, direction, block});
+  if (tree_.top() > 0 && W > 0) {
+    using Joins        = QrJoinSolveKernel<Scalar>;
+    const auto  shape  = join_solve_shape<Scalar>(exec, W, columns);
+    const Joins joins  = {{with_stages(tree_, stages_of_joins), factors_, solve.v}, {arrivals_.data()}, direction, shape};
+    device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[joins.solve.tree.stage_top(0)] * shape.blocks(columns), is_device_space<Exec> ? Joins::max_threads : 1, shape.scratch(W)}, joins);
   }
   if (!up) at_leaves();
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <ribbon/multifrontal/schur_kernels.hpp>
+#include <ribbon/multifrontal/schur_leaf.hpp>
+#include <ribbon/multifrontal/schur_leaf_solve.hpp>
 #include <ribbon/multifrontal/schur_tile_columns.hpp>
 #include <ribbon/multifrontal/schur_tile_factor.hpp>
 #include <ribbon/multifrontal/schur_tile_solve.hpp>
@@ -34,13 +36,11 @@ bool with_schur_tiles(int w, const F &f)
   return with_tiles<Scalar>(2 * w, [&](auto W) { f(std::integral_constant<int, W() / 2>()); });
 }
 
-/// Threads of a team, whose scratch fits. On a host one thread works off so many items.
+/// Items that a thread of a host works off.
 template <class Exec>
-int threads_for(const Exec &exec, std::int64_t items, int most, std::size_t bytes)
+int threads_for(const Exec &exec, std::int64_t items)
 {
-  if (!is_device_space<Exec>) return static_cast<int>(std::clamp<std::int64_t>(items / (4 * exec.concurrency()), 1, 64));
-  while (most > 1 && static_cast<std::size_t>(most) * bytes > device::scratch_limit(exec)) most /= 2;
-  return most;
+  return static_cast<int>(std::clamp<std::int64_t>(items / (4 * exec.concurrency()), 1, 64));
 }
 
 } // namespace multifrontal
@@ -65,7 +65,8 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   plan_ = !is_device_space<Exec> && options.leaf_size == 0 && threads_of(exec, options) > 1 ? plan_of(tree_, 8) : plan_of(tree_); // a thread works off a team's joins one by one
   if ((is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() / 2)             // a host runs their code one virtual thread after another, for tests
     with_schur_tiles<Scalar>(w, [&](auto K) { in_tiles_ = SchurTileFactorKernel<Scalar, K()>::scratch(!is_device_space<Exec>) <= device::scratch_limit(exec); });
-  factors_.together = is_device_space<Exec> || in_tiles_ ? 32 : 1;
+  factors_.together = in_tiles_ ? 32 : 1;
+  if (!in_tiles_) tree_.stage = 1;
   if (in_tiles_) tree_.slots = tree_.leaves > 32 ? SchurFactors<Scalar>::padded(tree_.leaves, 32) : power_of_two_from(static_cast<int>(tree_.leaves));
   const auto numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
   const auto of_rows = [&](const char *label, std::int64_t n) { // slots without a leaf are read, too
@@ -85,7 +86,7 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
   top_statistics_          = room_for_tops<Statistics>(exec, tree_);
   factors_.pivot = pivot_.data(), factors_.lower = lower_.data(), factors_.upper = upper_.data(), factors_.front = front_.data(), factors_.join = join_.data();
   factors_.leaf_statistics = as_records<Statistics>(leaf_statistics_), factors_.join_statistics = as_records<Statistics>(join_statistics_);
-  if (in_tiles_) arrivals_ = Kokkos::View<int *, Memory>("ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, 1)));
+  if (in_tiles_ || tree_.joins > 0) arrivals_ = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::arrivals", static_cast<std::size_t>(Arrivals::count(tree_, 1)));
   report_.bytes = (pivot_.span() + lower_.span() + upper_.span() + front_.span() + join_.span()) * sizeof(Scalar) + (leaf_statistics_.span() + join_statistics_.span()) * sizeof(double);
   reserve(exec, 1);
   exec.fence();
@@ -123,17 +124,24 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
     return finish_report(exec);
   }
   with_width_of<Scalar, Exec>(w, [&](auto K) {
-    using Leaf         = SchurLeafKernel<Scalar, K()>;
-    const auto bytes   = Leaf::bytes(w);
-    const int  threads = threads_for(exec, leaves, Leaf::max_threads, bytes);
-    device::launch(exec, "ribbon::schur_leaves", {(leaves + threads - 1) / threads, threads, static_cast<std::size_t>(is_device_space<Exec> ? threads : 1) * bytes}, Leaf{tree_, A, factors_});
-    using Join      = SchurJoinKernel<Scalar, K()>;
-    const int lanes = std::max(1, 3 * w), most = is_device_space<Exec> ? Join::max_threads / lanes : 1, fit = static_cast<int>(device::scratch_limit(exec) / Join::scratch(w, {lanes, 1}, false));
-    for (const Levels &levels : plan_) {
-      const Groups shape{lanes, std::max(1, std::min(most, fit))};
-      device::launch(exec, "ribbon::schur_joins", {tree_.chain.chains * tree_.count[levels.top], shape.lanes * shape.groups, Join::scratch(w, shape, !is_device_space<Exec>)}, Join{tree_, levels, shape, factors_});
+    if constexpr (K() > 0) {
+      using Leaf        = SchurLeafKernel<Scalar, K()>;
+      const int threads = threads_for(exec, leaves);
+      device::launch(exec, "ribbon::schur_leaves", {(leaves + threads - 1) / threads, threads, 0}, Leaf{tree_, A, factors_});
+    } else {
+      using Leaf       = SchurLeafLanesKernel<Scalar>;
+      const auto bytes = Leaf::Window::bytes(w);
+      const auto shape = leaf_groups(exec, 2 * w, bytes);
+      device::launch(exec, "ribbon::schur_leaves", {tree_.chain.chains * ((tree_.leaves + shape.groups - 1) / shape.groups), shape.lanes * shape.groups, static_cast<std::size_t>(shape.groups) * bytes},
+                     Leaf{tree_, shape, A, factors_, bytes});
     }
   });
+  if (tree_.top() > 0) {
+    using Join          = SchurJoinKernel<Scalar>;
+    const int   columns = power_of_two_from(std::max(1, 3 * w));
+    const typename Join::Shape shape{columns, is_device_space<Exec> ? std::max(4, 32 / columns) : 1, is_device_space<Exec> ? (w > 5 ? 5 : 4) : 0};
+    device::launch(exec, "ribbon::schur_joins", {tree_.chain.chains * tree_.count[tree_.stage_top(0)], shape.columns * shape.parts, Join::Scratch::bytes(w, shape)}, Join{tree_, factors_, {arrivals_.data()}, shape});
+  }
   finish_report(exec);
 }
 
@@ -219,13 +227,16 @@ void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
     const auto at_leaves = [&](bool up) {
       if (up ? columns_in_tiles<true>(exec, part) : columns_in_tiles<false>(exec, part)) return;
       with_width_of<Scalar, Exec>(w, [&](auto K) {
-        const auto start = [&](auto C) {
-          using Kernel               = SchurLeafSolveKernel<Scalar, K(), C()>;
-          const std::int64_t items   = leaves * ((n + C() - 1) / C());
-          const int          threads = threads_for(exec, items, Kernel::max_threads, Kernel::bytes(w, 1));
-          device::launch(exec, "ribbon::schur_solve_leaves", {(items + threads - 1) / threads, threads, Kernel::bytes(w, is_device_space<Exec> ? threads : 1)}, Kernel{part, up});
-        };
-        start(std::integral_constant<int, (K() > 0 ? 4 : 1)>());
+        if constexpr (K() > 0) {
+          constexpr int C            = 4;
+          using Kernel               = SchurLeafSolveKernel<Scalar, K(), C>;
+          const std::int64_t items   = leaves * ((n + C - 1) / C);
+          const int          threads = threads_for(exec, items);
+          device::launch(exec, "ribbon::schur_solve_leaves", {(items + threads - 1) / threads, threads, 0}, Kernel{part, up});
+        } else {
+          const auto shape = leaf_solve_shape<Scalar>(exec, w, n, factors_.together);
+          device::launch(exec, "ribbon::schur_solve_leaves", {shape.teams(leaves, n), shape.threads(), shape.scratch(w)}, SchurLeafLanesSolveKernel<Scalar>{{shape}, part, up});
+        }
       });
     };
     const auto at_joins = [&](bool up) {

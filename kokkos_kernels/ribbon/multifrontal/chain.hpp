@@ -130,6 +130,7 @@ struct Tree {
   std::int64_t         first[most_levels];       ///< number of the first node of a level among the joining nodes of a chain
   std::int64_t         joins = 0;                ///< joining nodes of a chain
   std::int64_t         slots = 1;                ///< places that factors keep for the leaves of a chain
+  int                  stage = 5;                ///< levels that teams of a factorization work off at a time
 
   Tree() : count{1}, first{0} { }
   Tree(const Chain &shape, std::int64_t leaf_count) : chain(shape), leaves(leaf_count), shortest(shape.rows / leaf_count), longer(shape.rows % leaf_count), count{leaf_count}, first{0}, slots(leaf_count)
@@ -152,8 +153,8 @@ struct Tree {
     const int          left = at == 0 && !chain.is_open_left() ? chain.ku : 0, right = at + n >= leaves && !chain.is_open_right() ? chain.kl : 0;
     return static_cast<int>(most_rows()) - chain.width() + left + right;
   }
-  /// Levels are worked off five at a time.
-  KOKKOS_INLINE_FUNCTION int stage_top(int bottom) const { return bottom + 5 < levels ? bottom + 5 : top(); }
+  /// The level where the stage that begins at level `bottom` ends.
+  KOKKOS_INLINE_FUNCTION int stage_top(int bottom) const { return bottom + stage < levels ? bottom + stage : top(); }
   KOKKOS_INLINE_FUNCTION int top() const { return levels + (chain.ring ? 1 : 0); }
   KOKKOS_INLINE_FUNCTION std::int64_t start(std::int64_t leaf) const { return leaf * shortest + (leaf < longer ? leaf : longer); }
   KOKKOS_INLINE_FUNCTION std::int64_t first_leaf(int level, std::int64_t node) const { return level > levels ? 0 : (node << level) < leaves ? node << level : leaves; }

@@ -44,7 +44,7 @@ struct Factors {
   KOKKOS_INLINE_FUNCTION real_t<Scalar> &scale(const Tree &tree, std::int64_t chain, std::int64_t leaf, std::int64_t i) const { return *step(row_scale, tree, chain, leaf, static_cast<int>(i - tree.start(leaf)), 1).at; }
 
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t passed_size(int W) { return 2 * static_cast<std::int64_t>(W) * (W + 1); }
-  KOKKOS_INLINE_FUNCTION static constexpr std::int64_t join_size(int W) { return passed_size(W) + 8 * static_cast<std::int64_t>(W) * W + W; }
+  KOKKOS_INLINE_FUNCTION static constexpr std::int64_t join_size(int W) { return passed_size(W) + 7 * static_cast<std::int64_t>(W) * W; }
 
   /// Equations that a node passes on, by columns, those of the cut before it first, and behind the W places for rows the largest entry of each column in the matrix.
   struct Passed {
@@ -63,22 +63,11 @@ struct Factors {
     return level == 0 ? leaf_statistics[chain * tree.leaves + node] : join_statistics[tree.join_number(chain, level, node)];
   }
 
-  /// The front of a join, by columns: the W of its cut (1 / R_jj on the diagonal, R above, reflections below), the 2 W it passes on, and Q^H, 2 W x 2 W. Rows from W on of the middle ones are passed.
+  /// What a join passes on, and keeps, by columns: R of its cut (1 / R_jj on the diagonal), what the 2 W columns of the cuts before and behind have in its W rows, and Q^H, 2 W x 2 W.
   struct Join {
     Passed                 passed;
-    Scalar                *r, *below, *cut, *q, *tau;
-    KOKKOS_INLINE_FUNCTION Join(Scalar *at, int W) : passed{at, W}, r(at + passed_size(W)), below(r + W * W), cut(below + W * W), q(cut + 2 * W * W), tau(q + 4 * W * W) { }
-    /// The first W rows of a column of the front, and the others.
-    KOKKOS_INLINE_FUNCTION Scalar *top(int column) const
-    {
-      const int W = passed.W;
-      return column < W ? r + column * W : column < 3 * W ? cut + (column - W) * W : q + (column - 3 * W) * 2 * W;
-    }
-    KOKKOS_INLINE_FUNCTION Scalar *bottom(int column) const
-    {
-      const int W = passed.W;
-      return column < W ? below + column * W : column < 3 * W ? passed.at + (column - W) * (W + 1) : q + (column - 3 * W) * 2 * W + W;
-    }
+    Scalar                *r, *cut, *q;
+    KOKKOS_INLINE_FUNCTION Join(Scalar *at, int W) : passed{at, W}, r(at + passed_size(W)), cut(r + W * W), q(cut + 2 * W * W) { }
   };
   KOKKOS_INLINE_FUNCTION Join join_at(const Tree &tree, std::int64_t chain, int level, std::int64_t node) const
   {
@@ -103,7 +92,7 @@ KOKKOS_INLINE_FUNCTION void for_each_lane(const Team &team, const Groups &shape,
 /// A leaf: rows first to first + own + W - 1 of a chain, of whose columns the `own` ones from first + ku on are removed. Rows before the first of a chain, ku, and behind its last, kl, are zeros, and stay zeros without
 /// rounding all the way to the top, so that R is that of the matrix alone: numbers of the size of rounding there would be more equations, which decide about the solution where the matrix is nearly singular. Reflections
 /// leave rows of zeros in peace that are not the pivot. In place of a row behind the end therefore the last one of the window arrives (row_instead()), and joins at the beginning of a chain have the zeros, the first ku
-/// rows that the child there passes, below (Front::exchanged()); those at the end have them there, the last kl rows of the other child.
+/// rows that the child there passes, below (Front::rows_exchanged()); those at the end have them there, the last kl rows of the other child.
 struct Leaf {
   std::int64_t chain, node, first;
   int          own;

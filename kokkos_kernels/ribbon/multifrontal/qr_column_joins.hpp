@@ -198,7 +198,7 @@ struct QrColumnJoins : JoinTile<Scalar, W> {
     RIBBON_UNROLL
     for (int i = 0; i < (r_size + block - 1) / block; ++i) {
       const int k = v % block + i * block;
-      if (k < r_size) mine.share[i] = read_only_scalar(r + (k < W * W ? k : k + W * W)); // reflections lie between R and what is subtracted
+      if (k < r_size) mine.share[i] = read_only_scalar(r + k);
     }
     if (!has_column(v)) return;
     const Scalar *value = values_at(it.number, v);

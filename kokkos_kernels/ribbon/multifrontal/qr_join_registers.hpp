@@ -2,6 +2,7 @@
 /// @file qr_join_registers.hpp  Joins of chains of one width: a lane has a few columns of the front in registers.
 #pragma once
 
+#include <ribbon/dense_elimination.hpp>
 #include <ribbon/device/async_copy.hpp>
 #include <ribbon/multifrontal/qr_join.hpp>
 #include <ribbon/multifrontal/stages.hpp>
@@ -263,7 +264,7 @@ struct QrJoinRegistersKernel {
           phase([&](int lane, int i, Lane &mine, auto &pivot) {
             if (!mine.active) return;
             const Scalar *before = shared.passed[closes ? 0 : i << up];
-            gather(before, closes ? before : shared.passed[(2 * i + 1) << (up - 1)], closes, Front<Scalar>::exchanged(tree, first + i), lane, mine);
+            gather(before, closes ? before : shared.passed[(2 * i + 1) << (up - 1)], closes, Front<Scalar>::rows_exchanged(tree, first + i), lane, mine);
             if (lane % warp == 0) publish(0, mine, pivot);
           });
           if (lanes > warp) threads.for_each([&](int v, Lane &) { group_barrier(v / lanes, lanes); }); // what is passed takes the places of what has been

@@ -63,7 +63,7 @@ private:
   }
   Scalar scaled_b(int l, int i, std::int64_t column) const { return bundle_.has(l, i) ? solve_.b(bundle_.leaf[l].chain, bundle_.leaf[l].first + i, column) * bundle_.scale(solve_.factors, l, i) : Scalar(0); }
   /// Unknown k behind the last step of a leaf.
-  Scalar behind(int l, int k, std::int64_t column) const { return k < width() ? solve_.at_cut(bundle_.leaf[l].chain, solve_.tree.start(bundle_.leaf[l].node + 1), k, column) : Scalar(0); }
+  Scalar behind(int l, int k, std::int64_t column) const { return k < width() ? solve_.cut(bundle_.leaf[l].chain, bundle_.leaf[l].node + 1, column)[k] : Scalar(0); }
 
   void begin(Sweep direction, int q)
   {
@@ -73,7 +73,7 @@ private:
       for (int k = 0; k < width(); ++k) {
         Scalar first(0), second(0);
         if (direction == Sweep::up) first = scaled_b(l, k, column);
-        else if (direction == Sweep::down) first = solve_.at_cut(leaf.chain, solve_.tree.start(leaf.node), k, column), second = behind(l, bundle_.steps - leaf.own + k, column);
+        else if (direction == Sweep::down) first = solve_.cut(leaf.chain, leaf.node, column)[k], second = behind(l, bundle_.steps - leaf.own + k, column);
         else if (direction == Sweep::down_transposed) first = solve_.came_down(leaf.chain, 0, leaf.node, k, column);
         host::set_lane(first_[q][p][k], in, first), host::set_lane(second_[q][p][k], in, second);
       }

@@ -114,7 +114,7 @@ struct JoinTile {
     const auto ask_for = [&](std::int64_t number) { // Q, or all from R to what is subtracted
       const Factors<Scalar> &factors = solve.factors;
       const auto             join    = typename Factors<Scalar>::Join(factors.join + number * Factors<Scalar>::join_size(W), W);
-      ask(v, Up ? join.q : join.r, 4 * W * W * static_cast<int>(sizeof(Scalar)));
+      ask(v, Up ? join.q : join.r, (Up ? 4 : 3) * W * W * static_cast<int>(sizeof(Scalar)));
     };
     const Tree &tree = solve.tree;
     for_joins(v, !Up, ask_for);

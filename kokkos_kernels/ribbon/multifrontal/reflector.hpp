@@ -193,6 +193,13 @@ struct PivotStatistics {
     log_det += log(product);
     product = 1;
   }
+  /// The same where columns of both lie among each other: of equal pivots the first counts.
+  KOKKOS_INLINE_FUNCTION void join_among(const PivotStatistics &other)
+  {
+    const bool was_finite = !not_finite, is_first = other.column >= 0 && other.column < column && other.not_finite == not_finite && other.smallest == smallest;
+    join(other);
+    if (is_first || (was_finite && other.not_finite)) column = other.column;
+  }
   KOKKOS_INLINE_FUNCTION void join(const PivotStatistics &other)
   {
     if (!not_finite && (other.not_finite || other.smallest < smallest)) smallest = other.smallest, column = other.column;

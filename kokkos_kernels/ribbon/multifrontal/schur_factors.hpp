@@ -103,8 +103,9 @@ struct SchurSolve {
   template <int K, int C, class Numbers>
   KOKKOS_INLINE_FUNCTION void leaf_up(const SchurLeaf &leaf, std::int64_t column, const Numbers &numbers) const
   {
+    constexpr int w    = K;
     const Tree   &tree = at.tree;
-    const int     w = K ? K : cut_width(tree.chain), stride = factors.together;
+    const int     stride = factors.together;
     const Scalar *l = factors.lower + factors.place(tree, leaf.chain, leaf.node, factors.numbers);
     RIBBON_UNROLL
     for (int c = 0; c < C; ++c) {
@@ -138,8 +139,9 @@ struct SchurSolve {
   template <int K, int C, class Numbers>
   KOKKOS_INLINE_FUNCTION void leaf_down(const SchurLeaf &leaf, std::int64_t column, const Numbers &numbers) const
   {
+    constexpr int w    = K;
     const Tree   &tree = at.tree;
-    const int     w = K ? K : cut_width(tree.chain), stride = factors.together;
+    const int     stride = factors.together;
     const Scalar *u = factors.upper + factors.place(tree, leaf.chain, leaf.node, factors.numbers) + static_cast<std::int64_t>(leaf.own) * factors.numbers * stride;
     const Scalar *d = factors.pivot + factors.place(tree, leaf.chain, leaf.node, 1) + static_cast<std::int64_t>(leaf.own) * stride;
     RIBBON_UNROLL

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file qr_join_solve.hpp  Joins of any width in a solve. qr_tile_joins.hpp and qr_column_joins.hpp are for narrow ones.
+#pragma once
+
+#include <ribbon/device/lane_sum.hpp>
+#include <ribbon/multifrontal/qr_solve.hpp>
+#include <ribbon/multifrontal/stages.hpp>
+
+namespace ribbon::multifrontal {
+
+/// A team has the joins below a node where the lowest stage of the tree ends, and a block of columns. On the way up the team that comes last to a node above goes on with it; on the way down every team begins at the top, with
+/// the joins above its own, which all teams that have them solve for alike. What a join multiplies by a matrix is a row and a column for a thread or, where there is a warp of columns, four rows and a column; a triangular
+/// solve is a column for a thread, or for a warp where there are few.
+template <class Scalar>
+struct QrJoinSolveKernel {
+  static constexpr int max_threads  = 256;
+  static constexpr int teams_beside = 3;
+  QrSolve<Scalar>      solve; ///< whose tree has the stages of solves
+  Arrivals             arrivals;
+  Sweep                sweep;
+  struct Shape {
+    int block;    ///< columns of a team; a device has a lane for each from 16 on
+    int together; ///< joins whose unknowns scratch has room for
+
+    static constexpr int        many = 16;
+    KOKKOS_INLINE_FUNCTION bool has_lanes() const { return block >= many; }
+    KOKKOS_INLINE_FUNCTION std::int64_t blocks(std::int64_t columns) const { return (columns + block - 1) / block; }
+    KOKKOS_INLINE_FUNCTION int          numbers(int W) const { return W * (W + block); } ///< of a join: R, and its unknowns
+    std::size_t                         scratch(int W) const { return device::align16(static_cast<std::size_t>(together * numbers(W)) * sizeof(Scalar)) + 16; }
+  } shape;
+
+  using Join  = typename QrSolve<Scalar>::Join;
+  using Strip = typename QrSolve<Scalar>::Strip;
+  /// Numbers of a column.
+  struct Numbers {
+    Scalar                        *at;
+    int                            stride;
+    KOKKOS_INLINE_FUNCTION Scalar &operator[](int k) const { return at[k * stride]; }
+  };
+  /// A matrix, of which entry (r, k) is at r rows + k columns.
+  struct Matrix {
+    const Scalar *at;
+    int           rows, columns;
+  };
+
+  /// Adds N rows of a matrix from r on times n numbers: some terms are asked for before the first is used.
+  template <int N, class Value>
+  KOKKOS_INLINE_FUNCTION static void multiply(const Matrix &m, int r, int n, const Value &value, Scalar (&sum)[N])
+  {
+    constexpr int terms = N == 1 ? 8 : 4;
+    const Scalar *at    = m.at + r * m.rows;
+    int           k     = 0;
+    for (; k + terms <= n; k += terms) {
+      Scalar a[N][terms], b[terms];
+      RIBBON_UNROLL
+      for (int u = 0; u < terms; ++u) {
+        b[u] = value(k + u);
+        RIBBON_UNROLL
+        for (int i = 0; i < N; ++i) a[i][u] = at[i * m.rows + (k + u) * m.columns];
+      }
+      RIBBON_UNROLL
+      for (int u = 0; u < terms; ++u) {
+        RIBBON_UNROLL
+        for (int i = 0; i < N; ++i) sum[i] += a[i][u] * b[u];
+      }
+    }
+    for (; k < n; ++k) {
+      const Scalar b = value(k);
+      RIBBON_UNROLL
+      for (int i = 0; i < N; ++i) sum[i] += at[i * m.rows + k * m.columns] * b;
+    }
+  }
+  /// Rows of Q^H b at a cut; transposed, what is found there on the way up.
+  KOKKOS_INLINE_FUNCTION Scalar &at_cut_of(const Join &j, int r, std::int64_t column) const
+  {
+    return solve.v.cuts[(solve.tree.join_number(j.chain, j.level, j.node) * solve.tree.chain.width() + r) * solve.v.columns + column];
+  }
+
+  /// Rows of a join that are multiplied.
+  KOKKOS_INLINE_FUNCTION int count() const { return sweep == Sweep::down ? solve.tree.chain.width() : 2 * solve.tree.chain.width(); }
+  /// N of them from r on, of one column; y: where its unknowns are.
+  template <int N>
+  KOKKOS_INLINE_FUNCTION void multiply_rows(const Join &j, int r, std::int64_t column, const Numbers &y) const
+  {
+    const int W      = solve.tree.chain.width();
+    Scalar    sum[N] = {};
+    switch (sweep) {
+    case Sweep::up: { // Q^H times what the children pass; rows from W on are passed on
+      const Strip before = solve.passed_before(j, column), behind = solve.passed_behind(j, column);
+      multiply(Matrix{j.q, 1, 2 * W}, r, W, [&](int k) { return before[k]; }, sum);
+      if (!j.closes) multiply(Matrix{j.q + 2 * W * W, 1, 2 * W}, r, W, [&](int k) { return behind[k]; }, sum);
+      for (int i = 0; i < N; ++i) {
+        if (r + i < W) at_cut_of(j, r + i, column) = sum[i];
+        else if (!j.closes) solve.passed(j.chain, j.level, j.node, r + i - W, column) = sum[i];
+      }
+      break;
+    }
+    case Sweep::down: // what the unknowns of the cuts before and behind make
+      if (!j.closes) {
+        const auto before = solve.cut(j.chain, solve.tree.first_leaf(j.level, j.node), column), behind = solve.cut(j.chain, solve.tree.end_leaf(j.level, j.node), column);
+        multiply(Matrix{j.c, 1, W}, r, W, [&](int k) { return before[k]; }, sum);
+        multiply(Matrix{j.c + W * W, 1, W}, r, W, [&](int k) { return behind[k]; }, sum);
+      }
+      for (int i = 0; i < N; ++i) y[r + i] = at_cut_of(j, r + i, column) - sum[i];
+      break;
+    case Sweep::up_transposed: // what is to be subtracted at the unknowns of the cuts before and behind
+      if (j.closes) break;
+      multiply(Matrix{j.c, W, 1}, r, W, [&](int k) { return y[k]; }, sum);
+      for (int i = 0; i < N; ++i) solve.passed(j.chain, j.level, j.node, r + i, column) = (r + i < W ? solve.passed_before(j, column)[r + i] : solve.passed_behind(j, column)[r + i]) + sum[i];
+      break;
+    case Sweep::down_transposed: // x = conj(Q) z
+      multiply(Matrix{j.q, 2 * W, 1}, r, W, [&](int k) { return at_cut_of(j, k, column); }, sum);
+      multiply(Matrix{j.q + W, 2 * W, 1}, r, W, [&](int k) { return solve.came_down(j.chain, j.level, j.node, k, column); }, sum);
+      for (int i = 0; i < N; ++i) {
+        if (r + i < W) solve.passed_before(j, column)[r + i] = sum[i];
+        else if (!j.closes) solve.passed_behind(j, column)[r + i - W] = sum[i];
+      }
+      break;
+    }
+  }
+
+  /// Solves with R, which is in scratch. Lanes have every `lanes`-th unknown; all of them see the numbers y.
+  KOKKOS_INLINE_FUNCTION void substitute(const Join &j, const Scalar *r, std::int64_t column, int lane, int lanes, const Numbers &y) const
+  {
+    const int W = solve.tree.chain.width();
+    for (int k = W - 1; k >= 0; --k) {
+      if (lanes > 1) device::lane_barrier(32);
+      const Scalar found = y[k] * r[k * W + k];
+      for (int i = lane; i < k; i += lanes) y[i] -= r[k * W + i] * found;
+    }
+    for (int k = lane; k < W; k += lanes) {
+      const Scalar found                                       = y[k] * r[k * W + k];
+      solve.x(j.chain, j.cut + k, column)                      = found;
+      solve.passed(j.chain, j.level, j.node, k, column) = found;
+    }
+  }
+  /// A^T x = b: R^T z = b, where every node passes on what it has to subtract from b at the cuts before and behind it. A lane has its unknowns for itself.
+  KOKKOS_INLINE_FUNCTION void substitute_transposed(const Join &j, const Scalar *r, std::int64_t column, int lane, int lanes, const Numbers &z) const
+  {
+    const int   W      = solve.tree.chain.width();
+    const Strip before = solve.passed_before(j, column), behind = solve.passed_behind(j, column);
+    for (int k = lane; k < W; k += lanes) z[k] = solve.b(j.chain, j.cut + k < 0 ? j.cut + k + solve.tree.chain.rows : j.cut + k, column) - before[W + k] - behind[k];
+    for (int k = 0; k < W; ++k) {
+      Scalar sum(0);
+      for (int i = lane; i < k; i += lanes) sum += r[k * W + i] * z[i];
+      sum = device::lane_sum(sum, lanes);
+      if (lane == k % lanes) z[k] = (z[k] - sum) * r[k * W + k];
+    }
+    for (int k = lane; k < W; k += lanes) solve.x(j.chain, j.cut + k, column) = at_cut_of(j, k, column) = z[k];
+  }
+
+  /// Works off nodes of one level.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void work(const Team &team, std::int64_t chain, int level, const NodeRange &nodes, std::int64_t column0) const
+  {
+    constexpr int N       = 4;
+    const int     W       = solve.tree.chain.width(), columns = static_cast<int>(solve.v.columns - column0 < shape.block ? solve.v.columns - column0 : shape.block);
+    const int     threads = Team::is_virtual ? 1 : team.size();
+    const auto    thread  = [&] {
+      if constexpr (Team::is_virtual) return 0;
+      else return team.rank();
+    }();
+    const bool has_lanes = !Team::is_virtual && shape.has_lanes();
+    const int  warp      = Team::is_virtual ? 1 : 32;
+    for (std::int64_t base = nodes.begin; base < nodes.end; base += shape.together) {
+      const int  here  = static_cast<int>(nodes.end - base < shape.together ? nodes.end - base : shape.together);
+      const auto r_of  = [&](int node) { return reinterpret_cast<Scalar *>(team.scratch() + 16) + node * shape.numbers(W); };
+      const auto y_of  = [&](int node, int column) { return Numbers{r_of(node) + W * W + column, shape.block}; };
+      const auto bring = [&] { // R of the joins
+        for (int node = 0; node < here; ++node) {
+          if (!solve.tree.is_join(level, base + node)) continue;
+          const Scalar *r  = solve.join_of(chain, level, base + node).r;
+          Scalar       *to = r_of(node);
+          device::copy_in_fours(
+            thread, threads, W * W, [&](int e) { return r[e]; }, [&](int e, const Scalar &value) { to[e] = value; });
+        }
+      };
+      const auto rows  = [&] {
+        if (has_lanes) {
+          const int blocks = (count() + N - 1) / N, lane = thread % warp;
+          for (int item = thread / warp; item < here * blocks; item += threads / warp) {
+            const int node = item / blocks, r = (item - node * blocks) * N;
+            if (!solve.tree.is_join(level, base + node) || lane >= columns) continue;
+            const Join    j = solve.join_of(chain, level, base + node);
+            const Numbers y = y_of(node, lane);
+            // rows of the cut and those that are passed on may lie in one block of four
+            if (r + N <= count()) multiply_rows<N>(j, r, column0 + lane, y);
+            else
+              for (int i = r; i < count(); ++i) multiply_rows<1>(j, i, column0 + lane, y);
+          }
+        } else {
+          const int items = here * count() * columns;
+          for (int item = thread; item < items; item += threads) {
+            const int pair = item / columns, node = pair / count();
+            if (solve.tree.is_join(level, base + node)) multiply_rows<1>(solve.join_of(chain, level, base + node), pair - node * count(), column0 + item - pair * columns, y_of(node, item - pair * columns));
+          }
+        }
+        team.barrier();
+      };
+      const auto triangles = [&] {
+        const bool is_transposed = sweep == Sweep::up_transposed;
+        const int  together = has_lanes ? 1 : warp; // lanes of a column
+        for (int item = thread / together; item < here * (has_lanes ? warp : columns); item += threads / together) {
+          const int node = item / (has_lanes ? warp : columns), column = item - node * (has_lanes ? warp : columns);
+          if (column >= columns || !solve.tree.is_join(level, base + node)) continue;
+          const Join j = solve.join_of(chain, level, base + node);
+          if (is_transposed) substitute_transposed(j, r_of(node), column0 + column, thread % together, together, y_of(node, column));
+          else substitute(j, r_of(node), column0 + column, thread % together, together, y_of(node, column));
+        }
+        team.barrier();
+      };
+      if (sweep == Sweep::up_transposed) {
+        bring();
+        team.barrier();
+        triangles();
+      }
+      if (sweep == Sweep::down) bring();
+      rows();
+      if (sweep == Sweep::down) triangles();
+    }
+  }
+
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team &team) const
+  {
+    const Tree        &tree   = solve.tree;
+    const int          lowest = tree.stage_top(0);
+    const std::int64_t blocks = shape.blocks(solve.v.columns), place = team.league_rank() / blocks, block = team.league_rank() - place * blocks, column0 = block * shape.block;
+    const std::int64_t chain = place / tree.count[lowest], node = place - chain * tree.count[lowest];
+    int               *flag = reinterpret_cast<int *>(team.scratch());
+    if (sweep == Sweep::up || sweep == Sweep::up_transposed) {
+      climb(team, tree, arrivals, chain, node, block, blocks, flag, [&](const Levels &levels, std::int64_t top) {
+        for (int level = levels.bottom + 1; level <= levels.top; ++level) work(team, chain, level, tree.below(levels.top, top, level), column0);
+      });
+      return;
+    }
+    for (int level = tree.top(); level > 0; --level) {
+      const int          high  = lowest < tree.levels ? lowest : tree.levels;
+      const std::int64_t above = level > tree.levels ? 0 : node >> (level > high ? level - high : 0);
+      work(team, chain, level, level > lowest ? NodeRange{above, above + 1} : tree.below(lowest, node, level), column0);
+    }
+  }
+};
+
+} // namespace ribbon::multifrontal
