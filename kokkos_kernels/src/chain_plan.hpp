@@ -67,7 +67,7 @@ template <class Scalar, class Exec>
 typename LeafLanes<Scalar>::Shape leaf_solve_shape(const Exec &exec, int W, std::int64_t columns, int together)
 {
   if constexpr (!is_device_space<Exec>) return {1, 1, 16, 1};
-  const int warp = 32, here = columns >= warp ? warp : together > 1 ? 1 : power_of_two_from(static_cast<int>(columns)), parts = together > 1 ? 1 : warp / here;
+  const int                         warp = 32, here = columns >= warp ? warp : together > 1 ? 1 : power_of_two_from(static_cast<int>(columns)), parts = together > 1 ? 1 : warp / here;
   typename LeafLanes<Scalar>::Shape shape{parts, here, W <= 20 ? 16 : 8, 64 / (parts * here)};
   while (shape.groups > 1 && shape.scratch(W) > device::scratch_limit(exec)) shape.groups /= 2;
   return shape;

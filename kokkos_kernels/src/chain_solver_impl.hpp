@@ -82,8 +82,8 @@ typename QrJoinSolveKernel<Scalar>::Shape join_solve_shape(const Exec &exec, int
   while (shape.together > 1 && shape.scratch(W) > device::scratch_limit(exec) / 3) shape.together /= 2; // for three teams
   return shape;
 }
-/// Levels that a team of them works off at a time.
-constexpr int stages_of_joins = 5;
+/// Levels that a team of them works off at a time: on the way down every team has those above, too.
+constexpr int stages_up = 4, stages_down = 5;
 /// The same tree with other stages.
 inline Tree with_stages(Tree tree, int levels)
 {
@@ -156,7 +156,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, con
     join_statistics_ = watched("ribbon::pivots", chain.chains * tree_.joins);
     factors_         = {reflection_.data(), upper_.data(), leaf_passed_.data(), join_.data(), as_records<Statistics>(leaf_statistics_), as_records<Statistics>(join_statistics_), row_scale_.data(), tile};
     if (in_tiles_ || tree_.joins > 0) {
-      const auto counts = std::max(Arrivals::count(tree_, in_tiles_ ? most_columns : 1), Arrivals::count(with_stages(tree_, stages_of_joins), most_columns / most_block));
+      const auto counts = std::max(Arrivals::count(tree_, in_tiles_ ? most_columns : 1), Arrivals::count(with_stages(tree_, stages_up), most_columns / most_block));
       arrivals_         = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::arrivals", static_cast<std::size_t>(counts));
     }
     if (!is_device_space<Exec> && options.leaf_size == 0 && !in_lanes_) windows_ = numbers("ribbon::windows", static_cast<std::int64_t>(HostLeavesKernel<Scalar, Exec>::window_size(W)) * exec.concurrency());
@@ -307,8 +307,8 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
   if ((direction == Sweep::up && sweep_tiles(exec, solve, Way::up)) || (direction == Sweep::down && sweep_tiles(exec, solve, Way::down))) return;
   const int          W       = tree_.chain.width();
   const std::int64_t columns = solve.v.columns, leaves = tree_.chain.chains * tree_.leaves;
-  const bool         up          = direction == Sweep::up || direction == Sweep::up_transposed;
-  const auto         at_leaves   = [&] {
+  const bool         up        = direction == Sweep::up || direction == Sweep::up_transposed;
+  const auto         at_leaves = [&] {
     if (!has_leaves_) return;
     if constexpr (!is_device_space<Exec>) {
       const LeafBundlesSolveKernel<Scalar> bundles{solve, direction};
@@ -319,9 +319,9 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
   };
   if (up) at_leaves();
   if (tree_.top() > 0 && W > 0) {
-    using Joins        = QrJoinSolveKernel<Scalar>;
-    const auto  shape  = join_solve_shape<Scalar>(exec, W, columns);
-    const Joins joins  = {{with_stages(tree_, stages_of_joins), factors_, solve.v}, {arrivals_.data()}, direction, shape};
+    using Joins       = QrJoinSolveKernel<Scalar>;
+    const auto  shape = join_solve_shape<Scalar>(exec, W, columns);
+    const Joins joins = {{with_stages(tree_, up ? stages_up : stages_down), factors_, solve.v}, {arrivals_.data()}, direction, shape};
     device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[joins.solve.tree.stage_top(0)] * shape.blocks(columns), is_device_space<Exec> ? Joins::max_threads : 1, shape.scratch(W)}, joins);
   }
   if (!up) at_leaves();

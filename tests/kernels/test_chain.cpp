@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 using namespace test;
 
 namespace {
@@ -89,6 +91,36 @@ TYPED_TEST(Chains, ManyRightHandSidesAndChains)
       check<TypeParam>({700, 2, 5, 5, ring}, 11, 9, Values::dominant, permuted, 8);
     }
   }
+}
+
+// What a solve leaves in scratch is nothing to the next one: after right-hand sides that are none, others are solved as before.
+TYPED_TEST(Chains, RightHandSidesThatAreNoneAreForgotten)
+{
+  const auto nan = std::numeric_limits<ribbon::real_t<TypeParam>>::quiet_NaN();
+  for (const auto &[kl, ku] : {std::pair(1, 2), std::pair(3, 3), std::pair(7, 5), std::pair(9, 9)})
+    for (int shape : {0, 1, 2}) { // leaves and joins, a ring, one leaf whose window ends with the place that is found first
+      const bool         ring = shape == 1;
+      const std::int64_t n = shape == 2 ? 2 * (kl + ku + 1) * (std::max(kl, ku) + 1) : 203, leaf = shape == 2 ? n : 30;
+      SCOPED_TRACE(testing::Message() << n << " rows, kl " << kl << " ku " << ku << (ring ? " ring" : ""));
+      std::mt19937_64        g(1);
+      ChainSystem<TypeParam> s{{n, 1, kl, ku, ring}};
+      fill(s, g, Values::dominant);
+      const ChainOnDevice<TypeParam> device(s);
+      const auto                     check_again = [&](auto &&solver) {
+        solver.factor(Exec(), device.matrix());
+        ASSERT_TRUE(solver.report().ok());
+        for (std::int64_t columns : {1, 5, 40})
+          for (bool transposed : {false, true}) {
+            std::vector<TypeParam> b(static_cast<std::size_t>(s.rows() * columns));
+            for (auto &a : b) a = random_scalar<TypeParam>(g);
+            solve(solver, std::vector<TypeParam>(b.size(), TypeParam(nan)), columns, transposed);
+            EXPECT_LE(backward_error(s, solve(solver, b, columns, transposed), b, columns, transposed), chain_limit<TypeParam>())
+              << solver.report().algorithm << ", " << columns << " columns" << (transposed ? ", transposed" : "");
+          }
+      };
+      check_again(ribbon::ChainSolver<TypeParam, Exec>(Exec(), s.chain, {leaf, 0}));
+      check_again(ribbon::SchurSolver<TypeParam, Exec>(Exec(), s.chain, {leaf, 0}));
+    }
 }
 
 // What elimination without pivoting loses: random rows, resonance, rows of all sizes.

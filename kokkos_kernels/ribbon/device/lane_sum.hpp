@@ -6,8 +6,8 @@
 
 namespace ribbon::device {
 
-/// The sum of `value` over `parts` lanes that are `apart` from each other, the same to the last bit for all of them; parts * apart (powers of two) are at most 32. All lanes of a warp call it together. One part, as everywhere
-/// on hosts, is its own sum.
+/// The sum of `value` over `parts` lanes that are `apart` from each other, the same to the last bit for all of them; parts * apart (powers of two) are at most 32. All lanes of a warp call it together. One part, as
+/// everywhere on hosts, is its own sum.
 template <class Scalar>
 KOKKOS_INLINE_FUNCTION Scalar lane_sum(Scalar value, [[maybe_unused]] int parts, [[maybe_unused]] int apart = 1)
 {

@@ -72,6 +72,10 @@ struct LeafLanes {
   {
     constexpr int together = 4;
     Scalar       *numbers  = l.window + l.here;
+    if (shape.parts > 4) { // a lane has few
+      for (int k = l.part; k < n; k += shape.parts) use(factor(k), numbers[k * shape.columns], numbers[k * shape.columns]);
+      return;
+    }
     for (int first = l.part; first < n; first += together * shape.parts) {
       Scalar a[together], b[together];
       RIBBON_UNROLL

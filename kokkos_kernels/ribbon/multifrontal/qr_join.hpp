@@ -39,8 +39,8 @@ struct Front {
     return chain * tree.chain.rows + (c < 0 ? c + tree.chain.rows : c);
   }
 
-  /// Entry (i, c) of the front, zero behind its 2 W rows, whose columns are the W of the cut, the W of the cut before, the W of the cut behind, and the 2 W of Q^H, an identity. A ring closes without the second and the third, of W rows and as
-  /// many zeros.
+  /// Entry (i, c) of the front, zero behind its 2 W rows, whose columns are the W of the cut, the W of the cut before, the W of the cut behind, and the 2 W of Q^H, an identity. A ring closes without the second and the
+  /// third, of W rows and as many zeros.
   KOKKOS_INLINE_FUNCTION Scalar entry(int i, int c) const
   {
     const int W = join.passed.W;
@@ -129,9 +129,9 @@ struct QrJoinKernel {
   /// Reflection k, and its application to the columns behind it.
   KOKKOS_INLINE_FUNCTION void eliminate(const Scratch &s, int k, int v) const
   {
-    const int     W = tree.chain.width(), parts = shape.parts, ld = Scratch::ld(W, parts), rows = Scratch::rows(W, parts), part = v % parts, c = k + 1 + v / parts, first = (k + 1) / (4 * parts) * 4;
-    const bool    has_column = c < W;
-    if (v > 0 && k + 1 + (v - v % 32) / parts >= W) return; // a warp without columns
+    const int  W = tree.chain.width(), parts = shape.parts, ld = Scratch::ld(W, parts), rows = Scratch::rows(W, parts), part = v % parts, c = k + 1 + v / parts, first = (k + 1) / (4 * parts) * 4;
+    const bool has_column = c < W;
+    if (v >= 32 && k + 1 + (v - v % 32) / parts >= W) return; // a warp without columns; the first has the reflection
     const Scalar *x      = s.cut + k * ld;
     Scalar       *column = s.cut + (has_column ? c : k) * ld;
     const Scalar  top    = column[k];
@@ -148,7 +148,7 @@ struct QrJoinKernel {
       for (int u = 0; u < 4; ++u) rest += squared(a[u]), product += conjugate(a[u]) * b[u];
     }
     rest = device::lane_sum(rest, parts), product = device::lane_sum(product, parts);
-    const Reflector<Scalar> h = make_reflector(x[k], rest);
+    const Reflector<Scalar> h   = make_reflector(x[k], rest);
     const Scalar            sum = (top + conjugate(h.factor) * product) * h.tau_conjugate, tail = h.factor * sum;
     device::lane_barrier(32); // `top` has been read
     if (v == 0) s.tau[k] = h.tau_conjugate, s.factor[k] = h.factor, s.pivot[k].beta = h.beta, s.pivot[k].one_over_beta = h.one_over_beta;
@@ -256,7 +256,7 @@ struct QrJoinKernel {
     const auto  bring = [&](Scalar *to, int first, int columns, int v) {
       for (int i = v & (rows_at_once - 1); i < padded; i += rows_at_once)
         device::copy_in_fours(
-          v >> shape.row_bits, threads >> shape.row_bits, columns, [&](int c) { return f.entry(i, first + c); }, [&](int c, const Scalar &a) { to[c * ld + i] = a; });
+           v >> shape.row_bits, threads >> shape.row_bits, columns, [&](int c) { return f.entry(i, first + c); }, [&](int c, const Scalar &a) { to[c * ld + i] = a; });
     };
     const auto each = [&](int columns, int v, const auto &body) { // body(row, column)
       for (int i = v & (rows_at_once - 1); i < 2 * W; i += rows_at_once)

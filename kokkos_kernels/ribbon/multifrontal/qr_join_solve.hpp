@@ -8,13 +8,13 @@
 
 namespace ribbon::multifrontal {
 
-/// A team has the joins below a node where the lowest stage of the tree ends, and a block of columns. On the way up the team that comes last to a node above goes on with it; on the way down every team begins at the top, with
-/// the joins above its own, which all teams that have them solve for alike. What a join multiplies by a matrix is a row and a column for a thread or, where there is a warp of columns, four rows and a column; a triangular
-/// solve is a column for a thread, or for a warp where there are few.
+/// A team has the joins below a node where the lowest stage of the tree ends, and a block of columns. On the way up the team that comes last to a node above goes on with it; on the way down every team begins at the top,
+/// with the joins above its own, which all teams that have them solve for alike. What a join multiplies by a matrix is a row and a column for a thread or, where there is a warp of columns, four rows and a column; a
+/// triangular solve is a column for a thread, or for a warp where there are few.
 template <class Scalar>
 struct QrJoinSolveKernel {
   static constexpr int max_threads  = 256;
-  static constexpr int teams_beside = 3;
+  static constexpr int teams_beside = 2;
   QrSolve<Scalar>      solve; ///< whose tree has the stages of solves
   Arrivals             arrivals;
   Sweep                sweep;
@@ -87,8 +87,12 @@ struct QrJoinSolveKernel {
     switch (sweep) {
     case Sweep::up: { // Q^H times what the children pass; rows from W on are passed on
       const Strip before = solve.passed_before(j, column), behind = solve.passed_behind(j, column);
-      multiply(Matrix{j.q, 1, 2 * W}, r, W, [&](int k) { return before[k]; }, sum);
-      if (!j.closes) multiply(Matrix{j.q + 2 * W * W, 1, 2 * W}, r, W, [&](int k) { return behind[k]; }, sum);
+      multiply(
+        Matrix{j.q, 1, 2 * W}, r, W, [&](int k) { return before[k]; }, sum);
+      if (!j.closes)
+        multiply(
+          Matrix{j.q + 2 * W * W, 1, 2 * W}, r, W, [&](int k) { return behind[k]; }, sum);
+      RIBBON_UNROLL
       for (int i = 0; i < N; ++i) {
         if (r + i < W) at_cut_of(j, r + i, column) = sum[i];
         else if (!j.closes) solve.passed(j.chain, j.level, j.node, r + i - W, column) = sum[i];
@@ -98,19 +102,27 @@ struct QrJoinSolveKernel {
     case Sweep::down: // what the unknowns of the cuts before and behind make
       if (!j.closes) {
         const auto before = solve.cut(j.chain, solve.tree.first_leaf(j.level, j.node), column), behind = solve.cut(j.chain, solve.tree.end_leaf(j.level, j.node), column);
-        multiply(Matrix{j.c, 1, W}, r, W, [&](int k) { return before[k]; }, sum);
-        multiply(Matrix{j.c + W * W, 1, W}, r, W, [&](int k) { return behind[k]; }, sum);
+        multiply(
+          Matrix{j.c, 1, W}, r, W, [&](int k) { return before[k]; }, sum);
+        multiply(
+          Matrix{j.c + W * W, 1, W}, r, W, [&](int k) { return behind[k]; }, sum);
       }
+      RIBBON_UNROLL
       for (int i = 0; i < N; ++i) y[r + i] = at_cut_of(j, r + i, column) - sum[i];
       break;
     case Sweep::up_transposed: // what is to be subtracted at the unknowns of the cuts before and behind
       if (j.closes) break;
-      multiply(Matrix{j.c, W, 1}, r, W, [&](int k) { return y[k]; }, sum);
+      multiply(
+        Matrix{j.c, W, 1}, r, W, [&](int k) { return y[k]; }, sum);
+      RIBBON_UNROLL
       for (int i = 0; i < N; ++i) solve.passed(j.chain, j.level, j.node, r + i, column) = (r + i < W ? solve.passed_before(j, column)[r + i] : solve.passed_behind(j, column)[r + i]) + sum[i];
       break;
     case Sweep::down_transposed: // x = conj(Q) z
-      multiply(Matrix{j.q, 2 * W, 1}, r, W, [&](int k) { return at_cut_of(j, k, column); }, sum);
-      multiply(Matrix{j.q + W, 2 * W, 1}, r, W, [&](int k) { return solve.came_down(j.chain, j.level, j.node, k, column); }, sum);
+      multiply(
+        Matrix{j.q, 2 * W, 1}, r, W, [&](int k) { return at_cut_of(j, k, column); }, sum);
+      multiply(
+        Matrix{j.q + W, 2 * W, 1}, r, W, [&](int k) { return solve.came_down(j.chain, j.level, j.node, k, column); }, sum);
+      RIBBON_UNROLL
       for (int i = 0; i < N; ++i) {
         if (r + i < W) solve.passed_before(j, column)[r + i] = sum[i];
         else if (!j.closes) solve.passed_behind(j, column)[r + i - W] = sum[i];
@@ -129,8 +141,8 @@ struct QrJoinSolveKernel {
       for (int i = lane; i < k; i += lanes) y[i] -= r[k * W + i] * found;
     }
     for (int k = lane; k < W; k += lanes) {
-      const Scalar found                                       = y[k] * r[k * W + k];
-      solve.x(j.chain, j.cut + k, column)                      = found;
+      const Scalar found                                = y[k] * r[k * W + k];
+      solve.x(j.chain, j.cut + k, column)               = found;
       solve.passed(j.chain, j.level, j.node, k, column) = found;
     }
   }
@@ -153,8 +165,8 @@ struct QrJoinSolveKernel {
   template <class Team>
   KOKKOS_INLINE_FUNCTION void work(const Team &team, std::int64_t chain, int level, const NodeRange &nodes, std::int64_t column0) const
   {
-    constexpr int N       = 4;
-    const int     W       = solve.tree.chain.width(), columns = static_cast<int>(solve.v.columns - column0 < shape.block ? solve.v.columns - column0 : shape.block);
+    constexpr int N = 4;
+    const int     W = solve.tree.chain.width(), columns = static_cast<int>(solve.v.columns - column0 < shape.block ? solve.v.columns - column0 : shape.block);
     const int     threads = Team::is_virtual ? 1 : team.size();
     const auto    thread  = [&] {
       if constexpr (Team::is_virtual) return 0;
@@ -175,7 +187,7 @@ struct QrJoinSolveKernel {
             thread, threads, W * W, [&](int e) { return r[e]; }, [&](int e, const Scalar &value) { to[e] = value; });
         }
       };
-      const auto rows  = [&] {
+      const auto rows = [&] {
         if (has_lanes) {
           const int blocks = (count() + N - 1) / N, lane = thread % warp;
           for (int item = thread / warp; item < here * blocks; item += threads / warp) {
@@ -199,7 +211,7 @@ struct QrJoinSolveKernel {
       };
       const auto triangles = [&] {
         const bool is_transposed = sweep == Sweep::up_transposed;
-        const int  together = has_lanes ? 1 : warp; // lanes of a column
+        const int  together      = has_lanes ? 1 : warp; // lanes of a column
         for (int item = thread / together; item < here * (has_lanes ? warp : columns); item += threads / together) {
           const int node = item / (has_lanes ? warp : columns), column = item - node * (has_lanes ? warp : columns);
           if (column >= columns || !solve.tree.is_join(level, base + node)) continue;

@@ -14,7 +14,7 @@ namespace ribbon::multifrontal {
 template <class Scalar>
 struct QrLeafKernel {
   static constexpr int max_threads  = 128;
-  static constexpr int teams_beside = 5;
+  static constexpr int teams_beside = 4;
   static constexpr int chunk        = 8; ///< rows that are asked for together
   using Real                        = real_t<Scalar>;
   using Statistics                  = PivotStatistics<Real>;
@@ -29,12 +29,12 @@ struct QrLeafKernel {
   };
   /// Scratch of a group.
   struct Window {
-    Scalar     *window;    ///< (2 W + 1, ld) columns: slots, then those of the cut before; rows behind W are zeros
-    Scalar     *row;       ///< (chunk, W + 1) rows as they are in the matrix, by diagonals
-    Scalar     *ending[2]; ///< rows of the window that arrive where the chain has ended: column s first, those of the cut before behind; of two steps by turns
-    Real       *scale;     ///< largest entries of the columns
-    Real       *row_scale; ///< of the rows of a chunk, 0 for rows of zeros
-    Pivot      *pivot;     ///< of the steps of a chunk
+    Scalar     *window;     ///< (2 W + 1, ld) columns: slots, then those of the cut before; rows behind W are zeros
+    Scalar     *row;        ///< (chunk, W + 1) rows as they are in the matrix, by diagonals
+    Scalar     *ending[2];  ///< rows of the window that arrive where the chain has ended: column s first, those of the cut before behind; of two steps by turns
+    Real       *scale;      ///< largest entries of the columns
+    Real       *row_scale;  ///< of the rows of a chunk, 0 for rows of zeros
+    Pivot      *pivot;      ///< of the steps of a chunk
     Statistics *statistics; ///< (chunk) what lanes have watched
 
     KOKKOS_INLINE_FUNCTION static constexpr int columns(int W) { return 2 * W + 1; }
@@ -74,7 +74,7 @@ struct QrLeafKernel {
   {
     const int          W = tree.chain.width();
     const Leaf         leaf(tree, chain, node);
-    const std::int64_t left = tree.chain.rows - leaf.first - W;
+    const std::int64_t left  = tree.chain.rows - leaf.first - W;
     const auto         first = [&](Scalar *all, int count) { return factors.step(all, tree, chain, node, 0, count).at; };
     return {leaf, Window(memory, W), first(factors.reflection, W + 1), first(factors.upper, 2 * W + 1), factors.together, left < leaf.own ? static_cast<int>(left) : leaf.own};
   }
@@ -120,15 +120,17 @@ struct QrLeafKernel {
         const Real size = magnitude(w.row[r * width + k]);
         if (size > largest) largest = size;
       }
-      const Real scale = largest > 0 ? static_cast<Real>(power_of_two(-exponent_of<Real>(size_word(static_cast<double>(largest))))) : Real(0);
-      w.row_scale[r]                                                  = scale;
+      const Real scale                                               = largest > 0 ? static_cast<Real>(power_of_two(-exponent_of<Real>(size_word(static_cast<double>(largest))))) : Real(0);
+      w.row_scale[r]                                                 = scale;
       factors.scale(tree, leaf.chain, leaf.node, leaf.first + i + r) = scale > 0 ? scale : Real(1);
     }
   }
   /// Lanes add up what was seen of rows i to i + rows - 1 and of steps s to s + steps - 1, as far as the leaf has them: each every lanes-th of a chunk.
-  KOKKOS_INLINE_FUNCTION void watch(const Place &at, Statistics &watched, int i, int rows, int s, int steps, int lane) const
+  KOKKOS_INLINE_FUNCTION void watch(const Place &at, int i, int rows, int s, int steps, int lane) const
   {
-    const std::int64_t first = at.leaf.chain * tree.chain.rows + at.leaf.first;
+    if (lane >= chunk) return;
+    const std::int64_t first   = at.leaf.chain * tree.chain.rows + at.leaf.first;
+    Statistics         watched = at.window.statistics[lane];
     for (int r = lane; r < chunk; r += shape.lanes) {
       if (r < rows && i + r < at.leaf.own + tree.chain.width() && has_row(tree.chain, at.leaf.first + i + r)) {
         const Real scale = at.window.row_scale[r];
@@ -136,12 +138,13 @@ struct QrLeafKernel {
       }
       if (r < steps && s + r < at.leaf.own) watched.take(at.window.pivot[r].beta, at.window.pivot[r].size, first + tree.chain.ku + s + r);
     }
+    at.window.statistics[lane] = watched;
   }
 
   /// Product with column x, and its squared norm.
   KOKKOS_INLINE_FUNCTION static Scalar product(int rows, const Scalar *x, const Scalar *column, Real &rest)
   {
-    Scalar sum[2] = {};
+    Scalar sum[2]     = {};
     Real   squares[2] = {};
     for (int k = 0; k < rows; k += 4) {
       Scalar a[4], b[4];
@@ -158,23 +161,23 @@ struct QrLeafKernel {
   {
     const int W = tree.chain.width(), rows = Window::rows(W);
     if (lane >= 2 * W && lane > 0) return;
-    const Window &w     = at.window;
-    const bool    comes = s < at.arriving, ends = s + 1 < at.leaf.own && s + 1 >= at.arriving;
-    const int     next = ends ? instead(at.leaf, s + 1) : 0;
-    const Scalar *x = w.column(pivot, W), *row = comes ? w.row + n * (W + 1) : w.ending[s % 2];
-    const Scalar  scale = comes ? Scalar(w.row_scale[n]) : Scalar(1), alpha = row[0] * scale;
-    Scalar       *later = w.ending[(s + 1) % 2], *reflection = at.reflection + static_cast<std::int64_t>(s) * (W + 1) * at.stride, *upper = at.upper + static_cast<std::int64_t>(s) * (2 * W + 1) * at.stride;
-    Real          rest;
-    const Scalar  first = product(rows, x, lane < W ? w.column(slot_of(pivot, lane + 1, W), W) : w.column(lane < 2 * W ? lane + 1 : pivot, W), rest);
-    const Reflector<Scalar> h = make_reflector(alpha, rest);
+    const Window           &w     = at.window;
+    const bool              comes = s < at.arriving, ends = s + 1 < at.leaf.own && s + 1 >= at.arriving;
+    const int               next = ends ? instead(at.leaf, s + 1) : 0;
+    const Scalar           *x = w.column(pivot, W), *row = comes ? w.row + n * (W + 1) : w.ending[s % 2];
+    const Scalar            scale = comes ? Scalar(w.row_scale[n]) : Scalar(1), alpha = row[0] * scale;
+    Scalar                 *later = w.ending[(s + 1) % 2], *reflection = at.reflection + static_cast<std::int64_t>(s) * (W + 1) * at.stride, *upper = at.upper + static_cast<std::int64_t>(s) * (2 * W + 1) * at.stride;
+    Real                    rest;
+    const Scalar            first = product(rows, x, lane < W ? w.column(slot_of(pivot, lane + 1, W), W) : w.column(lane < 2 * W ? lane + 1 : pivot, W), rest);
+    const Reflector<Scalar> h     = make_reflector(alpha, rest);
     for (int t = lane + 1; t <= 2 * W; t += shape.lanes) {
-      const bool    in_leaf = t <= W, is_new = t == W; // the place of a new column still has the one that was removed before
-      const int     slot     = in_leaf ? slot_of(pivot, t, W) : t;
-      Scalar       *column   = w.column(slot, W);
-      const Scalar  entering = in_leaf ? row[t] * scale : comes ? Scalar(0) : row[t];
-      const Scalar  with_x   = is_new ? Scalar(0) : t == lane + 1 ? first : product(rows, x, column, rest);
-      const Scalar  sum = (entering + conjugate(h.factor) * with_x) * h.tau_conjugate, tail = h.factor * sum;
-      const Real    size = magnitude(entering);
+      const bool   in_leaf = t <= W, is_new = t == W; // the place of a new column still has the one that was removed before
+      const int    slot     = in_leaf ? slot_of(pivot, t, W) : t;
+      Scalar      *column   = w.column(slot, W);
+      const Scalar entering = in_leaf ? row[t] * scale : comes ? Scalar(0) : row[t];
+      const Scalar with_x   = is_new ? Scalar(0) : t == lane + 1 ? first : product(rows, x, column, rest);
+      const Scalar sum = (entering + conjugate(h.factor) * with_x) * h.tau_conjugate, tail = h.factor * sum;
+      const Real   size = magnitude(entering);
       if (is_new || size > w.scale[slot]) w.scale[slot] = size;
       for (int k = 0; k < rows; k += 4) {
         Scalar a[4];
@@ -201,8 +204,7 @@ struct QrLeafKernel {
     const int  W = tree.chain.width(), group = Team::is_virtual ? 0 : team.rank() / shape.lanes, lane = Team::is_virtual ? 0 : team.rank() % shape.lanes; // a host has one lane
     const bool has_leaf = base + group < end;
     const auto at       = place_of(team.scratch() + static_cast<std::size_t>(group) * window_bytes, chain, has_leaf ? base + group : base);
-    Statistics watched;
-    const auto phase = [&](const auto &body) {
+    const auto phase    = [&](const auto &body) {
       if (has_leaf) body();
       if (shape.lanes > 32) team.barrier();
       else device::lane_barrier(32);
@@ -210,7 +212,7 @@ struct QrLeafKernel {
     // Rows i to i + n - 1 come, after what was seen of those before, and of steps.
     const auto bring = [&](int i, int n, int rows_before, int s, int steps) {
       phase([&] {
-        watch(at, watched, i - rows_before, rows_before, s, steps, lane);
+        watch(at, i - rows_before, rows_before, s, steps, lane);
         for (int k = lane; k < n * (W + 1); k += shape.lanes) at.window.row[k] = Scalar(0);
       });
       const int rows = n < at.leaf.own + W - i ? n : at.leaf.own + W - i;
@@ -219,6 +221,7 @@ struct QrLeafKernel {
     };
     phase([&] {
       for (int k = lane; k < Window::columns(W) * Window::ld(W); k += shape.lanes) at.window.window[k] = Scalar(0);
+      if (lane < chunk) at.window.statistics[lane] = Statistics();
     });
     int before = 0;
     for (int i = 0; i < W; i += chunk) {
@@ -268,12 +271,12 @@ struct QrLeafKernel {
         passed.at[e] = k < W ? w.column(slot, W)[k] : Scalar(w.scale[slot]);
       }
       const int begin = (most - 1) / chunk * chunk; // of the last chunk
-      if (most > 0) watch(at, watched, W + begin, chunk, begin, chunk, lane);
-      else watch(at, watched, W - before, before, 0, 0, lane);
-      if (lane < chunk) w.statistics[lane] = watched;
+      if (most > 0) watch(at, W + begin, chunk, begin, chunk, lane);
+      else watch(at, W - before, before, 0, 0, lane);
     });
     phase([&] {
       if (lane > 0) return;
+      Statistics watched = at.window.statistics[0];
       for (int k = 1; k < chunk && k < shape.lanes; ++k) watched.join_among(at.window.statistics[k]);
       factors.leaf_statistics[chain * tree.leaves + at.leaf.node] = watched;
     });

@@ -39,9 +39,11 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
           if (k % this->shape.parts == l.part) number(l, k) = Scalar(0);
         }
         Scalar sum(0);
-        for_own(l, W, [&](int k) { return reflection[1 + k]; }, [&](const Scalar &v, const Scalar &y, Scalar &) { sum += conjugate(v) * y; });
+        for_own(
+          l, W, [&](int k) { return reflection[1 + k]; }, [&](const Scalar &v, const Scalar &y, Scalar &) { sum += conjugate(v) * y; });
         sum = (entering + sum_of_parts(sum)) * reflection[0];
-        for_own(l, W, [&](int k) { return reflection[1 + k]; }, [&](const Scalar &v, const Scalar &y, Scalar &place) { place = y - v * sum; });
+        for_own(
+          l, W, [&](int k) { return reflection[1 + k]; }, [&](const Scalar &v, const Scalar &y, Scalar &place) { place = y - v * sum; });
         sync(); // all have read the row
         if (l.part == 0) row(l, r) = entering - sum;
       },
@@ -55,12 +57,13 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
   /// The triangular solve.
   KOKKOS_INLINE_FUNCTION void down(const Lane &l, const Leaf &leaf) const
   {
-    const int          W     = solve.tree.chain.width();
-    const std::int64_t first = leaf.first + solve.tree.chain.ku;
-    const auto         x_at  = [&](int s, std::int64_t column) -> Scalar        &{ return solve.x(leaf.chain, first + s, column); };
+    const int          W      = solve.tree.chain.width();
+    const std::int64_t first  = leaf.first + solve.tree.chain.ku;
+    const auto         x_at   = [&](int s, std::int64_t column) -> Scalar           &{ return solve.x(leaf.chain, first + s, column); };
     const auto         column = is_active(l) ? l.column : 0;
     const auto         before = solve.cut(leaf.chain, leaf.node, column), behind = solve.cut(leaf.chain, leaf.node + 1, column);
     for_own(l, W, [&](int k) { number(l, W + 1 + k) = before[k], number(l, (leaf.own + k) % (W + 1)) = behind[k]; });
+    if (l.part == 0) number(l, (leaf.own + W) % (W + 1)) = Scalar(0); // read before it is found
     for_steps(
       l, leaf.own, false, first_step(leaf, solve.factors.upper, 2 * W + 1), solve.factors.together, 2 * W + 1, [&](int s, std::int64_t c) { return x_at(s, c); },
       [&](int s, int r, const Numbers &upper) {
@@ -75,6 +78,7 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
           },
           [&](const Scalar &u, const Scalar &y, Scalar &) { sum += u * y; });
         sum = sum_of_parts(sum);
+        sync(); // all have read what is there
         if (l.part == 0) row(l, r) = number(l, pivot) = (row(l, r) - sum) * upper[0];
       },
       [&](int s, std::int64_t c, const Scalar &value) { x_at(s, c) = value; });
@@ -93,7 +97,8 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
         sync(); // what is to be subtracted is there
         const Scalar z = (row(l, r) - number(l, pivot)) * upper[0];
         sync();
-        for_own(l, 2 * W + 1, [&](int k) { return upper[factor_of(k, pivot, W)]; }, [&](const Scalar &u, const Scalar &y, Scalar &place) { place = y + u * z; });
+        for_own(
+          l, 2 * W + 1, [&](int k) { return upper[factor_of(k, pivot, W)]; }, [&](const Scalar &u, const Scalar &y, Scalar &place) { place = y + u * z; });
         if (pivot % this->shape.parts == l.part) number(l, pivot) = Scalar(0);
         if (l.part == 0) row(l, r) = z;
       },
@@ -120,9 +125,11 @@ struct QrLeafSolveKernel : LeafLanes<Scalar> {
       [&](int s, int r, const Numbers &reflection) {
         const Scalar z = row(l, r);
         Scalar       sum(0);
-        for_own(l, W, [&](int k) { return reflection[1 + k]; }, [&](const Scalar &v, const Scalar &y, Scalar &) { sum += v * y; });
+        for_own(
+          l, W, [&](int k) { return reflection[1 + k]; }, [&](const Scalar &v, const Scalar &y, Scalar &) { sum += v * y; });
         sum = (z + sum_of_parts(sum)) * reflection[0];
-        for_own(l, W, [&](int k) { return reflection[1 + k]; }, [&](const Scalar &v, const Scalar &y, Scalar &place) { place = y - conjugate(v) * sum; });
+        for_own(
+          l, W, [&](int k) { return reflection[1 + k]; }, [&](const Scalar &v, const Scalar &y, Scalar &place) { place = y - conjugate(v) * sum; });
         sync(); // all have read the row
         if (has_row(chain, first + W + s)) {
           if (l.part == 0) row(l, r) = z - sum;

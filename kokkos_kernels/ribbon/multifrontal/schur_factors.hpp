@@ -103,10 +103,10 @@ struct SchurSolve {
   template <int K, int C, class Numbers>
   KOKKOS_INLINE_FUNCTION void leaf_up(const SchurLeaf &leaf, std::int64_t column, const Numbers &numbers) const
   {
-    constexpr int w    = K;
-    const Tree   &tree = at.tree;
+    constexpr int w      = K;
+    const Tree   &tree   = at.tree;
     const int     stride = factors.together;
-    const Scalar *l = factors.lower + factors.place(tree, leaf.chain, leaf.node, factors.numbers);
+    const Scalar *l      = factors.lower + factors.place(tree, leaf.chain, leaf.node, factors.numbers);
     RIBBON_UNROLL
     for (int c = 0; c < C; ++c) {
       RIBBON_UNROLL
@@ -139,11 +139,11 @@ struct SchurSolve {
   template <int K, int C, class Numbers>
   KOKKOS_INLINE_FUNCTION void leaf_down(const SchurLeaf &leaf, std::int64_t column, const Numbers &numbers) const
   {
-    constexpr int w    = K;
-    const Tree   &tree = at.tree;
+    constexpr int w      = K;
+    const Tree   &tree   = at.tree;
     const int     stride = factors.together;
-    const Scalar *u = factors.upper + factors.place(tree, leaf.chain, leaf.node, factors.numbers) + static_cast<std::int64_t>(leaf.own) * factors.numbers * stride;
-    const Scalar *d = factors.pivot + factors.place(tree, leaf.chain, leaf.node, 1) + static_cast<std::int64_t>(leaf.own) * stride;
+    const Scalar *u      = factors.upper + factors.place(tree, leaf.chain, leaf.node, factors.numbers) + static_cast<std::int64_t>(leaf.own) * factors.numbers * stride;
+    const Scalar *d      = factors.pivot + factors.place(tree, leaf.chain, leaf.node, 1) + static_cast<std::int64_t>(leaf.own) * stride;
     RIBBON_UNROLL
     for (int c = 0; c < C; ++c) {
       RIBBON_UNROLL

@@ -26,17 +26,17 @@ struct SchurLeafKernel {
     const Chain  &chain  = tree.chain;
     const int     stride = factors.together;
     Scalar        a[window(K)], arriving[ld];
-    const auto   row    = [&](int r, int d) -> Scalar      &{ return a[r * ld + w + d]; };
-    const auto   before = [&](int r, int k) -> Scalar   &{ return a[(w + 1) * ld + r * w + k]; };             // columns of the cut before
-    const auto   above  = [&](int k, int c) -> Scalar    &{ return a[(w + 1) * (ld + w) + k * (w + 1) + c]; }; // its rows
-    const auto   corner = [&](int k, int m) -> Scalar   &{ return a[(w + 1) * (ld + 2 * w) + k * w + m]; };
-    const auto   arrive = [&](std::int64_t i) { // place i of the chain
+    const auto    row    = [&](int r, int d) -> Scalar       &{ return a[r * ld + w + d]; };
+    const auto    before = [&](int r, int k) -> Scalar    &{ return a[(w + 1) * ld + r * w + k]; };             // columns of the cut before
+    const auto    above  = [&](int k, int c) -> Scalar     &{ return a[(w + 1) * (ld + w) + k * (w + 1) + c]; }; // its rows
+    const auto    corner = [&](int k, int m) -> Scalar    &{ return a[(w + 1) * (ld + 2 * w) + k * w + m]; };
+    const auto    arrive = [&](std::int64_t i) { // place i of the chain
       for (int k = 0; k < ld; ++k) arriving[k] = Scalar(0);
       const std::int64_t r = matrix.row(chain, leaf.chain, i);
       for (int e = 0, n = matrix.entries(r); e < n; ++e) {
-          int          distance;
-          const Scalar value     = matrix.entry(chain, leaf.chain, i, r, e, distance);
-          arriving[w + distance] = value;
+           int          distance;
+           const Scalar value     = matrix.entry(chain, leaf.chain, i, r, e, distance);
+           arriving[w + distance] = value;
       }
     };
     const auto load = [&](int slot, int i) { // row i of the leaf
@@ -155,7 +155,7 @@ struct SchurLeafSolveKernel {
       const std::int64_t item = team.league_rank() * team.size() + v, leaf = item % leaves, column = item / leaves * C;
       if (column >= solve.at.v.columns) return;
       Scalar          mine[C * 2 * K];
-      const auto      numbers = [&](int c, int k) -> Scalar      &{ return mine[c * 2 * K + k]; };
+      const auto      numbers = [&](int c, int k) -> Scalar              &{ return mine[c * 2 * K + k]; };
       const SchurLeaf at(tree, leaf / tree.leaves, leaf % tree.leaves);
       const auto      columns = [&](auto N, std::int64_t first) {
         if (up) solve.template leaf_up<K, decltype(N)::value>(at, first, numbers);

@@ -14,7 +14,7 @@ namespace ribbon::multifrontal {
 template <class Scalar>
 struct SchurLeafLanesKernel {
   static constexpr int max_threads  = 128;
-  static constexpr int teams_beside = 6;
+  static constexpr int teams_beside = 5;
   static constexpr int chunk        = 8; ///< rows that are asked for together
   using Real                        = real_t<Scalar>;
   using Statistics                  = PivotStatistics<Real>;
@@ -30,14 +30,14 @@ struct SchurLeafLanesKernel {
   };
   /// Scratch of a group.
   struct Window {
-    Scalar     *window; ///< (2 w + 1, ld) rows: slots, then those of the cut
-    Scalar     *row;    ///< (chunk, 2 w + 1) rows as they are in the matrix, by diagonals
-    Pivot      *pivot;  ///< of the steps of a chunk
+    Scalar     *window;     ///< (2 w + 1, ld) rows: slots, then those of the cut
+    Scalar     *row;        ///< (chunk, 2 w + 1) rows as they are in the matrix, by diagonals
+    Pivot      *pivot;      ///< of the steps of a chunk
     Statistics *statistics; ///< (chunk) what lanes have watched
 
     KOKKOS_INLINE_FUNCTION static constexpr int ld(int w) { return (3 * w + 1) | 1; }
     KOKKOS_INLINE_FUNCTION static constexpr int scalars(int w) { return (2 * w + 1) * ld(w) + chunk * (2 * w + 1); }
-    static std::size_t bytes(int w) { return device::align16(static_cast<std::size_t>(scalars(w)) * sizeof(Scalar)) + device::align16(chunk * sizeof(Pivot)) + device::align16(chunk * sizeof(Statistics)); }
+    static std::size_t     bytes(int w) { return device::align16(static_cast<std::size_t>(scalars(w)) * sizeof(Scalar)) + device::align16(chunk * sizeof(Pivot)) + device::align16(chunk * sizeof(Statistics)); }
     KOKKOS_INLINE_FUNCTION Window(char *memory, int w)
     {
       window = reinterpret_cast<Scalar *>(memory);
@@ -57,12 +57,12 @@ struct SchurLeafLanesKernel {
       Scalar value;
       int    at;
     };
-    const Chain &c     = tree.chain;
-    const int    w     = cut_width(c), width = 2 * w + 1;
+    const Chain &c = tree.chain;
+    const int    w = cut_width(c), width = 2 * w + 1;
     device::copy_in_fours(
       lane, shape.lanes, n * width,
       [&](int e) -> Entry {
-        const int r = e / width, k = e - r * width;
+        const int          r = e / width, k = e - r * width;
         const std::int64_t place = range.begin + r;
         if (place >= range.end) return {Scalar(0), -1};
         const std::int64_t row = matrix.row(c, chain, place);
@@ -87,14 +87,17 @@ struct SchurLeafLanesKernel {
     return {SchurLeaf(tree, chain, node), Window(memory, cut_width(tree.chain)), factors.pivot + factors.place(tree, chain, node, 1), factors.lower + many, factors.upper + many};
   }
   /// Lanes add up what was seen of steps j to j + steps - 1, as far as the leaf has them: each every lanes-th.
-  KOKKOS_INLINE_FUNCTION void watch(const Place &at, Statistics &watched, int j, int steps, int lane) const
+  KOKKOS_INLINE_FUNCTION void watch(const Place &at, int j, int steps, int lane) const
   {
+    if (lane >= chunk) return;
+    Statistics watched = at.window.statistics[lane];
     for (int k = lane; k < steps && j + k < at.leaf.own; k += shape.lanes) watched.take(at.window.pivot[k].size, at.window.pivot[k].most, at.leaf.chain * tree.chain.rows + at.leaf.first + j + k);
+    at.window.statistics[lane] = watched;
   }
   /// One lane's part of step j, whose row is in slot `first` and whose column in slot `column`; n: the step of the chunk.
   KOKKOS_INLINE_FUNCTION void step(const Place &at, int j, int first, int column, int n, int lane) const
   {
-    const Window   &v = at.window;
+    const Window   &v    = at.window;
     const SchurLeaf leaf = at.leaf;
     const int       w = cut_width(tree.chain), width = 2 * w + 1, ld = Window::ld(w), stride = factors.together, last = first == 0 ? w : first - 1;
     const Scalar   *arriving = v.row + n * width, *pivot = w > 0 ? v.row_at(first, w) : arriving;
@@ -106,7 +109,7 @@ struct SchurLeafLanesKernel {
     for (int c = lane + 1; c <= columns; c += shape.lanes) { // 1 to w of the leaf, then those of the cut
       const bool   in_leaf = c <= w;
       const int    place   = in_leaf ? (column + c >= width ? column + c - width : column + c) : width + c - w - 1;
-      const Scalar f       = pivot[place] * d, comes = in_leaf ? arriving[c] : Scalar(0);
+      const Scalar f = pivot[place] * d, comes = in_leaf ? arriving[c] : Scalar(0);
       u[(c - 1) * stride] = f, l[(c - 1) * stride] = below(c) * d;
       for (int r = 0; r < slots; r += 4) {
         Scalar a[4];
@@ -114,7 +117,7 @@ struct SchurLeafLanesKernel {
         for (int k = 0; k < 4; ++k) {
           const int     slot = r + k < slots ? r + k : r;
           const Scalar *row  = v.window + slot * ld;
-          a[k] = slot == last ? comes - arriving[0] * f : (c == w && slot > w ? Scalar(0) : row[place]) - row[column] * f; // column j + w of the cut's rows begins here
+          a[k]               = slot == last ? comes - arriving[0] * f : (c == w && slot > w ? Scalar(0) : row[place]) - row[column] * f; // column j + w of the cut's rows begins here
         }
         RIBBON_UNROLL
         for (int k = 0; k < 4; ++k)
@@ -140,21 +143,21 @@ struct SchurLeafLanesKernel {
     const int  group = Team::is_virtual ? 0 : team.rank() / shape.lanes, lane = Team::is_virtual ? 0 : team.rank() % shape.lanes; // a host has one lane
     const bool has_leaf = base + group < tree.leaves;
     const auto at       = place_of(team.scratch() + static_cast<std::size_t>(group) * window_bytes, chain, has_leaf ? base + group : base);
-    Statistics watched;
-    const auto phase = [&](const auto &body) {
+    const auto phase    = [&](const auto &body) {
       if (has_leaf) body();
       if (shape.lanes > 32) team.barrier();
       else device::lane_barrier(32);
     };
     const auto bring = [&](int n, const NodeRange &range, int j, int steps) { // rows of the range, once steps from j on were seen
       phase([&] {
-        watch(at, watched, j, steps, lane);
+        watch(at, j, steps, lane);
         for (int k = lane; k < n * width; k += shape.lanes) at.window.row[k] = Scalar(0);
       });
       phase([&] { fetch(matrix, at.window, chain, range, n, lane); });
     };
     phase([&] {
       for (int k = lane; k < width * Window::ld(w); k += shape.lanes) at.window.window[k] = Scalar(0);
+      if (lane < chunk) at.window.statistics[lane] = Statistics();
     });
     const std::int64_t cut = at.leaf.first == 0 ? tree.chain.rows : at.leaf.first; // where the rows of the cut end
     for (int i = 0; i < w; i += chunk) {                                           // the first rows of the leaf, and those of the cut
@@ -198,11 +201,11 @@ struct SchurLeafLanesKernel {
         const bool is_there = r >= w && c >= w ? at.leaf.right : r < w && c < w ? at.leaf.left : at.leaf.left && at.leaf.right;
         front[e]            = is_there ? at.window.row_at(r < w ? w + 1 + r : (at.leaf.own + r - w) % (w + 1), w)[c < w ? width + c : (at.leaf.own + c - w) % width] : Scalar(0);
       }
-      if (most > 0) watch(at, watched, (most - 1) / chunk * chunk, chunk, lane);
-      if (lane < chunk) at.window.statistics[lane] = watched;
+      if (most > 0) watch(at, (most - 1) / chunk * chunk, chunk, lane);
     });
     phase([&] {
       if (lane > 0) return;
+      Statistics watched = at.window.statistics[0];
       for (int k = 1; k < chunk && k < shape.lanes; ++k) watched.join_among(at.window.statistics[k]);
       factors.leaf_statistics[chain * tree.leaves + at.leaf.node] = watched;
     });
@@ -217,8 +220,8 @@ struct SchurLeafLanesKernel {
   }
 };
 
-/// A team has a join, whose front, 3 w x 3 w, lies in scratch by columns: those of its cut, of the cut before, of that behind; some lanes share a column. Gauss and Jordan's steps on the cut leave the inverse there and what
-/// is passed on elsewhere. Of two teams that come to a node the one that comes last goes on with it.
+/// A team has a join, whose front, 3 w x 3 w, lies in scratch by columns: those of its cut, of the cut before, of that behind; some lanes share a column. Gauss and Jordan's steps on the cut leave the inverse there and
+/// what is passed on elsewhere. Of two teams that come to a node the one that comes last goes on with it.
 template <class Scalar>
 struct SchurJoinKernel {
   static constexpr int max_threads = 512;
@@ -238,9 +241,12 @@ struct SchurJoinKernel {
     real_t<Scalar> *size;     ///< (w, 2) |d_k|, and the largest entry of the column from there on
     int            *flag;
 
-    KOKKOS_INLINE_FUNCTION static int         ld(int w, int parts) { return ((3 * w + parts - 1) / parts | 1) * parts; }
-    KOKKOS_INLINE_FUNCTION static int         scalars(int w, const Shape &shape) { return 3 * w * ld(w, shape.parts) + 6 * w; }
-    static std::size_t                        bytes(int w, const Shape &shape) { return device::align16(static_cast<std::size_t>(scalars(w, shape)) * sizeof(Scalar)) + device::align16(2 * static_cast<std::size_t>(w) * sizeof(real_t<Scalar>)) + 16; }
+    KOKKOS_INLINE_FUNCTION static int ld(int w, int parts) { return ((3 * w + parts - 1) / parts | 1) * parts; }
+    KOKKOS_INLINE_FUNCTION static int scalars(int w, const Shape &shape) { return 3 * w * ld(w, shape.parts) + 6 * w; }
+    static std::size_t                bytes(int w, const Shape &shape)
+    {
+      return device::align16(static_cast<std::size_t>(scalars(w, shape)) * sizeof(Scalar)) + device::align16(2 * static_cast<std::size_t>(w) * sizeof(real_t<Scalar>)) + 16;
+    }
     KOKKOS_INLINE_FUNCTION Scratch(char *memory, int w, const Shape &shape)
     {
       front    = reinterpret_cast<Scalar *>(memory);

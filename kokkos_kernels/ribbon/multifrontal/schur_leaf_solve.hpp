@@ -61,6 +61,7 @@ struct SchurLeafLanesSolveKernel : LeafLanes<Scalar> {
       number(l, w + 1 + k)                = is_active(l) && leaf.left ? solve.at_cut(leaf.chain, leaf.first, k, l.column) : Scalar(0);
       number(l, (leaf.own + k) % (w + 1)) = is_active(l) && leaf.right ? solve.at_cut(leaf.chain, leaf.first + leaf.rows, k, l.column) : Scalar(0);
     });
+    if (l.part == 0) number(l, (leaf.own + w) % (w + 1)) = Scalar(0); // read before it is found
     for_steps(
       l, leaf.own, false, first_step(leaf, solve.factors.upper, solve.factors.numbers), solve.factors.together, solve.factors.numbers,
       [&](int s, std::int64_t column) { return solve.at.x(leaf.chain, leaf.first + s, column) * d[s]; },
@@ -76,6 +77,7 @@ struct SchurLeafLanesSolveKernel : LeafLanes<Scalar> {
           },
           [&](const Scalar &u, const Scalar &found, Scalar &) { sum += u * found; });
         sum = sum_of_parts(sum);
+        sync(); // all have read what is there
         if (l.part == 0) row(l, r) = number(l, pivot) = row(l, r) - sum;
       },
       [&](int s, std::int64_t column, const Scalar &value) { solve.at.x(leaf.chain, leaf.first + s, column) = value; });
