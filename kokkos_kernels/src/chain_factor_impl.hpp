@@ -22,7 +22,8 @@ template <class Scalar, class Exec>
 typename QrJoinKernel<Scalar>::Shape join_shape(const Exec &exec, int W)
 {
   using Join                   = QrJoinKernel<Scalar>;
-  const int            columns = std::min(64, power_of_two_from(4 * W)), parts = !is_device_space<Exec> ? 1 : std::max(W < 32 ? 2 : 4, 32 / columns);
+  const int            columns = std::max(std::min(64, power_of_two_from(4 * W)), power_of_two_from(W)); // the reduced matrix of ranks is wider than what they share
+  const int            parts   = !is_device_space<Exec> ? 1 : std::max(1, std::min(Join::max_threads / columns, std::max(W < 32 ? 2 : 4, 32 / columns)));
   typename Join::Shape shape{columns, parts, columns, is_device_space<Exec> ? (W > 8 ? 5 : W > 4 ? 4 : 3) : 0};
   while (shape.batch > 1 && Join::Scratch::bytes(W, shape) > device::scratch_limit(exec)) shape.batch /= 2;
   return shape;

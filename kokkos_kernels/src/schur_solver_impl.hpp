@@ -139,7 +139,7 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
   if (tree_.top() > 0) {
     using Join                         = SchurJoinKernel<Scalar>;
     const int                  columns = power_of_two_from(std::max(1, 3 * w));
-    const typename Join::Shape shape{columns, is_device_space<Exec> ? std::max(4, 32 / columns) : 1, is_device_space<Exec> ? (w > 5 ? 5 : 4) : 0};
+    const typename Join::Shape shape{columns, is_device_space<Exec> ? std::max(1, std::min(Join::max_threads / columns, std::max(4, 32 / columns))) : 1, is_device_space<Exec> ? (w > 5 ? 5 : 4) : 0};
     device::launch(exec, "ribbon::schur_joins", {tree_.chain.chains * tree_.count[tree_.stage_top(0)], shape.columns * shape.parts, Join::Scratch::bytes(w, shape)}, Join{tree_, factors_, {arrivals_.data()}, shape});
   }
   finish_report(exec);

@@ -316,6 +316,12 @@ TYPED_TEST(Chains, InPieces)
     check_pieces<TypeParam>(1, 3, ring, {405, 8, 230}, 0, 9, Values::dominant);
     check_pieces<TypeParam>(5, 2, ring, {430, 391}, 0, 1, Values::dominant);
   }
+  for (std::int64_t leaf : {0, 1000}) // wide bands, in pieces as short as they may be
+    for (std::int64_t columns : {1, 3, 35}) {
+      check_pieces<TypeParam>(12, 20, true, {40, 43, 46, 89}, leaf, columns, Values::dominant);
+      check_pieces<TypeParam>(12, 20, false, {32, 43, 86}, leaf, columns, Values::dominant);
+      if (leaf == 0 || !ribbon::is_device_space<Exec>) check_pieces<TypeParam>(39, 40, true, {80, 90, 100, 110}, leaf, columns, Values::dominant); // as what is left over of others is
+    }
   for (std::int64_t leaf : {0, 4})
     for (const auto &[kl, ku] : {std::pair(0, 2), std::pair(2, 0), std::pair(3, 1), std::pair(1, 3)}) check_pieces<TypeParam>(kl, ku, false, {20, 5, 30, 25}, leaf, 2, Values::random);
 }

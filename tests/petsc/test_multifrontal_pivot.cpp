@@ -296,6 +296,7 @@ TEST_F(MultifrontalPivot, NoneOnRanksThatCouple)
       double log_det = 0;
       OK(VecDuplicate(b, &x));
       for (const char *pivot : {"qr", "none"}) {
+        SCOPED_TRACE(pivot);
         const Option elimination("-mat_multifrontal_pivot", pivot), size("-mat_multifrontal_leaf_size", std::to_string(leaf).c_str());
         Factored     f(A, values == hermitian ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU);
         OK(f.symbolic(A));

@@ -171,7 +171,7 @@ struct QrJoinKernel {
   template <int N>
   KOKKOS_INLINE_FUNCTION void apply(const Scratch &s, int k, Scalar *column, int part, bool has_column) const
   {
-    const int     W = tree.chain.width(), parts = shape.parts, ld = Scratch::ld(W, parts), rows = Scratch::rows(W, parts), first = k / (4 * parts) * 4;
+    const int     W = tree.chain.width(), parts = shape.parts, ld = Scratch::ld(W, parts), rows = has_column ? Scratch::rows(W, parts) : 0, first = k / (4 * parts) * 4;
     const Scalar *x = s.cut + k * ld + part, *between = s.product + k / together * products;
     Scalar       *y = column + part;
     Scalar        sum[N];
@@ -208,8 +208,7 @@ struct QrJoinKernel {
         for (int j = 0; j < N; ++j) a[u] -= x[j * ld + (m + u) * parts] * sum[j];
       }
       RIBBON_UNROLL
-      for (int u = 0; u < 4; ++u)
-        if (has_column) y[(m + u) * parts] = a[u];
+      for (int u = 0; u < 4; ++u) y[(m + u) * parts] = a[u];
     }
   }
   KOKKOS_INLINE_FUNCTION void apply_all(const Scratch &s, Scalar *column, int part, bool has_column) const
@@ -234,8 +233,9 @@ struct QrJoinKernel {
   {
     const int W = tree.chain.width();
     Scalar   &a = s.cut[c * Scratch::ld(W, shape.parts) + i];
-    if (i < c) f.join.r[c * W + i] = a, a = Scalar(0);
-    else if (i == c) f.join.r[c * W + i] = Scalar(s.pivot[c].one_over_beta), a = Scalar(1);
+    if (i < W) f.join.r[c * W + i] = i < c ? a : i == c ? Scalar(s.pivot[c].one_over_beta) : Scalar(0);
+    if (i < c) a = Scalar(0);
+    else if (i == c) a = Scalar(1);
     else a *= s.factor[c];
   }
   /// Entry (i, c) of the front once all reflections are applied.
