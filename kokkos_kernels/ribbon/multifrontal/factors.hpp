@@ -80,15 +80,6 @@ struct Groups {
   int lanes, groups;
 };
 
-/// Calls body(group, lane) on the threads of a team.
-template <class Team, class Body>
-KOKKOS_INLINE_FUNCTION void for_each_lane(const Team &team, const Groups &shape, const Body &body)
-{
-  if constexpr (Team::is_virtual)
-    for (int v = 0; v < shape.groups * shape.lanes; ++v) body(v / shape.lanes, v % shape.lanes);
-  else if (team.rank() < shape.groups * shape.lanes) body(team.rank() / shape.lanes, team.rank() % shape.lanes);
-}
-
 /// A leaf: rows first to first + own + W - 1 of a chain, of whose columns the `own` ones from first + ku on are removed. Rows before the first of a chain, ku, and behind its last, kl, are zeros, and stay zeros without
 /// rounding all the way to the top, so that R is that of the matrix alone: numbers of the size of rounding there would be more equations, which decide about the solution where the matrix is nearly singular. Reflections
 /// leave rows of zeros in peace that are not the pivot. In place of a row behind the end therefore the last one of the window arrives (row_instead()), and joins at the beginning of a chain have the zeros, the first ku
