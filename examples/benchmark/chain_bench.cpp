@@ -18,7 +18,9 @@ struct ChainSettings {
   std::vector<std::string> pivots{"qr"};
   std::int64_t             leaf_size = 0;
   int                      repeat    = 10;
-  bool                     peers = true, lapack = true, levels = false, ring = false;
+  int                      upper     = -1; ///< entries above the diagonal; -1: as below
+  std::int64_t             chains    = 1;
+  bool                     peers = true, lapack = true, levels = false, ring = false, transposed = false, in_float = false, in_complex = false;
   std::string              json;
 };
 
@@ -27,37 +29,47 @@ struct Report {
   nlohmann::json table = nlohmann::json::array();
 
   Report() { std::printf("%10s %3s %-34s %-14s %5s %10s %12s %8s %10s %9s\n", "rows", "p", "solver", "phase", "rhs", "ms", "values/s", "% copy", "MB", "error"); }
-  void add(const Band &A, const ChainTiming &t, double copy)
+  void add(const BandShape &A, const ChainTiming &t, double copy)
   {
-    std::printf("%10lld %3d %-34s %-14s %5d %10.4f %12.3e %8.1f %10.3f %9.1e\n", static_cast<long long>(A.rows()), A.p, t.solver.c_str(), t.phase.c_str(), t.columns, t.ms,
-                static_cast<double>(A.rows()) * t.columns / t.ms * 1e3, 100 * copy / t.ms, t.megabytes, t.error);
+    const std::int64_t rows = A.rows * A.chains;
+    std::printf("%10lld %3d %-34s %-14s %5d %10.4f %12.3e %8.1f %10.3f %9.1e\n", static_cast<long long>(rows), A.kl, t.solver.c_str(), t.phase.c_str(), t.columns, t.ms, static_cast<double>(rows) * t.columns / t.ms * 1e3,
+                100 * copy / t.ms, t.megabytes, t.error);
     std::fflush(stdout);
-    table.push_back(
-      {{"rows", A.rows()}, {"half_bandwidth", A.p}, {"solver", t.solver}, {"phase", t.phase}, {"columns", t.columns}, {"ms", t.ms}, {"copy_ms", copy}, {"megabytes", t.megabytes}, {"backward_error", t.error}});
+    table.push_back({{"rows", rows},
+                     {"half_bandwidth", A.kl},
+                     {"upper", A.ku},
+                     {"chains", A.chains},
+                     {"solver", t.solver},
+                     {"phase", t.phase},
+                     {"columns", t.columns},
+                     {"ms", t.ms},
+                     {"copy_ms", copy},
+                     {"megabytes", t.megabytes},
+                     {"backward_error", t.error}});
   }
 };
 
 /// Times Ribbon's solver and puts it beside copies of what it reads.
-template <class Solver>
-void measure(const Band &A, const ribbon::ChainMatrix<double, std::int32_t> &matrix, double copy, const ChainSettings &s, const char *name, Report &report)
+template <class Solver, class Scalar>
+void measure(const BandOf<Scalar> &A, const ribbon::ChainMatrix<Scalar, std::int32_t> &matrix, double copy, const ChainSettings &s, const char *name, Report &report)
 {
   const Exec exec;
   const auto n       = A.rows();
   const auto nothing = [] {};
-  Solver     solver(exec, {n, 1, A.p, A.p, A.ring}, {s.leaf_size, 0});
+  Solver     solver(exec, {A.shape.rows, A.shape.chains, A.shape.kl, A.shape.ku, A.shape.ring}, {s.leaf_size, 0});
   const auto factor = median_ms(s.repeat, 1, nothing, [&] { solver.factor(exec, matrix); });
   const auto label  = std::string("ribbon ") + (name ? name : solver.report().algorithm);
   const auto held   = 1e-6 * static_cast<double>(solver.report().bytes);
-  report.add(A, {label, "factor", 1, factor, 0, held}, copy);
+  report.add(A.shape, {label, "factor", 1, factor, 0, held}, copy);
   for (int columns : s.columns) {
-    const auto   numbers = static_cast<std::size_t>(n) * static_cast<std::size_t>(columns);
-    const Vector b("bench::b", numbers), x("bench::x", numbers);
+    const auto             numbers = static_cast<std::size_t>(n) * static_cast<std::size_t>(columns);
+    const VectorOf<Scalar> b("bench::b", numbers), x("bench::x", numbers);
     fill(b);
     const double copy_b = median_ms(s.repeat, 4, nothing, [&] { Kokkos::deep_copy(exec, x, b); });
-    const double solve  = median_ms(s.repeat, columns > 1 ? 1 : 4, nothing, [&] { solver.solve(exec, b.data(), n, x.data(), n, columns); });
+    const double solve  = median_ms(s.repeat, columns > 1 ? 1 : 4, nothing, [&] { solver.solve(exec, b.data(), n, x.data(), n, columns, s.transposed); });
     const auto   last   = std::make_pair(numbers - static_cast<std::size_t>(n), numbers);
     const auto   host_b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(b, last)), host_x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), Kokkos::subview(x, last));
-    report.add(A, {label, "solve", columns, solve, A.residual(host_x.data(), host_b.data()), held}, copy_b);
+    report.add(A.shape, {label, s.transposed ? "solve^T" : "solve", columns, solve, A.residual(host_x.data(), host_b.data(), s.transposed), held}, copy_b);
   }
 }
 
@@ -96,7 +108,7 @@ void measure_levels(int p, const ChainSettings &s, const char *name, Report &rep
   for (std::int64_t leaves = 1;; leaves *= 2) {
     const std::int64_t leaf = std::max<std::int64_t>(s.leaf_size, p + 1), n = leaves * leaf;
     if (static_cast<double>(n) > most) break;
-    const Band                                      A(n, p);
+    const Band                                      A({n, p, p});
     const auto                                      row_begin = ribbon::upload(exec, "bench::row_begin", A.row_begin), column = ribbon::upload(exec, "bench::column", A.column);
     const auto                                      value = ribbon::upload(exec, "bench::value", A.value);
     const ribbon::ChainMatrix<double, std::int32_t> matrix{{n, row_begin.data(), column.data(), value.data()}};
@@ -118,18 +130,45 @@ void measure_levels(int p, const ChainSettings &s, const char *name, Report &rep
       const double of_leaves = fastest(at_leaves), of_joins = fastest(at_joins);
       const char  *what     = phase == 0 ? "factor" : "solve";
       const bool   is_apart = leaves == 1 || of_joins > 0; // else one kernel has leaves and joins, and more leaves cost nothing where a device is not full
-      report.add(A, {std::string("ribbon ") + name, std::string(what) + " leaves", 1, of_leaves, 0, 0}, 0);
+      report.add(A.shape, {std::string("ribbon ") + name, std::string(what) + " leaves", 1, of_leaves, 0, 0}, 0);
       if (leaves > 1 && ((is_apart && was_apart[phase]) || (ribbon::is_device_space<Exec> && phase == 0)))
-        report.add(A, {std::string("ribbon ") + name, std::string(what) + " level", static_cast<int>(leaves / 2), is_apart && was_apart[phase] ? of_joins - joins[phase] : of_leaves + of_joins - all[phase], 0, 0}, 0);
+        report.add(A.shape, {std::string("ribbon ") + name, std::string(what) + " level", static_cast<int>(leaves / 2), is_apart && was_apart[phase] ? of_joins - joins[phase] : of_leaves + of_joins - all[phase], 0, 0},
+                   0);
       joins[phase] = of_joins, all[phase] = of_leaves + of_joins, was_apart[phase] = is_apart;
     }
   }
 }
 
+template <class Scalar>
+void measure_all(const ChainSettings &s, Report &report)
+{
+  const Exec exec;
+  for (double rows : s.rows)
+    for (int p : s.half_bandwidths) {
+      const BandOf<Scalar> A({static_cast<std::int64_t>(rows) / s.chains, p, s.upper < 0 ? p : s.upper, s.ring, s.chains});
+      const auto           row_begin = ribbon::upload(exec, "bench::row_begin", A.row_begin), column = ribbon::upload(exec, "bench::column", A.column);
+      const auto           value  = ribbon::upload(exec, "bench::value", A.value);
+      const auto           copied = VectorOf<Scalar>("bench::copy", A.value.size());
+      const double         copy   = median_ms(
+                  s.repeat, 4, [] {}, [&] { Kokkos::deep_copy(exec, copied, value); });
+      const ribbon::ChainMatrix<Scalar, std::int32_t> matrix{{A.rows(), row_begin.data(), column.data(), value.data()}};
+      for (const auto &pivot : s.pivots) {
+        if (pivot == "qr") measure<ribbon::ChainSolver<Scalar, Exec>>(A, matrix, copy, s, nullptr, report);
+        else measure<ribbon::SchurSolver<Scalar, Exec>>(A, matrix, copy, s, "Schur, no pivots", report);
+      }
+      if constexpr (std::is_same_v<Scalar, double>) {
+        if (!s.peers || s.ring || s.chains > 1 || A.rows() > 100000000) continue;
+        if (s.lapack)
+          for (const auto &t : chain_lapack(A, s.columns, s.transposed, std::min(s.repeat, 3))) report.add(A.shape, t, 0);
+        if (s.transposed || A.shape.kl != A.shape.ku) continue;
+        for (const auto &t : chain_cuda(A, s.columns, s.repeat)) report.add(A.shape, t, 0);
+      }
+    }
+}
+
 nlohmann::json run(const ChainSettings &s)
 {
-  Report     report;
-  const Exec exec;
+  Report report;
   if (s.levels) {
     const KernelTimes times;
     for (int p : s.half_bandwidths)
@@ -137,27 +176,9 @@ nlohmann::json run(const ChainSettings &s)
         if (pivot == "qr") measure_levels<ribbon::ChainSolver<double, Exec>>(p, s, "QR", report);
         else measure_levels<ribbon::SchurSolver<double, Exec>>(p, s, "Schur", report);
       }
-    return report.table;
-  }
-  for (double rows : s.rows)
-    for (int p : s.half_bandwidths) {
-      const auto   n = static_cast<std::int64_t>(rows);
-      const Band   A(n, p, s.ring);
-      const auto   row_begin = ribbon::upload(exec, "bench::row_begin", A.row_begin), column = ribbon::upload(exec, "bench::column", A.column);
-      const auto   value  = ribbon::upload(exec, "bench::value", A.value);
-      const auto   copied = Vector("bench::copy", A.value.size());
-      const double copy   = median_ms(
-          s.repeat, 4, [] {}, [&] { Kokkos::deep_copy(exec, copied, value); });
-      const ribbon::ChainMatrix<double, std::int32_t> matrix{{n, row_begin.data(), column.data(), value.data()}};
-      for (const auto &pivot : s.pivots) {
-        if (pivot == "qr") measure<ribbon::ChainSolver<double, Exec>>(A, matrix, copy, s, nullptr, report);
-        else measure<ribbon::SchurSolver<double, Exec>>(A, matrix, copy, s, "Schur, no pivots", report);
-      }
-      if (!s.peers || s.ring || n > 100000000) continue;
-      if (s.lapack)
-        for (const auto &t : chain_lapack(A, s.columns, std::min(s.repeat, 3))) report.add(A, t, 0);
-      for (const auto &t : chain_cuda(A, s.columns, s.repeat)) report.add(A, t, 0);
-    }
+  } else if (s.in_float) measure_all<float>(s, report);
+  else if (s.in_complex) measure_all<Kokkos::complex<double>>(s, report);
+  else measure_all<double>(s, report);
   return report.table;
 }
 
@@ -171,10 +192,21 @@ int main(int argc, char **argv)
   app.add_option("--half-bandwidth", s.half_bandwidths, "entries on either side of the diagonal")->delimiter(',')->check(CLI::Range(0, 32));
   app.add_option("--columns", s.columns, "right-hand sides")->delimiter(',')->check(CLI::PositiveNumber);
   app.add_option("--pivot", s.pivots, "qr, none")->delimiter(',')->check(CLI::IsMember({"qr", "none"}));
-  auto *ring = app.add_flag("--ring", s.ring, "a ring instead of a chain, without LAPACK and peers");
+  auto *ring       = app.add_flag("--ring", s.ring, "a ring instead of a chain, without LAPACK and peers");
+  auto *upper      = app.add_option("--upper", s.upper, "entries above the diagonal, where they are not as many as below; of the others LAPACK alone")->check(CLI::Range(0, 32));
+  auto *chains     = app.add_option("--chains", s.chains, "chains that the rows are divided among, without LAPACK and peers")->check(CLI::PositiveNumber);
+  auto *transposed = app.add_flag("--transposed", s.transposed, "solves with the transposed matrix; of the others LAPACK alone");
+  auto *in_float   = app.add_flag("--float", s.in_float, "single precision, without LAPACK and peers");
+  auto *in_complex = app.add_flag("--complex", s.in_complex, "complex numbers in double precision, likewise")->excludes(in_float);
   app.add_option("--leaf-size", s.leaf_size, "rows of a leaf, 0 for the solver's choice")->check(CLI::NonNegativeNumber);
   app.add_option("--repeat", s.repeat, "samples; the median counts")->check(CLI::PositiveNumber);
-  app.add_flag("--levels", s.levels, "what each level of the tree costs instead, for trees of up to as many rows; rhs is the number of joins on the level")->excludes(ring);
+  app.add_flag("--levels", s.levels, "what each level of the tree costs instead, for trees of up to as many rows; rhs is the number of joins on the level")
+    ->excludes(ring)
+    ->excludes(upper)
+    ->excludes(chains)
+    ->excludes(transposed)
+    ->excludes(in_float)
+    ->excludes(in_complex);
   app.add_flag("!--no-lapack", s.lapack, "leave LAPACK out");
   app.add_flag("!--no-peers", s.peers, "leave the other libraries out, too");
   app.add_option("--json", s.json, "also write the table to this file");

@@ -4,46 +4,71 @@
 
 #include "bench.hpp"
 
+#include <cmath>
 #include <random>
 #include <stdexcept>
 
 namespace bench {
 
-/// A matrix with p entries on either side of the diagonal, or around a ring of 2 p + 1 rows at least, compressed rows on the host: random, the diagonal as large as a row.
-struct Band {
-  int                       p;
-  bool                      ring;
-  std::vector<std::int32_t> row_begin{0}, column;
-  std::vector<double>       value;
+/// What a matrix looks like: chains of so many rows, kl entries below and ku above the diagonal of each, or around a ring of kl + ku + 1 rows at least.
+struct BandShape {
+  std::int64_t rows;
+  int          kl, ku;
+  bool         ring   = false;
+  std::int64_t chains = 1;
+};
 
-  Band(std::int64_t n, int half_bandwidth, bool closed = false) : p(half_bandwidth), ring(closed)
+/// Such a matrix, compressed rows on the host: random, the diagonal as large as a row.
+template <class Scalar>
+struct BandOf {
+  BandShape                 shape;
+  std::vector<std::int32_t> row_begin{0}, column;
+  std::vector<Scalar>       value;
+
+  explicit BandOf(const BandShape &s) : shape(s)
   {
-    if (ring && n < 2 * p + 1) throw std::invalid_argument("a ring of " + std::to_string(n) + " rows with " + std::to_string(p) + " entries on either side");
+    const auto [n, kl, ku, ring, chains] = s;
+    if (ring && n < kl + ku + 1) throw std::invalid_argument("a ring of " + std::to_string(n) + " rows with " + std::to_string(kl) + " + " + std::to_string(ku) + " entries beside the diagonal");
     std::mt19937_64                        g(1);
     std::uniform_real_distribution<double> u(-1, 1);
-    for (std::int64_t i = 0; i < n; ++i) {
-      for (std::int64_t j = i - p; j <= i + p; ++j)
-        if (ring || (j >= 0 && j < n)) column.push_back(static_cast<std::int32_t>((j + n) % n));
+    const auto                             number = [&](double size) {
+      if constexpr (std::is_floating_point_v<Scalar>) return static_cast<Scalar>(size + u(g));
+      else return Scalar(size + u(g), u(g));
+    };
+    const double diagonal = std::max(kl, ku) + 1.0;
+    for (std::int64_t i = 0; i < n * chains; ++i) {
+      const std::int64_t row = i % n;
+      for (std::int64_t j = row - kl; j <= row + ku; ++j)
+        if (ring || (j >= 0 && j < n)) column.push_back(static_cast<std::int32_t>(i - row + (j + n) % n));
       std::sort(column.begin() + row_begin.back(), column.end());
-      for (auto e = static_cast<std::size_t>(row_begin.back()); e < column.size(); ++e) value.push_back(column[e] == i ? p + 1.0 + u(g) : u(g));
+      for (auto e = static_cast<std::size_t>(row_begin.back()); e < column.size(); ++e) value.push_back(number(column[e] == i ? diagonal : 0));
       row_begin.push_back(static_cast<std::int32_t>(column.size()));
     }
   }
 
   std::int64_t rows() const { return static_cast<std::int64_t>(row_begin.size()) - 1; }
-  /// max |b - A x| / (max row sum of |A| max |x| + max |b|)
-  double residual(const double *x, const double *b) const
+  /// max |b - A x| / (max row sum of |A| max |x| + max |b|), of A^T where `transposed`
+  double residual(const Scalar *x, const Scalar *b, bool transposed = false) const
   {
-    double r = 0, a = 0, xs = 0, bs = 0;
-    for (std::size_t i = 0; i + 1 < row_begin.size(); ++i) {
-      double sum = b[i], row = 0;
-      for (auto e = static_cast<std::size_t>(row_begin[i]); e < static_cast<std::size_t>(row_begin[i + 1]); ++e) sum -= value[e] * x[static_cast<std::size_t>(column[e])], row += std::abs(value[e]);
-      r = std::max(r, std::abs(sum)), a = std::max(a, row), xs = std::max(xs, std::abs(x[i])), bs = std::max(bs, std::abs(b[i]));
-      if (!(std::abs(sum) <= r)) return std::abs(sum); // NaN
+    using ribbon::magnitude;
+    double              r = 0, a = 0, xs = 0, bs = 0;
+    std::vector<Scalar> rest(b, b + rows());
+    std::vector<double> sum(rest.size(), 0.0);
+    for (std::size_t i = 0; i < rest.size(); ++i)
+      for (auto e = static_cast<std::size_t>(row_begin[i]); e < static_cast<std::size_t>(row_begin[i + 1]); ++e) {
+        const auto j = static_cast<std::size_t>(column[e]), to = transposed ? j : i;
+        rest[to] -= value[e] * x[transposed ? i : j], sum[to] += static_cast<double>(magnitude(value[e]));
+      }
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      const double d = static_cast<double>(magnitude(rest[i]));
+      if (!(d <= r)) r = d;
+      if (std::isnan(r)) return r;
+      a = std::max(a, sum[i]), xs = std::max(xs, static_cast<double>(magnitude(x[i]))), bs = std::max(bs, static_cast<double>(magnitude(b[i])));
     }
     return r / (a * xs + bs);
   }
 };
+using Band = BandOf<double>; ///< what peers take
 
 /// Right-hand side k at row i: the same for every solver, on every machine.
 inline double load(std::int64_t i, int k)
@@ -59,9 +84,9 @@ struct ChainTiming {
   double      megabytes = 0;     ///< that the solver keeps, 0 where it does not tell
 };
 
-/// LAPACK's gbtrf and gbtrs on one core.
-std::vector<ChainTiming> chain_lapack(const Band &A, const std::vector<int> &columns, int repeat);
-/// cuDSS where it was found; cuSPARSE where it has the bandwidth; cuSOLVER for few rows. Empty without CUDA. What fails says so in its name.
+/// LAPACK's gbtrf and gbtrs on one core, for one chain.
+std::vector<ChainTiming> chain_lapack(const Band &A, const std::vector<int> &columns, bool transposed, int repeat);
+/// For one chain with as many entries above the diagonal as below: cuDSS where it was found; cuSPARSE where it has the bandwidth; cuSOLVER for few rows. Empty without CUDA. What fails says so in its name.
 std::vector<ChainTiming> chain_cuda(const Band &A, const std::vector<int> &columns, int repeat);
 
 } // namespace bench

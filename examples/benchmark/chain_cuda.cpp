@@ -109,27 +109,27 @@ void cusparse(const Band &A, const std::vector<int> &columns, int repeat, std::v
 {
   cusparseHandle_t handle;
   std::size_t      bytes = 0;
-  if (A.p > 2 || (A.p == 2 && A.rows() > 100000)) return; // one thread takes seconds for more
+  if (A.shape.kl > 2 || (A.shape.kl == 2 && A.rows() > 100000)) return; // one thread takes seconds for more
   check(cusparseCreate(&handle), "cusparseCreate");
   for (int m : columns) {
-    if (A.p == 2 && m > 1) continue;
+    if (A.shape.kl == 2 && m > 1) continue;
     const DeviceBand    d(A, m);
     std::vector<Vector> original, work;
-    for (int k = -A.p; k <= A.p; ++k) original.push_back(d.diagonal(k)), work.push_back(Vector("bench::diagonal", original.back().extent(0)));
+    for (int k = -A.shape.kl; k <= A.shape.kl; ++k) original.push_back(d.diagonal(k)), work.push_back(Vector("bench::diagonal", original.back().extent(0)));
     const auto reset = [&] {
       for (std::size_t k = 0; k < work.size(); ++k) Kokkos::deep_copy(work[k], original[k]);
       Kokkos::deep_copy(d.x, d.b);
     };
     const auto at = [&](int k) { return work[static_cast<std::size_t>(k)].data(); };
     reset();
-    if (A.p == 1) check(cusparseDgtsv2_bufferSizeExt(handle, d.n, m, at(0), at(1), at(2), d.x.data(), d.n, &bytes), "gtsv2");
+    if (A.shape.kl == 1) check(cusparseDgtsv2_bufferSizeExt(handle, d.n, m, at(0), at(1), at(2), d.x.data(), d.n, &bytes), "gtsv2");
     else check(cusparseDgpsvInterleavedBatch_bufferSizeExt(handle, 0, d.n, at(0), at(1), at(2), at(3), at(4), d.x.data(), 1, &bytes), "gpsvInterleavedBatch");
     const Kokkos::View<char *, Memory> buffer("bench::buffer", bytes);
     const double                       ms = median_ms(repeat, 1, reset, [&] {
-      if (A.p == 1) check(cusparseDgtsv2(handle, d.n, m, at(0), at(1), at(2), d.x.data(), d.n, buffer.data()), "gtsv2");
+      if (A.shape.kl == 1) check(cusparseDgtsv2(handle, d.n, m, at(0), at(1), at(2), d.x.data(), d.n, buffer.data()), "gtsv2");
       else check(cusparseDgpsvInterleavedBatch(handle, 0, d.n, at(0), at(1), at(2), at(3), at(4), d.x.data(), 1, buffer.data()), "gpsvInterleavedBatch");
     });
-    result.push_back({A.p == 1 ? "cuSPARSE gtsv2" : "cuSPARSE gpsvInterleavedBatch", "factor + solve", m, ms, d.error(), 1e-6 * static_cast<double>(bytes)});
+    result.push_back({A.shape.kl == 1 ? "cuSPARSE gtsv2" : "cuSPARSE gpsvInterleavedBatch", "factor + solve", m, ms, d.error(), 1e-6 * static_cast<double>(bytes)});
   }
   cusparseDestroy(handle);
 }
