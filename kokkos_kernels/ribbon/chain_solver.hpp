@@ -13,7 +13,8 @@ namespace ribbon {
 
 struct ChainSolverOptions {
   /// Rows of a leaf, at least; 0 leaves the choice to the solver: on a device max(64, 4 W, min(rows / 65536, 128)), where tiles of leaves have kernels 16 or 32 for short chains and 80 for long ones with W = 8 or 10, on
-  /// a host eight leaves per thread (docs/multifrontal.md) where chains are long and have four threads each, else one; rings and pieces always as many as that. Where it is given hosts run the kernels of a device.
+  /// a host eight leaves per thread (docs/multifrontal.md) where chains are long and have four threads each, else one; rings and pieces always as many as that. Where it is given hosts run the kernels of a device, and no
+  /// device takes a chain with an odd sum of half-bandwidths for one with a diagonal of zeros more.
   std::int64_t leaf_size = 0;
   /// A pivot this small relative to the largest entry of its column counts as zero; 0 stands for 100 units of roundoff.
   double zero_pivot = 0;

@@ -39,6 +39,16 @@ bool with_tiles(int W, const F &f)
   return false;
 }
 
+/// The chain as it is eliminated: where kl + ku is odd and the next number has tiles, which take a fifth to a tenth of the time, a device has a diagonal of zeros more. Pieces, and trees of what they pass, keep their
+/// shape.
+template <class Scalar, class Exec>
+Chain with_even_width(Chain chain, const ChainSolverOptions &options)
+{
+  const int W = chain.width();
+  if (is_device_space<Exec> && W % 2 != 0 && options.leaf_size == 0 && !chain.open_left && !chain.open_right && chain.rows > W + 1 && with_tiles<Scalar>(W + 1, [](auto) {})) ++chain.ku;
+  return chain;
+}
+
 /// Most right-hand sides that are solved at a time, so that what nodes pass stays smaller than a few of them.
 constexpr std::int64_t most_columns = 128;
 
@@ -71,6 +81,19 @@ typename LeafLanes<Scalar>::Shape leaf_solve_shape(const Exec &exec, int W, std:
   typename LeafLanes<Scalar>::Shape shape{parts, here, W <= 20 ? 16 : 8, 64 / (parts * here)};
   while (shape.groups > 1 && shape.scratch(W) > device::scratch_limit(exec)) shape.groups /= 2;
   return shape;
+}
+
+/// Calls f(integral_constant P) for the fewest such numbers that there is a kernel for; false where none has so many, and for few columns, of which many lanes share one.
+template <class Scalar, class Exec, class F>
+bool with_leaf_columns(int W, std::int64_t columns, const F &f)
+{
+  if (columns < (is_device_space<Exec> ? 8 : 2)) return false;
+  if (W <= 8) f(std::integral_constant<int, 8>());
+  else if (W <= 16) f(std::integral_constant<int, 16>());
+  else if (W > 32) return false;
+  else if constexpr (sizeof(Scalar) > 8) return false;
+  else f(std::integral_constant<int, 32>());
+  return true;
 }
 
 /// Most teams that run at the same time whatever their kernel; on hosts, where they need not, enough for tests.

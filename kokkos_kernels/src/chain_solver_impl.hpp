@@ -4,6 +4,7 @@
 
 #include <ribbon/chain_solver.hpp>
 #include <ribbon/multifrontal/qr_join_solve.hpp>
+#include <ribbon/multifrontal/qr_leaf_columns.hpp>
 #include <ribbon/multifrontal/qr_leaf_host.hpp>
 #include <ribbon/multifrontal/qr_leaf_lanes_solve.hpp>
 #include <ribbon/multifrontal/qr_leaf_solve.hpp>
@@ -75,11 +76,16 @@ struct BandLuSolveKernel {
 /// Columns of a team at the joins: a warp, or so many that a host keeps what they need.
 constexpr int most_block = 16;
 template <class Scalar, class Exec>
-typename QrJoinSolveKernel<Scalar>::Shape join_solve_shape(const Exec &exec, int W, std::int64_t columns)
+typename QrJoinSolveKernel<Scalar>::Shape join_solve_shape(const Exec &exec, int W, std::int64_t columns, Sweep sweep)
 {
-  typename QrJoinSolveKernel<Scalar>::Shape shape{static_cast<int>(std::min<std::int64_t>(columns, most_block)), 16};
-  if (is_device_space<Exec> && shape.has_lanes()) shape.block = 32;
-  while (shape.together > 1 && shape.scratch(W) > device::scratch_limit(exec) / 3) shape.together /= 2; // for three teams
+  using Shape               = typename QrJoinSolveKernel<Scalar>::Shape;
+  const int         block   = static_cast<int>(std::min<std::int64_t>(columns, most_block));
+  const bool        is_many = is_device_space<Exec> ? block == most_block : block > 1;
+  const std::size_t limit   = device::scratch_limit(exec);
+  Shape             shape   = {is_many && is_device_space<Exec> ? 32 : block, 16, is_many, is_many && (sweep == Sweep::up || sweep == Sweep::down)};
+  const auto        bytes   = [&] { return shape.scratch(W, sweep); };
+  while (shape.together > 1 && bytes() > limit / 3) shape.together /= 2; // for three teams
+  if (bytes() > limit) shape.is_staged = false;
   return shape;
 }
 /// Levels that a team of them works off at a time: on the way down every team has those above, too.
@@ -106,11 +112,12 @@ struct PlaceCuts {
 } // namespace multifrontal
 
 template <class Scalar, class Exec>
-ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, const ChainSolverOptions &options) : zero_pivot_(options.zero_pivot)
+ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &given, const ChainSolverOptions &options) : zero_pivot_(options.zero_pivot)
 {
   using namespace multifrontal;
-  const int  W      = chain.width();
-  const auto refuse = [](const std::string &what) { throw std::invalid_argument("ribbon::ChainSolver: " + what); };
+  const Chain chain  = with_even_width<Scalar, Exec>(given, options);
+  const int   W      = chain.width();
+  const auto  refuse = [](const std::string &what) { throw std::invalid_argument("ribbon::ChainSolver: " + what); };
   if (chain.kl < 0 || chain.ku < 0 || chain.rows < 0 || chain.chains < 0) refuse("negative kl, ku, rows or number of chains");
   if (chain.ring && chain.rows < W + 1) refuse("a ring of " + std::to_string(chain.rows) + " rows, fewer than kl + ku + 1 = " + std::to_string(W + 1));
   if ((chain.open_left || chain.open_right) && (chain.ring || chain.chains != 1 || chain.rows < W)) refuse("a piece of a chain has at least kl + ku rows and is neither a ring nor one of several");
@@ -314,15 +321,22 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
       const LeafBundlesSolveKernel<Scalar> bundles{solve, direction};
       if (in_lanes_) return Kokkos::parallel_for("ribbon::chain_solve_leaves", indices(exec, bundles.items()), bundles);
     }
-    const auto shape = leaf_solve_shape<Scalar>(exec, W, columns, factors_.together);
-    device::launch(exec, "ribbon::chain_solve_leaves", {shape.teams(leaves, columns), shape.threads(), shape.scratch(W)}, QrLeafSolveKernel<Scalar>{{shape}, solve, direction});
+    const auto launch        = [&](const auto &kernel) { device::launch(exec, "ribbon::chain_solve_leaves", {kernel.shape.teams(leaves, columns), kernel.shape.threads(), kernel.shape.scratch(W)}, kernel); };
+    const bool is_transposed = direction == Sweep::up_transposed || direction == Sweep::down_transposed;
+    if (is_transposed || !with_leaf_columns<Scalar, Exec>(W, columns, [&](auto P) {
+          using Columns       = QrLeafColumnsKernel<Scalar, P()>;
+          constexpr int lanes = is_device_space<Exec> ? 32 : 1;
+          launch(Columns{{{1, lanes, Columns::chunk, is_device_space<Exec> ? 2 : 1, Columns::numbers(lanes | 1)}}, solve, up});
+        }))
+      launch(QrLeafSolveKernel<Scalar>{{leaf_solve_shape<Scalar>(exec, W, columns, factors_.together)}, solve, direction});
   };
   if (up) at_leaves();
   if (tree_.top() > 0 && W > 0) {
     using Joins       = QrJoinSolveKernel<Scalar>;
-    const auto  shape = join_solve_shape<Scalar>(exec, W, columns);
+    const auto  shape = join_solve_shape<Scalar>(exec, W, columns, direction);
     const Joins joins = {{with_stages(tree_, up ? stages_up : stages_down), factors_, solve.v}, {arrivals_.data()}, direction, shape};
-    device::launch(exec, "ribbon::chain_solve_joins", {tree_.chain.chains * tree_.count[joins.solve.tree.stage_top(0)] * shape.blocks(columns), is_device_space<Exec> ? Joins::max_threads : 1, shape.scratch(W)}, joins);
+    device::launch(exec, "ribbon::chain_solve_joins",
+                   {tree_.chain.chains * tree_.count[joins.solve.tree.stage_top(0)] * shape.blocks(columns), is_device_space<Exec> ? Joins::max_threads : 1, shape.scratch(W, direction)}, joins);
   }
   if (!up) at_leaves();
 }

@@ -93,6 +93,15 @@ TYPED_TEST(Chains, ManyRightHandSidesAndChains)
   }
 }
 
+// The first and the last width of each kernel whose lanes have a column each, and wider; leaves of a step or two, and of many.
+TYPED_TEST(Chains, ManyRightHandSidesOfEveryWidth)
+{
+  for (const auto &[kl, ku] : {std::pair(1, 0), std::pair(0, 8), std::pair(5, 4), std::pair(8, 8), std::pair(7, 10), std::pair(16, 16), std::pair(18, 15)})
+    for (bool ring : {false, true})
+      for (std::int64_t leaf : {kl + ku + 1, 3 * (kl + ku) + 20})
+        for (std::int64_t columns : {2, 35}) check<TypeParam>({9 * leaf + 5, columns == 2 ? 3 : 1, kl, ku, ring}, leaf, columns, Values::dominant, ring, 9);
+}
+
 // What a solve leaves in scratch is nothing to the next one: after right-hand sides that are none, others are solved as before.
 TYPED_TEST(Chains, RightHandSidesThatAreNoneAreForgotten)
 {

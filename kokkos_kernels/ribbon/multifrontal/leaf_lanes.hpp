@@ -16,6 +16,7 @@ struct LeafLanes {
   static constexpr int max_threads = 128;
   struct Shape {
     int parts, columns, chunk, groups; ///< parts x columns lanes, a warp or one, in so many groups; steps that come at a time
+    int numbers = 0;                   ///< that a group has in scratch, where those that go along with a column are in registers of its lane
 
     int                               threads() const { return groups * lanes(); }
     KOKKOS_INLINE_FUNCTION int        lanes() const { return parts * columns; }
@@ -23,8 +24,9 @@ struct LeafLanes {
     KOKKOS_INLINE_FUNCTION int        ld() const { return columns | 1; }
     KOKKOS_INLINE_FUNCTION std::size_t bytes(int W) const ///< of a group; odd numbers, so that lanes alone read different banks
     {
-      const int numbers = window(W) * columns + chunk * ld() + (lanes() > 1 ? chunk * window(W) : 0);
-      return static_cast<std::size_t>(numbers | 1) * sizeof(Scalar);
+      if (numbers > 0) return device::align16(static_cast<std::size_t>(numbers) * sizeof(Scalar));
+      const int all = window(W) * columns + chunk * ld() + (lanes() > 1 ? chunk * window(W) : 0);
+      return static_cast<std::size_t>(all | 1) * sizeof(Scalar);
     }
     /// Bytes of a team.
     std::size_t scratch(int W) const { return device::align16(static_cast<std::size_t>(groups) * bytes(W)); }
@@ -178,7 +180,7 @@ struct LeafLanes {
       l.column  = block * shape.columns + l.here;
       l.columns = static_cast<int>(columns - block * shape.columns < shape.columns ? columns - block * shape.columns : shape.columns);
       l.window  = reinterpret_cast<Scalar *>(team.scratch() + static_cast<std::size_t>(Team::is_virtual ? 0 : group) * shape.bytes(W));
-      l.rows    = l.window + Shape::window(W) * shape.columns;
+      l.rows    = l.window + (shape.numbers > 0 ? 0 : Shape::window(W) * shape.columns);
       l.factors = l.rows + shape.chunk * shape.ld();
       body(l);
     };

@@ -40,7 +40,7 @@ struct QrSolve {
     if (tree.chain.ring) place += place < 0 ? tree.chain.rows : place >= tree.chain.rows ? -tree.chain.rows : 0;
     return v.x[row(chain, place) + column * v.ldx];
   }
-  KOKKOS_INLINE_FUNCTION Scalar b(std::int64_t chain, std::int64_t place, std::int64_t column) const { return v.b[row(chain, place) + column * v.ldb]; }
+  KOKKOS_INLINE_FUNCTION const Scalar &b(std::int64_t chain, std::int64_t place, std::int64_t column) const { return v.b[row(chain, place) + column * v.ldb]; }
   /// A row of b in a leaf, scaled.
   KOKKOS_INLINE_FUNCTION Scalar  scaled_b(const Leaf &leaf, std::int64_t place, std::int64_t column) const { return b(leaf.chain, place, column) * factors.scale(tree, leaf.chain, leaf.node, place); }
   KOKKOS_INLINE_FUNCTION Scalar &passed(std::int64_t chain, int level, std::int64_t node, int k, std::int64_t column) const
