@@ -111,7 +111,7 @@ Bands<Scalar, Kokkos::HostSpace> to_host(const Bands<Scalar, MemorySpace> &bands
 
 /// One matrix for all lines, with the same numbers in all rows but the first and the last few: `values` holds these and one of the others. Waits.
 /// @param rows     of the matrix
-/// @param stencil  entries of a row, in the order of Bands::values: kl + ku + 1 numbers, or 3 B^2 with blocks; one that is not symmetric (kl != ku) sets lower and upper of the result
+/// @param stencil  entries of a row, in the order of Bands::values: kl + ku + 1 numbers, or 3 B^2 with blocks; for one that is not symmetric (kl != ku) set lower and upper of the result
 /// @param first    the first rows; entries outside a matrix that is not periodic are there, too
 /// @param last     the last rows
 /// @throws std::invalid_argument where rows have other lengths than the stencil, or are more than the matrix has

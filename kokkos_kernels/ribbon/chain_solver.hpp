@@ -20,10 +20,12 @@ struct ChainSolverOptions {
   double zero_pivot = 0;
   /// Threads that hosts cut chains for; 0: as many as the execution space runs. The same number gives the same tree, and the same bits, on any number of threads.
   int threads = 0;
+  /// Hosts cut chains, too, that band LU would be faster for.
+  bool orthogonal = false;
 };
 
 /// Direct solver for banded matrices, one or several of equal shape, closed to rings or not, by orthogonal elimination on a tree over the chain of unknowns (docs/multifrontal.md). A chain that is one
-/// leaf, on a host, is eliminated by band LU with partial pivoting.
+/// leaf, on a host, is eliminated by band LU with partial pivoting, and where that loses digits (entries that grow 64 times, a row that is exchanged for a thousand steps) orthogonally after all, then and from then on.
 ///
 ///     ribbon::ChainSolver<double> solver(exec, {n, 1, kl, ku});
 ///     solver.factor(exec, ribbon::ChainMatrix<double, int>{{n, row_begin, column, value}});
@@ -84,13 +86,14 @@ private:
   multifrontal::BandLu<Scalar>           lu_;
   bool                                   is_lu_ = false, has_leaves_ = true, in_tiles_ = false, in_lanes_ = false;
   mutable std::int64_t                   teams_at_once_ = -1; ///< of a solve for one column; unknown before the first
-  double                                 zero_pivot_    = 0;
-  const std::int64_t                    *row_of_        = nullptr;
+  std::int64_t                           reserved_      = 1;  ///< columns that reserve() made room for
+  ChainSolverOptions                     options_;
+  const std::int64_t                    *row_of_ = nullptr;
   FactorReport                           report_;
   Kokkos::View<Scalar *, Memory>         reflection_, upper_, leaf_passed_, join_, passed_;
   Kokkos::View<Scalar *, Memory>         fill_, windows_; ///< of band LU, whose L is in reflection_
   Kokkos::View<int *, Memory>            exchange_, arrivals_;
-  Kokkos::View<std::int64_t *, Memory>   plain_;
+  Kokkos::View<std::int64_t *, Memory>   plain_, postponed_;
   Kokkos::View<real_t<Scalar> *, Memory> row_scale_;
   Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words: views of records would bring device kernels of Kokkos for every type
   StagedWords<Exec>                      top_statistics_;                    ///< of the nodes at the top, on the host

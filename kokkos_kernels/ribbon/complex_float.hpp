@@ -108,7 +108,7 @@ public:
   }
 
   /// bytes: the workspace counts.
-  const FactorReport &report() const { return state_->report; }
+  const FactorReport &report() const { return state().report; }
   const LineSet      &lines() const { return lines_; }
 
   LineSolver independent(const Exec &exec) const
@@ -128,22 +128,22 @@ public:
   /// Five kernels for each right-hand side where known.values is given and known.stored is not zero.
   void solve(const Exec &exec, const scalar_type *b, const LineSet &in, scalar_type *x, const LineSet &out, const KnownRows<scalar_type> &known) const
   {
-    state_->solver.check_lines(in, out);
-    const std::int64_t at_once = lines_.lines(), reach = state_->reach;
-    Wide *const w = state_->unknowns.data(), *const beside = state_->beside.data();
-    if (in.unknowns() == 0 || state_->solver.implementation_->idle()) return;
+    state().solver.check_lines(in, out);
+    const std::int64_t at_once = lines_.lines(), reach = state().reach;
+    Wide *const w = state().unknowns.data(), *const beside = state().beside.data();
+    if (in.unknowns() == 0 || state().solver.implementation().idle()) return;
     for (std::int64_t first = 0; first < in.lines(); first += at_once) {
       KnownRows<Wide> widened;
-      const bool      between = state_->continued && known.values;
-      cast_lines(exec, "ribbon::widen", at_once, in, first, b, state_->lines, 0, w);
+      const bool      between = state().continued && known.values;
+      cast_lines(exec, "ribbon::widen", at_once, in, first, b, state().lines, 0, w);
       if (between) {
         widened.values = beside + reach * at_once, widened.lines = LineSet::interleaved(2 * reach, at_once);
         LineSet from = known.lines;
         from.rows = 2 * reach, from.components = 1, from.offset -= reach * from.row_stride;
         cast_lines(exec, "ribbon::widen", at_once, from, first, known.values, widened.lines, 0, beside);
       }
-      state_->solver.solve(exec, w, state_->lines, w, state_->lines, widened);
-      cast_lines(exec, "ribbon::round", at_once, state_->lines, 0, w, out, first, x);
+      state().solver.solve(exec, w, state().lines, w, state().lines, widened);
+      cast_lines(exec, "ribbon::round", at_once, state().lines, 0, w, out, first, x);
       if (between && known.stored > 0) {
         LineSet from = widened.lines, behind = out;
         from.rows = behind.rows = known.stored, behind.offset += out.rows * out.row_stride;
@@ -153,7 +153,7 @@ public:
   }
 
   bool   joins() const { return false; }
-  double inconsistency(const Exec &exec) const { return state_->solver.inconsistency(exec); }
+  double inconsistency(const Exec &exec) const { return state().solver.inconsistency(exec); }
 
   /// The kernels of complex<double>, and three (shifted matrices: five).
   /// @throws std::invalid_argument as the others, without LineSolverOptions::refactors, and where one matrix per line is given and shifted ones were factored
@@ -161,16 +161,16 @@ public:
   {
     Bands<Wide, memory_space> widened; // in the room for it
     widened.periodic = bands.periodic, widened.lhs = bands.lhs, widened.lower = bands.lower, widened.upper = bands.upper, widened.block = bands.block, widened.repeats = bands.repeats;
-    widened.values = decltype(widened.values)(state_->room.data(), bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
-    widened.alpha = decltype(widened.alpha)(state_->alpha.data(), bands.alpha.extent(0)), widened.beta = decltype(widened.beta)(state_->beta.data(), bands.beta.extent(0));
-    state_->solver.check_again(widened);
+    widened.values = decltype(widened.values)(state().room.data(), bands.values.extent(0), bands.values.extent(1), bands.values.extent(2));
+    widened.alpha = decltype(widened.alpha)(state().alpha.data(), bands.alpha.extent(0)), widened.beta = decltype(widened.beta)(state().beta.data(), bands.beta.extent(0));
+    state().solver.check_again(widened);
     if (lines_.unknowns() == 0) return;
-    if (widened.values.size() > state_->room.size())
+    if (widened.values.size() > state().room.size())
       throw std::invalid_argument("ribbon::LineSolver: factor_and_solve: no room for these matrices of complex<float>; ask for refactors, with matrices of this kind and width");
     cast_entries(exec, bands, widened);
-    cast_lines(exec, "ribbon::widen", lines_.lines(), lines_, 0, b, state_->lines, 0, state_->unknowns.data());
-    state_->solver.factor_and_solve(exec, widened, state_->unknowns.data(), state_->unknowns.data());
-    cast_lines(exec, "ribbon::round", lines_.lines(), state_->lines, 0, state_->unknowns.data(), lines_, 0, x);
+    cast_lines(exec, "ribbon::widen", lines_.lines(), lines_, 0, b, state().lines, 0, state().unknowns.data());
+    state().solver.factor_and_solve(exec, widened, state().unknowns.data(), state().unknowns.data());
+    cast_lines(exec, "ribbon::round", lines_.lines(), state().lines, 0, state().unknowns.data(), lines_, 0, x);
   }
 
 private:
@@ -210,6 +210,12 @@ private:
     else s.row_stride = s.lines(), s.stride0 = 1, s.stride1 = s.count0;
     s = s.with_components(lines.components);
     return s.rows > 0 && s.count0 > 0 && s.count1 > 0 ? s.merged() : s; // extents that are refused stay as they are
+  }
+
+  const State &state() const
+  {
+    if (!state_) throw std::logic_error("ribbon::LineSolver: nothing has been factored");
+    return *state_;
   }
 
   LineSet                      lines_;

@@ -69,6 +69,13 @@ struct HostMatrix {
       if (!std::equal(values.begin() + ends * width, values.begin() + (ends + 1) * width, values.begin() + i * width)) return false;
     return true;
   }
+  bool is_finite() const
+  {
+    for (int i = 0; i < rows; ++i)
+      for (int a = 0; a < block; ++a)
+        if (const long double size = row_max(i, a); !(size - size == 0)) return false;
+    return true;
+  }
   long double row_max(int i, int a = 0) const
   {
     long double m = 0;

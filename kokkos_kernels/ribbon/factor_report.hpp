@@ -23,6 +23,7 @@ enum class FactorStatus {
 ///     log_abs_det, det_sign       where few matrices are eliminated on the host: shared bands and classes, but not by partition and the cyclic reductions, toeplitz_cr excepted. NaN elsewhere.
 ///     growth                      of these without pivoting and toeplitz_cr. NaN elsewhere.
 ///
+/// A factorization that met a bad pivot solved nothing: its probe_error and rcond are NaN, log_abs_det, where it is told, is -inf for a pivot of zero and NaN for one that is not finite.
 /// A factorization that the probe finds unsound names the line with the largest backward error, row -1.
 struct FactorReport {
   FactorStatus         status    = FactorStatus::ok;

@@ -67,15 +67,16 @@ public:
   using memory_space    = typename Exec::memory_space;
   using bands_type      = Bands<Scalar, memory_space>;
 
+  /// Solves nothing: every use but an assignment is a std::logic_error, as it is of one that was moved from.
   LineSolver() = default;
 
   /// Factors. Allocates everything that solve() needs and returns when the factors are complete.
   /// @param lines  layout of the lines to be solved; lines.rows == bands.rows()
   /// @param bands  see Bands; lines.components == bands.block; extent(0) is 1 (shared), the number of classes, lines.lines() (per_line) or 2 (shifted)
-  /// @throws std::invalid_argument where the extents do not fit each other, the algorithm is unknown or cannot take these lines
+  /// @throws std::invalid_argument where the extents do not fit each other, a line has a class that is none, the algorithm is unknown or cannot take these lines
   LineSolver(const Exec &exec, const LineSet &lines, const bands_type &bands, const LineSolverOptions &options = {});
 
-  const FactorReport &report() const { return implementation_->report; }
+  const FactorReport &report() const { return implementation().report; }
   const LineSet      &lines() const { return lines_; }
 
   /// The same solver for another stream: shares the factors and has workspace of its own. Where a solve has none it is a copy.
@@ -95,7 +96,7 @@ public:
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known) const;
 
   /// Whether such lines may find by themselves what lies beside them (KnownRows::joined).
-  bool joins() const { return implementation_->joins(); }
+  bool joins() const { return implementation().joins(); }
 
   /// Factors and solves in one call: as solve(exec, b, x), with matrices that have the values of `bands` instead of those that were factored, which are kept.
   /// Asynchronous on exec, allocates nothing. One kernel in flight by "one_pass" or a cyclic reduction; by "thomas", for every width, block and length, two, where
@@ -107,7 +108,7 @@ public:
   /// Of lines solved for zero mean: the largest ||b - A x||_2 of a line, or of a piece that couples with no other, in the solves since this was last asked for, by this
   /// solver, its copies and its independent() ones: how far right-hand sides were from the range of their matrices (rounding, where they are consistent; infinity, where they are not finite). 0 where no line is singular.
   /// Waits for exec; solves on other instances are to be complete.
-  double inconsistency(const Exec &exec) const { return implementation_->inconsistency(exec); }
+  double inconsistency(const Exec &exec) const { return implementation().inconsistency(exec); }
 
   struct Implementation {
     FactorReport report;
@@ -124,6 +125,8 @@ private:
   friend class Partition<Scalar, Exec>;
   template <class, class>
   friend class LineSolver; // that of complex<float>
+
+  const Implementation &implementation() const;
 
   void check_lines(const LineSet &in, const LineSet &out) const; ///< of a solve
   void check_again(const bands_type &bands) const;               ///< of factor_and_solve()

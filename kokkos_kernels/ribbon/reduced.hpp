@@ -45,7 +45,12 @@ struct ReducedSystem {
         }
     }
     std::vector<long double> scale;
-    for (int k = 0; k < chunks * S; ++k) scale.push_back(scale_of(k));
+    for (int k = 0; k < chunks * S; ++k) {
+      scale.push_back(scale_of(k));
+      for (const auto *block : {&lower, &diag, &upper})
+        for (int b = 0; b < S; ++b)
+          if (const long double size = std::abs((*block)(k, b)); scale.back() > 0 && size > watch.growth * scale.back()) watch.growth = size / scale.back();
+    }
     invert(scale, [&](const Wide &pivot, int k) { watch.see(pivot, scale[static_cast<std::size_t>(k)], row_of(k)); });
     magnitude = weights();
   }

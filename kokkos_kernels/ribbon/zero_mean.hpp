@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file zero_mean.hpp  Lines whose matrix is singular because its rows sum to zero: Neumann and periodic lines.
 ///
-/// The constants are the null space of such a matrix A, l that of A^H. The last row is replaced by rho e_p^T, which makes A' regular. From
-/// A' x' = b, the solution of least squares and of zero mean is
+/// The constants are the null space of such a matrix A, l that of A^H. Row p is replaced by rho e_p^T, which makes A' regular if l_p is not zero, and as good as A allows where l_p is large: that is the last row, unless
+/// another has a much larger one (drift: lower entries larger than upper ones). From A' x' = b, the solution of least squares and of zero mean is
 ///
 ///     x = x' - c w - mean(x'),    w = A'^-1 l of zero mean,    c = l^H b / l^H l = l_p^* (rho x'_p - a_p x') / l^H l,
 ///
@@ -29,11 +29,11 @@ struct ZeroMeanKernel {
   using Sizes   = Kokkos::View<const double *, Memory>;
   using Largest = Kokkos::View<double *, Memory>;
   Words        w;                             ///< row i of matrix m at i * matrices + m
-  Words        row;                           ///< of piece p, which ends at row e: entry d of rho e_p^T - a_p, times 1 / l^H l, at d * pieces + p
+  Words        row;                           ///< of piece p: entry d of rho e_p^T - a_p, times conj(l_p) / l^H l, at d * pieces + p
   Sizes        size;                          ///< ||l|| of piece p
   Largest      largest;                       ///< ||b - A x|| of all pieces so far
-  Ints         piece;                         ///< matrix, first row and end of piece p at 3 p
-  Ints         line_of, piece_of;             ///< of the places to be corrected; empty: all pieces of matrix 0 in all lines
+  Ints         piece;                         ///< matrix, first row, end and replaced row of piece p at 4 p
+  Ints         line_of, piece_of;             ///< of the places to be corrected; empty where they are all pieces of matrix 0 in all lines
   std::int64_t rows, matrices, places, lines; ///< lines: of the batch that was factored
   int          lower, upper;
   Scalar      *x;
@@ -43,11 +43,11 @@ struct ZeroMeanKernel {
   {
     const bool         all = piece_of.extent(0) == 0;
     const std::int64_t f = k % places, p = all ? f / lines : piece_of(f), line = (all ? f % lines : line_of(f)) + k / places * lines;
-    const std::int64_t m = piece(3 * p), begin = piece(3 * p + 1), end = piece(3 * p + 2), pieces = static_cast<std::int64_t>(piece.extent(0)) / 3;
+    const std::int64_t m = piece(4 * p), begin = piece(4 * p + 1), end = piece(4 * p + 2), pinned = piece(4 * p + 3), pieces = static_cast<std::int64_t>(piece.extent(0)) / 4;
     Scalar *const      at = x + out.begin(line);
     Scalar             c(0), sum(0);
     for (int d = -lower; d <= upper; ++d) {
-      const std::int64_t j     = end - 1 + d;
+      const std::int64_t j     = pinned + d;
       const Scalar       entry = row((d + lower) * pieces + p);
       if (entry != Scalar(0)) c += entry * at[((j % rows + rows) % rows) * out.row_stride];
     }
@@ -78,32 +78,23 @@ public:
       for (const Piece &p : pieces_of(host, c))
         if (sums_to_zero(host, c, p, roundoff)) pieces.push_back(p);
     Pinned pinned(host, pieces);
-    if (!pinned.regular()) {
-      std::vector<Piece> sound;
-      for (int c : pinned.which) {
-        std::vector<Piece> own;
-        std::copy_if(pieces.begin(), pieces.end(), std::back_inserter(own), [c](const Piece &p) { return p.matrix == c; });
-        if (Pinned(host, own).regular()) sound.insert(sound.end(), own.begin(), own.end());
-      }
-      pieces = sound, pinned = Pinned(host, pieces);
-    }
+    if (!pinned.regular()) pieces = sound(host, pieces, pinned.which), pinned = Pinned(host, pieces);
     if (pieces.empty()) return;
+    std::vector<Scalar> row;
+    std::vector<Scalar> l = left_null_vectors(host, pinned, pieces, row);
+    if (move_pins(pinned, pieces, l)) {
+      pinned = Pinned(host, pieces);
+      if (!pinned.regular()) pieces = sound(host, pieces, pinned.which), pinned = Pinned(host, pieces);
+      if (pieces.empty()) return;
+      l = left_null_vectors(host, pinned, pieces, row);
+    }
     matrices_ = static_cast<std::int64_t>(pinned.which.size()), pieces_ = static_cast<std::int64_t>(pieces.size());
     find_lines(exec, host, pieces);
 
-    const Host          here;
-    const std::size_t   width = host.values.extent(2), count = pieces.size(), matrices = pinned.which.size();
-    std::vector<Scalar> l(host.values.extent(1) * matrices, Scalar(0)), row(width * count);
-    for (std::size_t p = 0; p < count; ++p) {
-      const auto c = static_cast<std::size_t>(pieces[p].matrix), m = pinned.place(pieces[p]), last = static_cast<std::size_t>(pieces[p].end - 1);
-      for (std::size_t d = 0; d < width; ++d) {
-        const std::int64_t j = pieces[p].end - 1 + static_cast<std::int64_t>(d) - lower_;
-        row[d * count + p]   = pinned.bands.values(m, last, d) - (host.periodic || (j >= 0 && j < rows_) ? host.values(c, last, d) : Scalar(0));
-        l[static_cast<std::size_t>((j % rows_ + rows_) % rows_) * matrices + m] += conjugate(row[d * count + p]); // right-hand side for l
-        host.values(c, last, d) = pinned.bands.values(m, last, d);
-      }
-    }
-    pinned.adjoint.solve(here, l.data(), l.data());
+    const Host        here;
+    const std::size_t width = host.values.extent(2), count = pieces.size(), matrices = pinned.which.size();
+    for (const Piece &p : pieces)
+      for (std::size_t d = 0; d < width; ++d) host.values(static_cast<std::size_t>(p.matrix), static_cast<std::size_t>(p.pin), d) = pinned.bands.values(pinned.place(p), static_cast<std::size_t>(p.pin), d);
     std::vector<Scalar> w = l;
     pinned.solver.solve(here, w.data(), w.data());
     here.fence();
@@ -118,9 +109,9 @@ public:
         norm += size * size, sum += w[i * matrices + m];
       }
       for (std::size_t i = begin; i < end; ++i) w[i * matrices + m] -= sum / static_cast<real_t<Scalar>>(end - begin);
-      for (std::size_t d = 0; d < width; ++d) row[d * count + p] *= conjugate(l[(end - 1) * matrices + m]) / norm;
+      for (std::size_t d = 0; d < width; ++d) row[d * count + p] *= conjugate(l[static_cast<std::size_t>(pieces[p].pin) * matrices + m]) / norm;
       sizes.push_back(std::sqrt(static_cast<double>(norm)));
-      table.insert(table.end(), {static_cast<int>(m), static_cast<int>(begin), static_cast<int>(end)});
+      table.insert(table.end(), {static_cast<int>(m), static_cast<int>(begin), static_cast<int>(end), static_cast<int>(pieces[p].pin)});
     }
     w_ = upload(exec, "ribbon::zero_mean::w", w), row_ = upload(exec, "ribbon::zero_mean::row", row), piece_ = upload(exec, "ribbon::zero_mean::piece", table);
     size_ = upload(exec, "ribbon::zero_mean::size", sizes), largest_ = allocate_zeros<Largest>(exec, "ribbon::zero_mean::largest", std::size_t(1));
@@ -129,7 +120,7 @@ public:
 
   bool empty() const { return matrices_ == 0; }
   /// Singular lines, pieces of lines counted each.
-  std::int64_t singular_lines() const { return piece_of_.extent(0) ? static_cast<std::int64_t>(piece_of_.extent(0)) : empty() ? 0 : lines_ * pieces_; }
+  std::int64_t singular_lines() const { return !of_all_lines_ ? static_cast<std::int64_t>(piece_of_.extent(0)) : empty() ? 0 : lines_ * pieces_; }
   std::size_t  bytes() const { return (w_.size() + row_.size()) * sizeof(Scalar) + (size_.size() + largest_.size()) * sizeof(double) + (piece_.size() + line_of_.size() + piece_of_.size()) * sizeof(int); }
 
   /// Makes of the solutions with pinned matrices those of least squares and zero mean. Asynchronous on exec.
@@ -137,6 +128,7 @@ public:
   {
     if (empty()) return;
     const std::int64_t places = singular_lines();
+    if (places == 0) return; // no line has the class
     Kokkos::parallel_for("ribbon::zero_mean", indices(exec, places * (out.lines() / lines_)),
                          ZeroMeanKernel<Scalar, Memory>{w_, row_, size_, largest_, piece_, line_of_, piece_of_, rows_, matrices_, places, lines_, lower_, upper_, x, out});
   }
@@ -168,13 +160,14 @@ private:
     return result;
   }
 
-  /// Rows [begin, end) of a matrix, which couple with no others.
+  /// Rows [begin, end) of a matrix, which couple with no others, and the one that is replaced.
   struct Piece {
     int          matrix;
-    std::int64_t begin, end;
+    std::int64_t begin, end, pin;
+    Piece(int c, std::int64_t first, std::int64_t behind) : matrix(c), begin(first), end(behind), pin(behind - 1) { }
   };
 
-  /// The matrices of some pieces (ordered by matrix), the last row of each piece replaced by one that fixes an unknown, and what solves with them and their adjoints.
+  /// The matrices of some pieces (ordered by matrix), a row of each piece replaced by one that fixes an unknown, and what solves with them and their adjoints.
   struct Pinned {
     std::vector<int>         which; ///< their numbers
     HostBands                bands; ///< one per line
@@ -191,11 +184,11 @@ private:
         for (std::size_t i = 0; i < n; ++i)
           for (std::size_t d = 0; d < width; ++d) bands.values(m, i, d) = all.values(static_cast<std::size_t>(which[m]), i, d);
       for (const Piece &p : pieces) {
-        const auto m = place(p), last = static_cast<std::size_t>(p.end - 1);
+        const auto m = place(p), pin = static_cast<std::size_t>(p.pin);
         Scalar     rho(0);
         for (std::size_t d = 0; d < width; ++d)
-          if (magnitude(bands.values(m, last, d)) > magnitude(rho)) rho = bands.values(m, last, d);
-        for (std::size_t d = 0; d < width; ++d) bands.values(m, last, d) = static_cast<int>(d) == all.kl() ? rho : Scalar(0);
+          if (magnitude(bands.values(m, pin, d)) > magnitude(rho)) rho = bands.values(m, pin, d);
+        for (std::size_t d = 0; d < width; ++d) bands.values(m, pin, d) = static_cast<int>(d) == all.kl() ? rho : Scalar(0);
       }
       const auto set = LineSet::interleaved(static_cast<std::int64_t>(n), static_cast<std::int64_t>(which.size()));
       solver = LineSolver<Scalar, Host>(Host(), set, bands), adjoint = LineSolver<Scalar, Host>(Host(), set, transpose(Host(), bands, true));
@@ -203,6 +196,58 @@ private:
     bool        regular() const { return solver.report().ok() && adjoint.report().ok(); }
     std::size_t place(const Piece &p) const { return static_cast<std::size_t>(std::lower_bound(which.begin(), which.end(), p.matrix) - which.begin()); }
   };
+
+  /// Of the matrices that are not regular with all of their pieces pinned where they are: those that are with the last, the first or the middle row of each.
+  static std::vector<Piece> sound(const HostBands &host, const std::vector<Piece> &pieces, const std::vector<int> &which)
+  {
+    std::vector<Piece> result;
+    for (int c : which) {
+      std::vector<Piece> own;
+      std::copy_if(pieces.begin(), pieces.end(), std::back_inserter(own), [c](const Piece &p) { return p.matrix == c; });
+      bool regular = Pinned(host, own).regular();
+      for (int half = 2; half >= 0 && !regular; --half) { // halves of a piece before the row
+        for (Piece &p : own) p.pin = p.begin + (p.end - 1 - p.begin) * half / 2;
+        regular = Pinned(host, own).regular();
+      }
+      if (regular) result.insert(result.end(), own.begin(), own.end());
+    }
+    return result;
+  }
+
+  /// l of every piece, 1 in the row that is replaced, row i of matrix m at i * matrices + m; `row`: rho e_p^T - a_p of piece p, entry d at d * pieces + p. Where l_p is small beside others A' is close to singular, and l
+  /// what its inverse makes large: good enough to see where it is largest.
+  std::vector<Scalar> left_null_vectors(const HostBands &host, const Pinned &pinned, const std::vector<Piece> &pieces, std::vector<Scalar> &row) const
+  {
+    const Host          here;
+    const std::size_t   width = host.values.extent(2), count = pieces.size(), matrices = pinned.which.size();
+    std::vector<Scalar> l(host.values.extent(1) * matrices, Scalar(0));
+    row.assign(width * count, Scalar(0));
+    for (std::size_t p = 0; p < count; ++p) {
+      const auto c = static_cast<std::size_t>(pieces[p].matrix), m = pinned.place(pieces[p]), pin = static_cast<std::size_t>(pieces[p].pin);
+      for (std::size_t d = 0; d < width; ++d) {
+        const std::int64_t j = pieces[p].pin + static_cast<std::int64_t>(d) - lower_;
+        row[d * count + p]   = pinned.bands.values(m, pin, d) - (host.periodic || (j >= 0 && j < rows_) ? host.values(c, pin, d) : Scalar(0));
+        l[static_cast<std::size_t>((j % rows_ + rows_) % rows_) * matrices + m] += conjugate(row[d * count + p]);
+      }
+    }
+    pinned.adjoint.solve(here, l.data(), l.data());
+    here.fence();
+    return l;
+  }
+
+  /// Moves pins to rows where l is much larger. False where none is.
+  static bool move_pins(const Pinned &pinned, std::vector<Piece> &pieces, const std::vector<Scalar> &l)
+  {
+    bool moves = false;
+    for (Piece &p : pieces) {
+      const auto   size    = [&](std::int64_t i) { return magnitude(l[static_cast<std::size_t>(i) * pinned.which.size() + pinned.place(p)]); };
+      std::int64_t largest = p.pin;
+      for (std::int64_t i = p.begin; i < p.end; ++i)
+        if (size(i) > size(largest)) largest = i;
+      if (size(largest) > 16 * size(p.pin)) p.pin = largest, moves = true;
+    }
+    return moves;
+  }
 
   std::vector<Piece> pieces_of(const HostBands &bands, std::size_t c) const
   {
@@ -242,7 +287,8 @@ private:
   /// Lists the singular pieces of all lines, unless one matrix is that of all.
   void find_lines(const Exec &exec, const HostBands &bands, const std::vector<Piece> &pieces)
   {
-    if (bands.lhs == Lhs::shared) return;
+    of_all_lines_ = bands.lhs == Lhs::shared;
+    if (of_all_lines_) return;
     std::vector<std::vector<int>> of(bands.values.extent(0));
     for (std::size_t p = 0; p < pieces.size(); ++p) of[static_cast<std::size_t>(pieces[p].matrix)].push_back(static_cast<int>(p));
     std::vector<int> line_of, piece_of;
@@ -259,6 +305,7 @@ private:
   typename ZeroMeanKernel<Scalar, Memory>::Ints  piece_, line_of_, piece_of_;
   std::int64_t                                   lines_ = 0, rows_ = 0, matrices_ = 0, pieces_ = 0;
   int                                            lower_ = 0, upper_ = 0;
+  bool                                           of_all_lines_ = true;
 };
 
 } // namespace ribbon

@@ -30,13 +30,16 @@ constexpr int threads_for_leaves(int W)
 /// Rows from which on that is worth the launches.
 constexpr std::int64_t rows_for_leaves = 8192;
 
+/// Rows of a leaf on a host at most: a row that stays for more steps is rounded so often that digits are lost.
+constexpr std::int64_t longest_leaf = 2048;
+
 /// Leaves of a chain on a host, as far as it has rows for them: a bundle for each thread, or one leaf where the band is too wide; one, for band LU, where that is as fast.
 template <class Scalar>
-std::int64_t leaves_of_threads(std::int64_t threads, const Chain &chain)
+std::int64_t leaves_of_threads(std::int64_t threads, const Chain &chain, bool orthogonal)
 {
   const std::int64_t chains = std::max<std::int64_t>(chain.chains, 1), lanes = has_bundles(chain.width()) ? bundle_lanes<Scalar> : 1;
-  if (!chain.is_open_left() && !chain.is_open_right() && (threads / chains < threads_for_leaves(chain.width()) || chain.rows < rows_for_leaves)) return 1;
-  return (lanes * threads + chains - 1) / chains;
+  if (!orthogonal && !chain.is_open_left() && !chain.is_open_right() && (threads / chains < threads_for_leaves(chain.width()) || chain.rows < rows_for_leaves)) return 1;
+  return std::max((lanes * threads + chains - 1) / chains, (chain.rows / longest_leaf + lanes - 1) / lanes * lanes);
 }
 
 /// Rows of a leaf on a host at least: fewer are not worth the join.
@@ -44,34 +47,6 @@ constexpr int shortest_leaf(int W)
 {
   return has_bundles(W) ? std::max(16, 6 * W) : std::max(64, 4 * W);
 }
-
-template <class Scalar, class Index, class Exec>
-struct BandLuKernel {
-  BandLu<Scalar>                          lu;
-  ChainMatrix<Scalar, Index>              A;
-  PivotStatistics<real_t<Scalar>>        *statistics;
-  Scalar                                 *windows;
-  Kokkos::Experimental::UniqueToken<Exec> thread;
-  void                                    operator()(const std::int64_t c) const
-  {
-    const auto mine = thread.acquire();
-    statistics[c]   = lu.factor(A, c, windows + static_cast<std::size_t>(mine) * lu.window_size());
-    thread.release(mine);
-  }
-};
-template <class Scalar>
-struct BandLuSolveKernel {
-  BandLu<Scalar> lu;
-  const Scalar  *b;
-  Scalar        *x;
-  std::int64_t   ldb, ldx, columns;
-  bool           transposed;
-  void           operator()(const std::int64_t item) const
-  {
-    const std::int64_t c = item % lu.chain.chains, column = item / lu.chain.chains * lu.together;
-    lu.solve(c, static_cast<int>(std::min<std::int64_t>(lu.together, columns - column)), b + column * ldb, ldb, x + column * ldx, ldx, transposed);
-  }
-};
 
 /// Columns of a team at the joins: a warp, or so many that a host keeps what they need.
 constexpr int most_block = 16;
@@ -112,7 +87,7 @@ struct PlaceCuts {
 } // namespace multifrontal
 
 template <class Scalar, class Exec>
-ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &given, const ChainSolverOptions &options) : zero_pivot_(options.zero_pivot)
+ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &given, const ChainSolverOptions &options) : options_(options)
 {
   using namespace multifrontal;
   const Chain chain  = with_even_width<Scalar, Exec>(given, options);
@@ -128,11 +103,11 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &given, con
   std::int64_t count   = 1;
   if (options.leaf_size > 0) count = chain.rows / std::max<std::int64_t>(options.leaf_size, W);
   else if (is_device_space<Exec>) count = chain.rows / std::max<std::int64_t>(usual_leaf<Scalar>(exec, chain), W);
-  else count = std::min(leaves_of_threads<Scalar>(threads, chain), chain.rows / shortest_leaf(W));
+  else count = std::min(leaves_of_threads<Scalar>(threads, chain, options.orthogonal), chain.rows / shortest_leaf(W));
   tree_ = Tree(chain, std::max<std::int64_t>(1, count));
   in_tiles_ =
     (is_device_space<Exec> || options.leaf_size > 0) && chain.rows <= std::numeric_limits<std::int32_t>::max() && with_tiles<Scalar>(W, [](auto) {}); // a host runs their code one virtual thread after another, for tests
-  is_lu_                     = !is_device_space<Exec> && options.leaf_size == 0 && tree_.leaves == 1 && !chain.is_open_left() && !chain.is_open_right();
+  is_lu_                     = !is_device_space<Exec> && options.leaf_size == 0 && !options.orthogonal && tree_.leaves == 1 && !chain.is_open_left() && !chain.is_open_right();
   const auto         numbers = [&](const char *label, std::int64_t n) { return allocate<Kokkos::View<Scalar *, Memory>>(exec, label, static_cast<std::size_t>(n)); };
   const auto         watched = [&](const char *label, std::int64_t n) { return allocate_zeros<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
   const std::int64_t rows    = chain.rows * chain.chains;
@@ -143,9 +118,10 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &given, con
     fill_            = numbers("ribbon::fill", rows * chain.kl);
     exchange_        = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::exchange", static_cast<std::size_t>(rows));
     plain_           = allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::plain", static_cast<std::size_t>(chain.chains));
+    postponed_       = allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::postponed", static_cast<std::size_t>(chain.chains));
     windows_         = numbers("ribbon::windows", static_cast<std::int64_t>(lu_.window_size()) * exec.concurrency());
     leaf_statistics_ = watched("ribbon::pivots", chain.chains);
-    lu_.upper = upper_.data(), lu_.lower = reflection_.data(), lu_.fill = fill_.data(), lu_.exchange = exchange_.data(), lu_.plain = plain_.data();
+    lu_.upper = upper_.data(), lu_.lower = reflection_.data(), lu_.fill = fill_.data(), lu_.exchange = exchange_.data(), lu_.plain = plain_.data(), lu_.postponed = postponed_.data();
   } else {
     in_lanes_      = !is_device_space<Exec> && options.leaf_size == 0 && has_bundles(W);
     const int tile = in_lanes_ ? bundle_lanes<Scalar> : in_tiles_ ? 32 : 1; // leaves whose factors lie side by side
@@ -198,6 +174,14 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
         }
         eliminate(row_scale_.data());
       }
+      if (!report_.ok() || std::none_of(postponed_.data(), postponed_.data() + tree_.chain.chains, BandLu<Scalar>::loses_digits)) return;
+      ChainSolverOptions other   = options_;
+      const auto         columns = reserved_;
+      other.orthogonal           = true;
+      *this                      = ChainSolver(exec, tree_.chain, other);
+      row_of_                    = A.row_of;
+      reserve(exec, columns);
+      factor_entries(exec, A);
     }
   } else factor_entries(exec, A);
 }
@@ -234,7 +218,7 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
   using Unmanaged            = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   const auto [level, node]   = top_node(tree_);
   const Statistics all       = top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_, top_statistics_, tops() != nullptr);
-  const double     tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
+  const double     tolerance = options_.zero_pivot > 0 ? options_.zero_pivot : 100 * static_cast<double>(unit_roundoff<Scalar>());
   const auto       bytes     = report_.bytes;
   report_                    = {};
   report_.bytes              = bytes;
@@ -267,6 +251,7 @@ void ChainSolver<Scalar, Exec>::reserve(const Exec &exec, std::int64_t columns)
 {
   const std::size_t need = is_lu_ ? 0 : workspace_size(std::min(columns, multifrontal::most_columns), true);
   if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::chain_workspace", need);
+  reserved_ = std::max(reserved_, columns);
 }
 
 template <class Scalar, class Exec>

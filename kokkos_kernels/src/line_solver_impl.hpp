@@ -13,7 +13,9 @@
 #include <ribbon/probe.hpp>
 #include <ribbon/zero_mean.hpp>
 
+#include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -27,9 +29,9 @@ class Solver final : public LineSolver<Scalar, Exec>::Implementation {
 
 public:
   Solver(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
-      : exec_(exec), lines_(lines), bands_(bands), options_(options), matrices_(bands.matrices()), classified_(lines.lines()),
-        class_of_line_(bands.lhs == Lhs::classes ? bands.class_of_line : typename Input::classes_type())
+      : exec_(exec), lines_(lines), bands_(bands), options_(options), matrices_(bands.matrices()), classified_(lines.lines()), class_of_line_(own_classes(exec, bands))
   {
+    if (bands.lhs == Lhs::classes) bands_.class_of_line = class_of_line_;
     if (lines.unknowns() == 0) {
       this->report.reason = "no unknowns";
       return;
@@ -78,6 +80,15 @@ public:
   bool   idle() const override { return !algorithm_ || (!this->report.ok() && matrices_ == 1); }
 
 private:
+  /// A copy of class_of_line: factors outlive the caller's.
+  static typename Input::classes_type own_classes(const Exec &exec, const Input &bands)
+  {
+    typename Input::classes_type own;
+    if (bands.lhs != Lhs::classes || bands.class_of_line.size() == 0) return own;
+    own = allocate<typename Input::classes_type>(exec, "ribbon::class_of_line", bands.class_of_line.extent(0));
+    Kokkos::deep_copy(exec, own, bands.class_of_line);
+    return own;
+  }
   /// Of pivots that count as zero, in Scalar's precision; the unit of roundoff of entries.
   double tolerance() const { return static_cast<double>(options_.zero_pivot > 0 ? static_cast<Real>(options_.zero_pivot) : 100 * entry_eps()); }
   Real   entry_eps() const { return options_.single_entries ? static_cast<Real>(unit_roundoff<float>()) : eps; }
@@ -119,6 +130,9 @@ private:
     r.line = pivots.line, r.row = pivots.row;
     r.status = pivots.not_finite ? FactorStatus::not_finite : pivots.singular || pivots.smallest <= tolerance() ? FactorStatus::zero_pivot : FactorStatus::ok;
     if (!r.ok()) {
+      r.probe_error = r.rcond = std::nan(""); // nothing was solved
+      if (!std::isnan(r.log_abs_det) && (pivots.not_finite || pivots.smallest == 0)) r.log_abs_det = pivots.not_finite ? std::nan("") : -std::numeric_limits<double>::infinity();
+      if (pivots.not_finite && !std::isnan(r.det_sign.real())) r.det_sign = std::nan("");
       failure_ = algorithm_->name + (pivots.not_finite ? " met a pivot that is not finite" : " met a zero pivot") + " in row " + std::to_string(r.row);
       return false;
     }
@@ -229,7 +243,8 @@ private:
     FactorReport found;
     const Make   make = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {
       Partition<Scalar, Exec> plan(exec_, lines_, bands_, cut, options_.rows_per_piece > 0 || pieces_are_many(lines_), why);
-      found      = plan.found();
+      found        = plan.found();
+      found.growth = found.log_abs_det = std::nan(""), found.det_sign = std::nan("");
       p.smallest = found.smallest_pivot, p.not_finite = found.status == FactorStatus::not_finite, p.singular = found.status == FactorStatus::zero_pivot, p.line = found.line, p.row = found.row;
       if (!why.empty()) return nullptr;
       return std::make_unique<PartitionAlgorithm<Scalar, Exec>>(std::move(plan));
@@ -281,7 +296,9 @@ private:
     const Make pivoted = [&](Pivots &p, std::string &) {
       std::vector<HostMatrix<Scalar>> bands;
       for (const auto &A : matrices) bands.push_back(is_short(A.lower, A.upper) ? A.scalar_band().folded() : A.scalar_band());
-      return looped(p, bands, true);
+      auto made = looped(p, bands, true);
+      p.row /= bands_.block; // of unknowns
+      return made;
     };
     const bool ring_too_short = bands_.periodic && lines_.rows < 2 * reach_;
     const auto none           = [&](const char *name) { return std::invalid_argument("ribbon: algorithm " + std::string(name) + ": " + failure_); };
@@ -319,7 +336,7 @@ private:
     }
     if (!algorithm_ && attempt(thomas, sound, reason)) return; // where a tile fits, pivoted elimination in one pass is faster
     reason = failure_;
-    if (this->report.status == FactorStatus::not_finite && this->report.growth < 1e10) return; // entries that are not finite
+    if (this->report.status == FactorStatus::not_finite && !std::all_of(matrices.begin(), matrices.end(), [](const auto &A) { return A.is_finite(); })) return; // else it is what elimination made of them
     algorithm_.reset();
     if (chunks) orthogonal(reason);
     else attempt(pivoted, most_unsound, reason);

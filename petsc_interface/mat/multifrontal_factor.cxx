@@ -247,8 +247,19 @@ PetscErrorCode ViewFactorization(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A matrix, or a pattern of it, that the tree was not made for is analysed first.
-PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *)
+/// Takes -pc_factor_zeropivot. @param changes  whether it was another one before
+PetscErrorCode TakeZeroPivot(Mat F, const MatFactorInfo *info, bool *changes)
+{
+  PetscFunctionBegin;
+  PetscCheck(info->zeropivot >= 0 && !PetscIsInfReal(info->zeropivot), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "multifrontal: -pc_factor_zeropivot %g: a number that is not negative",
+             static_cast<double>(info->zeropivot)); // not so NaN
+  *changes            = Data(F)->zero_pivot != info->zeropivot;
+  Data(F)->zero_pivot = info->zeropivot;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A matrix, or a pattern of it, that the tree was not made for is analysed first, and so is one with another `zeropivot`.
+PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *info)
 {
   MultifrontalFactor *f = Data(F);
   Mat                 local, outside = nullptr;
@@ -256,15 +267,16 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   PetscObjectId       matrix;
   PetscObjectState    nonzeros;
   PetscLogDouble      entries;
-  bool                has_blocks;
+  bool                has_blocks, other_pivot = false;
   PetscFunctionBegin;
+  if (info) PetscCall(TakeZeroPivot(F, info, &other_pivot));
   f->is_factored    = false;
   f->steps          = f->refine;
   f->backward_error = f->rcond = -1;
   PetscCall(PetscObjectGetId((PetscObject)A, &matrix));
   PetscCall(MatGetNonzeroState(A, &nonzeros));
   PetscCall(CountBlocks(A, &has_blocks, &entries));
-  if (matrix != f->matrix || nonzeros != f->nonzeros || entries != f->entries) PetscCall(Analyse(F, A));
+  if (matrix != f->matrix || nonzeros != f->nonzeros || entries != f->entries || other_pivot) PetscCall(Analyse(F, A));
   else PetscCall(KeepAIJ(f, A));
   if (f->pattern.gathered) {
     PetscCall(GatherNumbers(f->aij, f->gathered, &f->gather_room));
@@ -295,12 +307,11 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
 
 PetscErrorCode MatFactorSymbolic_Multifrontal(Mat F, Mat A, const MatFactorInfo *info)
 {
+  bool changes;
   PetscFunctionBegin;
-  PetscCheck(info->zeropivot >= 0 && !PetscIsInfReal(info->zeropivot), PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "multifrontal: -pc_factor_zeropivot %g: a number that is not negative",
-             static_cast<double>(info->zeropivot)); // not so NaN
+  PetscCall(TakeZeroPivot(F, info, &changes));
   PetscCall(EnsureKokkos());
   PetscCall(SetMultifrontalFromOptions(F));
-  Data(F)->zero_pivot = info->zeropivot;
   PetscCall(Analyse(F, A));
   F->ops->lufactornumeric       = MatFactorNumeric_Multifrontal;
   F->ops->choleskyfactornumeric = MatFactorNumeric_Multifrontal;

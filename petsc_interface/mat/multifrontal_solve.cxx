@@ -84,15 +84,25 @@ PetscErrorCode SolveColumns(Mat F, Mat B, Mat X, bool transposed)
   PetscCall(PetscObjectTypeCompareAny((PetscObject)X, &dense_x, MATSEQDENSE, MATMPIDENSE, "seqdensecuda", "mpidensecuda", ""));
   PetscCheck(dense_b && dense_x, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "multifrontal: MatMatSolve() takes dense matrices, not %s and %s", ((PetscObject)B)->type_name, ((PetscObject)X)->type_name);
   PetscCall(MatGetSize(B, nullptr, &columns));
-  if (f->pattern.gathered || !f->is_factored || f->steps > 0) {
+  if (f->pattern.gathered || !f->is_factored || f->steps > 0 || (B == X && !f->pattern.row_of.empty())) {
+    Vec copy = nullptr; // in place
     for (PetscInt c = 0; c < columns; ++c) {
       Vec b, x;
+      if (B == X) {
+        PetscCall(MatDenseGetColumnVec(X, c, &x));
+        if (!copy) PetscCall(VecDuplicate(x, &copy));
+        PetscCall(VecCopy(x, copy));
+        PetscCall(Solve(F, copy, x, transposed));
+        PetscCall(MatDenseRestoreColumnVec(X, c, &x));
+        continue;
+      }
       PetscCall(MatDenseGetColumnVecRead(B, c, &b));
       PetscCall(MatDenseGetColumnVecWrite(X, c, &x));
       PetscCall(Solve(F, b, x, transposed));
       PetscCall(MatDenseRestoreColumnVecWrite(X, c, &x));
       PetscCall(MatDenseRestoreColumnVecRead(B, c, &b));
     }
+    PetscCall(VecDestroy(&copy));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetLocalSize(B, &rows, nullptr));

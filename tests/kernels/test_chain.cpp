@@ -226,6 +226,29 @@ TEST(ChainKillers, BoundaryValueProblemOfWright)
   }
 }
 
+// What band LU with partial pivoting, which hosts begin with, loses digits of: pivots that grow by 2^kl (blocks of Wilkinson's matrix), and next to resonance one row that is exchanged all the way.
+TEST(ChainKillers, GrowthAndRowsThatStay)
+{
+  const auto check = [](std::int64_t n, int kl, int ku, const auto &entry) {
+    ChainSystem<double> s{{n, 1, kl, ku}};
+    s.fill(entry);
+    const ChainOnDevice<double> device(s);
+    std::vector<double>         b(static_cast<std::size_t>(n));
+    std::mt19937_64             g(1);
+    for (auto &a : b) a = random_scalar<double>(g);
+    ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain);
+    for (int again : {0, 1}) { // with the same numbers
+      solver.factor(Exec(), device.matrix());
+      ASSERT_TRUE(solver.report().ok()) << again;
+      EXPECT_EQ(solver.report().algorithm, "QR");
+      for (bool transposed : {false, true}) EXPECT_LE(backward_error(s, solve(solver, b, 1, transposed), b, 1, transposed), 1e-14) << n << " rows, kl " << kl << (transposed ? ", transposed" : "");
+    }
+  };
+  for (int p : {12, 24, 32})
+    for (std::int64_t n : {3 * p + 1, 200}) check(n, p, p, [p](std::int64_t i, int d) { return d == 0 || (d > 0 && i / (p + 1) * (p + 1) + p == i + d) ? 1.0 : d < 0 ? -1.0 : 0.0; });
+  for (double diagonal : {1.9, 0.3, -0.1}) check(100000, 1, 1, [diagonal](std::int64_t, int d) { return d == 0 ? diagonal : -1.0; });
+}
+
 // Pieces on several ranks, here one after another: what they pass makes a tree of its own.
 template <class Scalar>
 void check_pieces(int kl, int ku, bool ring, const std::vector<std::int64_t> &sizes, std::int64_t leaf, std::int64_t columns, Values values)

@@ -105,7 +105,7 @@ void expect_lapacks_digits(Values kind, std::int64_t n, int kl, int ku, int bloc
   const auto                            &report = solver.report();
   const double                           unit   = static_cast<double>(ribbon::unit_roundoff<Scalar>()) / std::numeric_limits<double>::epsilon();
   if (!report.ok()) {
-    EXPECT_LT(std::min(report.rcond, report.smallest_pivot), 1e-12 * unit) << report.algorithm << ", " << report.reason;
+    EXPECT_LT(std::fmin(report.rcond, report.smallest_pivot), 1e-12 * unit) << report.algorithm << ", " << report.reason;
     return;
   }
   std::vector<Scalar> b(static_cast<std::size_t>(set.unknowns()));

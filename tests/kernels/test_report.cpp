@@ -174,6 +174,14 @@ TEST(Refuses, BadArgumentsWithOneSentence)
   EXPECT_NE(refusal(ribbon::LineSet::interleaved(3, 4), toeplitz(3, {1, 1, 9, 1, 1}, false), {"one_pass"}).find("algorithm one_pass"), std::string::npos);
   wrong.lhs = ribbon::Lhs::shifted;
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong), "ribbon::LineSolver: shifted bands with 1 matrices, not 2");
+  wrong.lhs           = ribbon::Lhs::classes;
+  wrong.class_of_line = decltype(wrong.class_of_line)("classes", 4);
+  for (int bad : {-1, 1}) {
+    wrong.class_of_line(2) = bad;
+    EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wrong), "ribbon::LineSolver: line 2 has class " + std::to_string(bad) + " of 1");
+  }
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"auto", -1}), "ribbon::LineSolver: zero_pivot -1.000000");
+  EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"auto", 0, -1}), "ribbon::LineSolver: rows_per_thread -1");
   std::mt19937_64 g(1);
   auto            two = random_bands<double>(g, 2, 30, 1, false, Kind::dominant);
   assign(g, two, ribbon::Lhs::shifted, 3);
@@ -181,6 +189,84 @@ TEST(Refuses, BadArgumentsWithOneSentence)
   auto wide = random_system<double>(g, 4, 30, 5, 3, 1, false);
   wide.lhs  = ribbon::Lhs::per_line;
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), wide, {"one_pass"}), "ribbon: algorithm one_pass: no kernel for half-bandwidth 5 with one matrix per line");
+}
+
+// Whatever is asked of a solver that has no factors, or of one that other lines are given to, is one sentence.
+TEST(Refuses, SolversWithoutFactorsAndOtherLines)
+{
+  const auto                       set = ribbon::LineSet::interleaved(30, 4);
+  ribbon::LineSolver<double, Exec> none, solver(Exec(), set, to_device(toeplitz(30, {-1, 4, -1}, false)));
+  EXPECT_THROW(none.report(), std::logic_error);
+  EXPECT_THROW(none.joins(), std::logic_error);
+  EXPECT_THROW(none.inconsistency(Exec()), std::logic_error);
+  EXPECT_THROW((ribbon::LineSolver<Kokkos::complex<float>, Exec>().report()), std::logic_error);
+  auto wrong   = set;
+  wrong.count0 = -4, wrong.count1 = -1;
+  EXPECT_THROW(solver.solve(Exec(), nullptr, wrong, nullptr, wrong), std::invalid_argument);
+  auto                                   fewer = ribbon::LineSet::interleaved(30, 0);
+  const ribbon::LineSolver<double, Exec> empty(Exec(), fewer, to_device(toeplitz(30, {-1, 4, -1}, false)));
+  EXPECT_THROW(empty.solve(Exec(), nullptr, set, nullptr, set), std::invalid_argument);
+  none = std::move(solver);
+  EXPECT_TRUE(none.report().ok());
+  EXPECT_THROW(solver.report(), std::logic_error);
+}
+
+// The caller may change or free everything after a factorization.
+TEST(Report, FactorsKeepNothingOfTheInput)
+{
+  std::mt19937_64 g(1);
+  auto            bands = random_bands<double>(g, 3, 30, 1, false, Kind::dominant);
+  assign(g, bands, ribbon::Lhs::classes, 8);
+  const auto set = ribbon::LineSet::interleaved(30, 8);
+  for (const char *algorithm : {"auto", "thomas", "one_pass", "pivoted", "cyclic_reduction"}) {
+    auto given          = ribbon::copy(Exec(), to_device(bands)); // of which nothing is the host's
+    given.class_of_line = decltype(given.class_of_line)("classes", 8);
+    Kokkos::deep_copy(given.class_of_line, to_device(bands).class_of_line);
+    const ribbon::LineSolver<double, Exec> solver(Exec(), set, given, {algorithm});
+    Kokkos::deep_copy(given.class_of_line, 0);
+    Kokkos::deep_copy(given.values, 0.0);
+    const std::vector<double> b(static_cast<std::size_t>(set.unknowns()), 1.0);
+    const auto                x = solve(solver, b);
+    for (std::int64_t l = 0; l < 8; ++l) EXPECT_LE(line_error(bands, set, l, x, b), 1e-14) << algorithm << ", line " << l;
+  }
+}
+
+// A ring with a small diagonal and ones above it: what elimination fills the last row with grows by 1 / d a row, past the largest number, and the condition is 1. That is growth, not an entry that is not finite.
+TEST(Report, RingsWhoseFillOverflows)
+{
+  for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line})
+    for (const auto &[n, diagonal] : {std::pair<std::int64_t, double>(40, 0.5), {3000, 0.01}, {5000, 0.1}}) {
+      SCOPED_TRACE(testing::Message() << ribbon::to_string(lhs) << ", n " << n << ", diagonal " << diagonal);
+      auto bands                                 = toeplitz(n, {0, diagonal, 1}, true);
+      bands.lhs                                  = lhs;
+      const auto                             set = ribbon::LineSet::interleaved(n, 1);
+      const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
+      ASSERT_TRUE(solver.report().ok()) << solver.report().algorithm << ": " << solver.report().reason;
+      const std::vector<double> b(static_cast<std::size_t>(n), 1.0);
+      EXPECT_LE(line_error(bands, set, 0, solve(solver, b), b), 1e-13);
+      if (lhs == ribbon::Lhs::shared) {
+        const auto thomas = factor(bands, "thomas", lhs, 1);
+        EXPECT_GE(thomas.growth, 1e10);
+        EXPECT_FALSE(thomas.ok());
+      }
+    }
+}
+
+// Rows of blocks, not unknowns; what nobody computed is NaN.
+TEST(Report, RowsOfBlocksAndFieldsOfAFailure)
+{
+  for (const char *algorithm : {"thomas", "one_pass", "pivoted", "partition"}) {
+    ribbon::Bands<double, Kokkos::HostSpace> bands;
+    bands.block  = 4;
+    bands.values = decltype(bands.values)("values", 1, 40, 48);
+    for (int i = 0; i < 40; ++i)
+      for (int a = 0; a < 4; ++a) bands.values(0, i, 16 + 5 * a) = i == 7 ? 0 : 1;
+    const auto r = ribbon::LineSolver<double, Exec>(Exec(), ribbon::LineSet::interleaved(40, 3).with_components(4), to_device(bands), {algorithm}).report();
+    EXPECT_EQ(r.status, FactorStatus::zero_pivot) << algorithm;
+    EXPECT_EQ(r.row, 7) << algorithm;
+    EXPECT_TRUE(std::isnan(r.probe_error) && std::isnan(r.rcond)) << algorithm;
+    EXPECT_TRUE(std::isnan(r.log_abs_det) || r.log_abs_det == -std::numeric_limits<double>::infinity()) << algorithm;
+  }
 }
 
 template <class Scalar>

@@ -322,6 +322,26 @@ TEST_F(Multifrontal, Refines)
   }
 }
 
+// MatMatSolve(F, B, B): whole blocks of columns, and one by one, where rows are in another order, solutions are refined, or one rank solves for all.
+TEST_F(Multifrontal, SolvesColumnsInPlace)
+{
+  for (PetscInt refine : {0, 1})
+    for (const RandomChain &chain : {RandomChain{90, 2, 1}, RandomChain{80, 1, 2}.shuffle(), RandomChain{ranks + 1, 1, 1}}) {
+      SCOPED_TRACE(name(chain) + (refine ? ", refined" : ""));
+      Mat A = chain.matrix(), B = dense(A, 5, 1), X;
+      OK(MatDuplicate(B, MAT_COPY_VALUES, &X));
+      {
+        Factored f(A);
+        OK(MatMultifrontalSetRefine(f.F, refine));
+        OK(f.symbolic(A));
+        OK(f.numeric(A));
+        OK(MatMatSolve(f.F, X, X));
+        expect_solved(A, B, X, 5, false);
+      }
+      for (Mat *M : {&A, &B, &X}) OK(MatDestroy(M));
+    }
+}
+
 // The matrix has other numbers by the time of the solve: factors answer for those that were factored.
 TEST_F(Multifrontal, RefinesWithTheMatrixThatWasFactored)
 {

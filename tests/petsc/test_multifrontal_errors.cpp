@@ -364,6 +364,27 @@ TEST_F(MultifrontalFailures, SingularMatricesNameTheirColumn)
       }
 }
 
+// PCFactorSetZeroPivot() between factorizations, as for PETSc's own.
+TEST_F(MultifrontalFailures, AnotherZeroPivotIsThatOfTheNextFactorization)
+{
+  const RandomChain chain{80, 1, 1};
+  Mat               A = chain.matrix();
+  {
+    const ByOptions by(A);
+    PC              pc;
+    OK(KSPGetPC(by.ksp, &pc));
+    const auto reason_with = [&](PetscReal zero_pivot) {
+      EXPECT_EQ(PCFactorSetZeroPivot(pc, zero_pivot), 0);
+      EXPECT_EQ(MatScale(A, 1.5), 0);
+      return by.reason(A);
+    };
+    EXPECT_EQ(reason_with(0.99), KSP_DIVERGED_PC_FAILED);
+    EXPECT_GT(reason_with(1e-30), 0);
+    EXPECT_EQ(reason_with(0.99), KSP_DIVERGED_PC_FAILED);
+  }
+  OK(MatDestroy(&A));
+}
+
 TEST_F(MultifrontalFailures, NumbersThatAreNone)
 {
   for (const PetscReal bad : {std::numeric_limits<PetscReal>::quiet_NaN(), std::numeric_limits<PetscReal>::infinity()})

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace ribbon::multifrontal {
@@ -30,10 +31,18 @@ struct BandLu {
   int                *exchange  = nullptr; ///< (chains rows): row j was exchanged with row j + exchange[j]; both from row `plain` of a chain on
   std::int64_t       *plain     = nullptr; ///< (chains): rows before the first exchange
   const std::int64_t *row_of    = nullptr; ///< as in ChainMatrix
+  std::int64_t       *postponed = nullptr; ///< (chains): steps that a row was exchanged away from the diagonal, at most; without bound where entries grow. See loses_digits()
   real_t<Scalar>     *row_scale = nullptr; ///< (chains rows): powers of two that factor() multiplies rows by, so that their largest entries are between 1/2 and 1; null: rows as they are
 
   /// Rows that are eliminated before the window moves on.
   static constexpr int step = 32;
+  /// Entries of U this many times larger than any of the matrix so far count as growth.
+  static constexpr int growth = 64;
+  /// Half-bandwidths whose rows are told apart when they are exchanged.
+  static constexpr int most_followed = 64;
+  /// Whether the factors of a chain lose digits: what |L| |U| is larger than |A| by is bounded by how entries grow, to 2^kl times and more, and by the steps that a row stays, each of which rounds it (Higham, Accuracy
+  /// and Stability of Numerical Algorithms, 9.3). In matrices next to resonance one row is exchanged all the way.
+  static bool loses_digits(std::int64_t steps) { return steps > 1000; }
   /// Numbers of the window.
   std::size_t window_size() const { return static_cast<std::size_t>(step + chain.kl) * static_cast<std::size_t>(2 * chain.kl + chain.ku + 1); }
 
@@ -93,7 +102,16 @@ struct BandLu {
       }
       biggest = std::max(biggest, in_row);
     };
-    std::int64_t plain_rows = chain.rows, filled = begin; // last column that rows above have entries in
+    std::int64_t plain_rows = chain.rows, filled       = begin; // last column that rows above have entries in
+    std::int64_t origin[step + most_followed], longest = 0;     // where rows of the window come from, once some have been exchanged
+    const bool   follows = kl <= most_followed;
+    bool         grows   = false;
+    const auto   follow  = [&](std::int64_t j, int p) {
+      if (plain_rows == j - begin)
+        for (int k = 0; k < kl + step && first + k < end; ++k) origin[k] = first + k;
+      longest = std::max(longest, j + p - origin[j - first]);
+      std::swap(origin[j - first], origin[j + p - first]);
+    };
     // `below` rows are eliminated; a constant where the whole band is there
     const auto column = [&](std::int64_t j, auto below) {
       Scalar *u    = row(j);
@@ -110,19 +128,24 @@ struct BandLu {
         for (int k = 1; k <= ku + kl && j - k >= begin; ++k)
           if (k <= ku || j - k - begin >= plain_rows) largest = std::max(largest, absolute(k <= ku ? upper[(j - k) * (ku + 1) + k] : fill[(j - k) * kl + k - ku - 1]));
       statistics.take(most, largest, j);
+      grows               = grows || most > growth * biggest;
       const bool is_plain = j - begin < plain_rows;
       filled              = std::max(filled, std::min(j + ku + p, end - 1));
       const int length    = static_cast<int>(filled - j);
-      if (p > 0)
+      if (p > 0) {
         for (int k = 0; k <= length; ++k) std::swap(u[k], row(j + p)[k - p]);
+        if (follows) follow(j, p);
+      }
       const Scalar reciprocal = Scalar(1) / u[0];
       Scalar      *kept = upper + j * (ku + 1), *l = lower + j * kl;
-      kept[0] = reciprocal;
-      for (int k = 1; k <= ku; ++k) kept[k] = u[k];
+      kept[0]  = reciprocal;
+      Real top = most;
+      for (int k = 1; k <= ku; ++k) kept[k] = u[k], top = std::max(top, absolute(u[k]));
       if (!is_plain) {
         exchange[j] = p;
-        for (int k = 0; k < kl; ++k) fill[j * kl + k] = u[ku + 1 + k];
+        for (int k = 0; k < kl; ++k) fill[j * kl + k] = u[ku + 1 + k], top = std::max(top, absolute(u[ku + 1 + k]));
       }
+      grows = grows || top > growth * biggest;
       if (most == Real(0)) { // nothing to eliminate with
         for (int r = 0; r < kl; ++r) l[r] = Scalar(0);
         return;
@@ -161,9 +184,14 @@ struct BandLu {
         } else column(j, static_cast<int>(end - 1 - j));
       }
       std::copy(row(stop) - kl, row(std::min(stop + kl, end)) - kl, window);
+      if (follows && plain_rows < chain.rows) {
+        std::copy(origin + (stop - first), origin + (std::min(stop + kl, end) - first), origin);
+        for (int k = kl; k < kl + step; ++k) origin[k] = stop + k;
+      }
       first = stop;
     }
-    plain[c] = plain_rows;
+    plain[c]     = plain_rows;
+    postponed[c] = grows ? std::numeric_limits<std::int64_t>::max() : follows || plain_rows == chain.rows ? longest : chain.rows;
     return statistics;
   }
 
@@ -308,6 +336,36 @@ private:
         if (p > 0) std::swap(x(j, q), x(j + p, q));
       }
     }
+  }
+};
+
+/// Factors chains, a thread each.
+template <class Scalar, class Index, class Exec>
+struct BandLuKernel {
+  BandLu<Scalar>                          lu;
+  ChainMatrix<Scalar, Index>              A;
+  PivotStatistics<real_t<Scalar>>        *statistics;
+  Scalar                                 *windows;
+  Kokkos::Experimental::UniqueToken<Exec> thread;
+  void                                    operator()(const std::int64_t c) const
+  {
+    const auto mine = thread.acquire();
+    statistics[c]   = lu.factor(A, c, windows + static_cast<std::size_t>(mine) * lu.window_size());
+    thread.release(mine);
+  }
+};
+/// Solves, a thread for a chain and some columns.
+template <class Scalar>
+struct BandLuSolveKernel {
+  BandLu<Scalar> lu;
+  const Scalar  *b;
+  Scalar        *x;
+  std::int64_t   ldb, ldx, columns;
+  bool           transposed;
+  void           operator()(const std::int64_t item) const
+  {
+    const std::int64_t c = item % lu.chain.chains, column = item / lu.chain.chains * lu.together;
+    lu.solve(c, static_cast<int>(std::min<std::int64_t>(lu.together, columns - column)), b + column * ldb, ldb, x + column * ldx, ldx, transposed);
   }
 };
 
