@@ -112,10 +112,10 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &given, con
   const auto         watched = [&](const char *label, std::int64_t n) { return allocate_zeros<Kokkos::View<double *, Memory>>(exec, label, static_cast<std::size_t>(n) * words<Statistics>); };
   const std::int64_t rows    = chain.rows * chain.chains;
   if (is_lu_) {
-    lu_.chain        = chain;
-    upper_           = numbers("ribbon::upper", rows * (chain.ku + 1));
-    reflection_      = numbers("ribbon::lower", rows * chain.kl);
-    fill_            = numbers("ribbon::fill", rows * chain.kl);
+    lu_.set_band(chain);
+    upper_           = numbers("ribbon::upper", rows * (lu_.chain.ku + 1));
+    reflection_      = numbers("ribbon::lower", rows * lu_.chain.kl);
+    fill_            = numbers("ribbon::fill", rows * lu_.chain.kl);
     exchange_        = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::exchange", static_cast<std::size_t>(rows));
     plain_           = allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::plain", static_cast<std::size_t>(chain.chains));
     postponed_       = allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::postponed", static_cast<std::size_t>(chain.chains));

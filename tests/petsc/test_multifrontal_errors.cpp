@@ -378,9 +378,9 @@ TEST_F(MultifrontalFailures, AnotherZeroPivotIsThatOfTheNextFactorization)
       EXPECT_EQ(MatScale(A, 1.5), 0);
       return by.reason(A);
     };
-    EXPECT_EQ(reason_with(0.99), KSP_DIVERGED_PC_FAILED);
+    EXPECT_EQ(reason_with(10), KSP_DIVERGED_PC_FAILED);
     EXPECT_GT(reason_with(1e-30), 0);
-    EXPECT_EQ(reason_with(0.99), KSP_DIVERGED_PC_FAILED);
+    EXPECT_EQ(reason_with(10), KSP_DIVERGED_PC_FAILED);
   }
   OK(MatDestroy(&A));
 }

@@ -25,17 +25,20 @@ real_t<Scalar> absolute(const Scalar &a)
 template <class Scalar>
 struct BandLu {
   Chain               chain;
-  Scalar             *lower     = nullptr; ///< (chains rows, kl): multipliers of a column
-  Scalar             *upper     = nullptr; ///< (chains rows, ku + 1): 1 / U_jj, U to the next ku columns
-  Scalar             *fill      = nullptr; ///< (chains rows, kl): U to the kl columns behind them, and
-  int                *exchange  = nullptr; ///< (chains rows): row j was exchanged with row j + exchange[j]; both from row `plain` of a chain on
-  std::int64_t       *plain     = nullptr; ///< (chains): rows before the first exchange
-  const std::int64_t *row_of    = nullptr; ///< as in ChainMatrix
-  std::int64_t       *postponed = nullptr; ///< (chains): steps that a row was exchanged away from the diagonal, at most; without bound where entries grow. See loses_digits()
-  real_t<Scalar>     *row_scale = nullptr; ///< (chains rows): powers of two that factor() multiplies rows by, so that their largest entries are between 1/2 and 1; null: rows as they are
+  int                 given_kl = 0, given_ku = 0; ///< diagonals of the matrix, which the band of `chain` may have more of: see set_band()
+  Scalar             *lower     = nullptr;        ///< (chains rows, kl): multipliers of a column
+  Scalar             *upper     = nullptr;        ///< (chains rows, ku + 1): 1 / U_jj, U to the next ku columns
+  Scalar             *fill      = nullptr;        ///< (chains rows, kl): U to the kl columns behind them, and
+  int                *exchange  = nullptr;        ///< (chains rows): row j was exchanged with row j + exchange[j]; both from row `plain` of a chain on
+  std::int64_t       *plain     = nullptr;        ///< (chains): rows before the first exchange
+  const std::int64_t *row_of    = nullptr;        ///< as in ChainMatrix
+  std::int64_t       *postponed = nullptr;        ///< (chains): steps that a row was exchanged away from the diagonal, at most; without bound where entries grow. See loses_digits()
+  real_t<Scalar>     *row_scale = nullptr;        ///< (chains rows): powers of two that factor() multiplies rows by, so that their largest entries are between 1/2 and 1; null: rows as they are
 
   /// Rows that are eliminated before the window moves on.
   static constexpr int step = 32;
+  /// The largest half-bandwidth with loops of its own.
+  static constexpr int widest = 10;
   /// Entries of U this many times larger than any of the matrix so far count as growth.
   static constexpr int growth = 64;
   /// Half-bandwidths whose rows are told apart when they are exchanged.
@@ -46,11 +49,19 @@ struct BandLu {
   /// Numbers of the window.
   std::size_t window_size() const { return static_cast<std::size_t>(step + chain.kl) * static_cast<std::size_t>(2 * chain.kl + chain.ku + 1); }
 
+  /// The band of a chain; one with kl != ku takes the loops of the larger, as long as these, with more products, are faster than those for any (measured on one core, 1e5 rows).
+  void set_band(const Chain &given)
+  {
+    chain = given, given_kl = given.kl, given_ku = given.ku;
+    if (const int most = std::max(given_kl, given_ku), least = std::min(given_kl, given_ku); most <= 4 || (most <= widest && most - least <= 2)) chain.kl = chain.ku = most;
+  }
+
   /// Calls f(integral_constant K).
   template <class F>
   decltype(auto) with_width(const F &f) const
   {
     if (row_scale) return f(std::integral_constant<int, 0>());
+    static_assert(widest == 10, "the last of these");
     return with_half_bandwidth<1, 2, 3, 4, 5, 6, 7, 8, 9, 10>(chain.kl == chain.ku ? chain.kl : 0, f);
   }
 
@@ -82,6 +93,13 @@ struct BandLu {
           to[k - K]          = value;
         }
         for (int k = K + 1; k <= 2 * K; ++k) to[k] = Scalar(0);
+      } else if (K && !A.place_of && stop - at == given_kl + given_ku + 1 && A.local.column[at] == i - given_kl && A.local.column[stop - 1] == i + given_ku) {
+        for (int k = -K; k <= 2 * K; ++k) to[k] = Scalar(0);
+        for (int k = 0; k <= given_kl + given_ku; ++k) {
+          const Scalar value = A.local.value[at + k];
+          in_row             = std::max(in_row, absolute(value));
+          to[k - given_kl]   = value;
+        }
       } else {
         for (int k = -kl; k <= ku + kl; ++k) to[k] = Scalar(0);
         for (auto e = at; e < stop; ++e) {
