@@ -67,7 +67,7 @@ public:
 
   ZeroMean() = default;
 
-  /// Looks for matrices (block 1) whose rows, or those of a piece, sum to zero and, where there are any, replaces `bands` by ones in which the last of these rows is changed (shifted ones by one matrix per
+  /// Looks for matrices (block 1) whose rows, or those of a piece, sum to zero and, where there are any, replaces `bands` by ones in which one of these rows is changed (shifted ones by one matrix per
   /// line). Works on the host. Matrices that are singular even so, because more than constants is in their null space, stay as they are given.
   /// @param roundoff  unit of the entries
   ZeroMean(const Exec &exec, const LineSet &lines, Input &bands, real_t<Scalar> roundoff) : lines_(lines.lines()), rows_(lines.rows), lower_(bands.kl()), upper_(bands.ku())
