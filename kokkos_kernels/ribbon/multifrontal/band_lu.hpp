@@ -146,7 +146,6 @@ struct BandLu {
         for (int k = 1; k <= ku + kl && j - k >= begin; ++k)
           if (k <= ku || j - k - begin >= plain_rows) largest = std::max(largest, absolute(k <= ku ? upper[(j - k) * (ku + 1) + k] : fill[(j - k) * kl + k - ku - 1]));
       statistics.take(most, largest, j);
-      grows               = grows || most > growth * biggest;
       const bool is_plain = j - begin < plain_rows;
       filled              = std::max(filled, std::min(j + ku + p, end - 1));
       const int length    = static_cast<int>(filled - j);

@@ -220,10 +220,11 @@ struct QrJoinSolveKernel {
     const int     W = solve.tree.chain.width(), size = 2 * W * count();
     const Scalar *from = sweep == Sweep::up ? j.q : j.c;
     for (int e = thread; e < size; e += threads) device::async_copy(matrix + e, from + e);
-    const int lanes = threads < shape.block ? threads : shape.block, groups = threads / lanes, group = thread / lanes; // which bring one side each, where there are two
+    const int lanes = threads < shape.block ? threads : shape.block, groups = threads / lanes, group = thread / lanes;
+    // every second group brings what lies on one side, where there are several
+    const int sides = j.closes ? 1 : 2, at_once = groups > 1 ? 2 : 1, first = group / at_once, apart = groups / at_once;
     for (int c = thread % lanes; c < columns; c += lanes)
-      for (int side = groups > 1 ? group % 2 : 0; side<(j.closes ? 1 : 2); side += groups> 1 ? 2 : 1) {
-        const int  first = groups > 1 ? group / 2 : 0, apart = groups > 1 ? groups / 2 : 1;
+      for (int side = group % at_once; side < sides; side += at_once) {
         Scalar    *to   = in + side * W * shape.block + c;
         const auto copy = [&](const Scalar *at, std::int64_t stride) {
           for (int k = first; k < W; k += apart) {
@@ -258,14 +259,14 @@ struct QrJoinSolveKernel {
       const auto y_of      = [&](int node, int column) { return Numbers{r_of(node) + W * W + column, shape.block}; };
       const auto matrix_of = [&](int node) { return r_of(node) + shape.triangle(W, sweep); };
       const auto in_of     = [&](int node) { return matrix_of(node) + 2 * W * count(); };
-      const auto bring     = [&] { // R of the joins, and what is staged
+
+      // R of the joins, and what is staged
+      const auto bring = [&] {
         for (int node = 0; node < here; ++node) {
-              if (!solve.tree.is_join(level, base + node)) continue;
-          const Join    j  = solve.join_of(chain, level, base + node);
-              const Scalar *r  = j.r;
-              Scalar       *to = r_of(node);
-              if (sweep != Sweep::up)
-            for (int e = thread; e < W * W; e += threads) device::async_copy(to + e, r + e);
+          if (!solve.tree.is_join(level, base + node)) continue;
+          const Join j  = solve.join_of(chain, level, base + node);
+          Scalar    *to = r_of(node);
+          for (int e = thread; sweep != Sweep::up && e < W * W; e += threads) device::async_copy(to + e, j.r + e);
           if (shape.is_staged && !(sweep == Sweep::down && j.closes)) stage(j, column0, columns, thread, threads, matrix_of(node), in_of(node));
         }
         device::async_commit(), device::async_wait(0);
