@@ -325,8 +325,9 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
 
 /// Orthogonal elimination of the chunk of rows [begin, begin + length) of a band matrix (block 1), length >= kl + ku. Tables of
 /// OrthogonalScheme (orthogonal.hpp).
+/// @param ordered  the equation with the largest entry leaves the window, not the oldest
 template <class Scalar>
-ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, int begin, int length, PivotWatch &watch)
+ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, int begin, int length, bool ordered, PivotWatch &watch)
 {
   using Wide           = wide_t<Scalar>;
   const int         kl = A.lower, ku = A.upper, W = kl + ku, width = 2 * W + 1; // a row: columns j .. j + W of the window, then zl
@@ -345,7 +346,7 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     const int         place   = std::min(r, W); // the window fills, then one row leaves for each that arrives
     const long double largest = A.row_max(begin + r);
     if (!(largest > 0 && largest - largest == 0)) watch.see(largest, largest, begin + r); // a row of zeros is a zero pivot, though reflections of many rows may leave none
-    const long double scale = (largest > 0 && largest - largest == 0 ? std::ldexp(1.0L, -std::ilogb(largest)) : 1.0L) * static_cast<long double>(uneven<real_t<Scalar>>(r, length));
+    const long double scale = largest > 0 && largest - largest == 0 ? std::ldexp(1.0L, -std::ilogb(largest)) : 1.0L;
     f[W + 2]                = Wide(scale);
     watch.log_det -= std::log(scale);
     for (int e = 0; e < width; ++e) window(place, e) = Wide(0);
@@ -356,15 +357,20 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     }
     if (r < W) continue;
     long double norm = 0;
-    for (int i = 0; i <= W; ++i) norm += std::norm(window(i, 0));
+    int         p    = 0;
+    for (int i = 0; i <= W; ++i) {
+      norm += std::norm(window(i, 0));
+      if (ordered && std::abs(window(i, 0)) > std::abs(window(p, 0))) p = i;
+    }
     norm               = std::sqrt(norm);
     const int  unknown = begin + r - W + ku;
-    const Wide x0      = window(0, 0);
-    const Wide phase   = x0 == Wide(0) ? Wide(1) : x0 / std::abs(x0);
+    const Wide pivot   = window(p, 0);
+    const Wide phase   = pivot == Wide(0) ? Wide(1) : pivot / std::abs(pivot);
     const Wide alpha   = -phase * norm;
     watch.see(-alpha, 1, unknown < A.rows ? unknown : unknown - A.rows); // a reflection has determinant -1
-    const long double size = std::sqrt(norm * (norm + std::abs(x0)));    // |v| / sqrt 2
-    for (int i = 0; i <= W; ++i) f[i] = norm > 0 ? (window(i, 0) - (i == 0 ? alpha : Wide(0))) / size : Wide(0);
+    if (p % 2 == 1) watch.sign = -watch.sign;
+    const long double size = std::sqrt(norm * (norm + std::abs(pivot))); // |v| / sqrt 2
+    for (int i = 0; i <= W; ++i) f[i] = norm > 0 ? (window(i, 0) - (i == p ? alpha : Wide(0))) / size : Wide(0);
     for (int e = 0; e < width; ++e) {
       Wide dot(0);
       for (int i = 0; i <= W; ++i) dot += conj(f[i]) * window(i, e);
@@ -372,11 +378,12 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     }
     f[W + 1] = Wide(1) / alpha;
     Wide *U = t.backward.data() + static_cast<std::size_t>(r - W) * static_cast<std::size_t>(t.backward_words), *H = U + W;
-    for (int q = 0; q < W; ++q) U[q] = -window(0, 1 + q) / alpha, H[q] = window(0, W + 1 + q) / alpha;
+    for (int q = 0; q < W; ++q) U[q] = -window(p, 1 + q) / alpha, H[q] = window(p, W + 1 + q) / alpha;
     for (int i = 0; i < W; ++i) {
-      for (int e = 0; e < W; ++e) window(i, e) = window(i + 1, e + 1);
+      const int from = i < p ? i : i + 1;
+      for (int e = 0; e < W; ++e) window(i, e) = window(from, e + 1);
       window(i, W) = Wide(0);
-      for (int e = W + 1; e < width; ++e) window(i, e) = window(i + 1, e);
+      for (int e = W + 1; e < width; ++e) window(i, e) = window(from, e);
     }
   }
   t.own_left = t.own_self = t.left_self = t.left_right = Dense<Wide>(W, W);

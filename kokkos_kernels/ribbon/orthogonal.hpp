@@ -10,19 +10,20 @@
 ///     backward   x_k = g_k - H_k zl + sum_q U_kq x_(k+1+q),  started from x = zr.
 ///
 /// The last window is the chunk's reduced right-hand side: R_lower zl + R_diag zr = t. Lines that are no rings have zero couplings where the
-/// ring would close. `scale_k` equilibrates rows by powers of two, times uneven().
+/// ring would close. `scale_k` equilibrates rows by powers of two.
 #pragma once
 
-#include <ribbon/noise.hpp>
+#include <ribbon/compat.hpp>
 
 namespace ribbon {
 
-/// A factor from [1, 1.5) for a row of more than 256. Equations of a window stay in it for as long as a chunk lasts: where all rows are one stencil each step has the same roundings, which add up to n units of roundoff.
-/// Rows of sizes of their own have others, of either sign, whose sum grows as the root of n.
-template <class Real>
-KOKKOS_INLINE_FUNCTION Real uneven(std::int64_t row, std::int64_t rows)
+/// a -= product, where a + rest is the number that is meant and `rest` what rounding took from it: a compensated sum (Kahan, "Further remarks on reducing truncation errors", Comm. ACM 8, 1965; its two-sum is Knuth's).
+template <class Scalar>
+KOKKOS_INLINE_FUNCTION void subtract_compensated(Scalar &a, Scalar &rest, const Scalar &product)
 {
-  return rows <= 256 ? Real(1) : static_cast<Real>(1.25 + 0.25 * noise<double>(static_cast<std::uint64_t>(row)));
+  const Scalar change = rest - product, sum = a + change, seen = sum - a;
+  rest = (a - (sum - seen)) + (change - seen);
+  a    = sum;
 }
 
 /// For kl = ku = K (smaller ones padded with zeros).

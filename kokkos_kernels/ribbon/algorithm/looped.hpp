@@ -4,6 +4,9 @@
 /// One kernel per scalar and scheme instead of one per system: PlainScheme and OrthogonalScheme with loops over run-time widths, a line being
 /// one chunk (chunk.hpp, orthogonal.hpp). The numbers of a row lie `word` apart: 1 where lines share a table, the number of lines where every
 /// line has its own, so that neighbouring threads read neighbouring words.
+///
+/// Lines may be long: of the W + 1 equations in the window the one with the largest entry leaves (orthogonal.hpp: the oldest), and sums in the
+/// window are compensated (docs/kernels.md).
 #pragma once
 
 #include <ribbon/elimination.hpp>
@@ -119,6 +122,13 @@ struct LoopedKernel {
     });
   }
 
+  /// Whether v belongs to the row that a reflection takes out of the window: its v is larger than 1 and those of the others are smaller (|v|^2 = 2).
+  KOKKOS_FUNCTION static bool leaves(const Scalar &v)
+  {
+    if constexpr (std::is_floating_point_v<Scalar>) return v * v > 1;
+    else return v.real() * v.real() + v.imag() * v.imag() > 1;
+  }
+
   /// A window goes on by a row: the newest values first. Either rows have one unknown or the window has one row.
   KOKKOS_FUNCTION static void push(int S, int B, const Scalar *v, Scalar *w)
   {
@@ -187,13 +197,13 @@ struct LoopedKernel {
     backward(backwards, m, 0, z, w, to);
   }
 
-  /// In place, row k + W of the right-hand side is read before unknown k + ku is written: the first ku unknowns come last.
+  /// In place, row k + W of the right-hand side is read before unknown k + ku is written: the first ku unknowns come last. `rest` is what rounding took from t.
   KOKKOS_FUNCTION void householder(const Scalar *mine, const Scalar *f, Scalar *to) const
   {
     const int          W = shape.separators(), shift = shape.upper;
     const std::int64_t m         = rows - W;
     const Scalar      *backwards = mine + rows * shape.forward_words() * word, *closure = backwards + m * shape.backward_words() * word;
-    Scalar             t[Max] = {}, z[Max] = {}, w[Max] = {};
+    Scalar             t[Max] = {}, rest[Max] = {}, z[Max] = {}, w[Max] = {};
     for (std::int64_t i = 0; i < rows; ++i) {
       const Scalar *row      = mine + i * shape.forward_words() * word;
       const Scalar  arriving = read(row, W + 2) * f[place(in, i)];
@@ -203,10 +213,25 @@ struct LoopedKernel {
         });
         continue;
       }
-      Scalar dot = conjugate(read(row, W)) * arriving;
-      each(W, [&](int q) { dot += conjugate(read(row, q)) * t[q]; });
-      to[place(out, i - W + shift)] = read(row, W + 1) * ((W > 0 ? t[0] : arriving) - read(row, 0) * dot);
-      each(W, [&](int q) { t[q] = (q + 1 < W ? t[q + 1 < Max ? q + 1 : q] : arriving) - read(row, q + 1) * dot; });
+      const Scalar last    = read(row, W);
+      Scalar       dot     = conjugate(last) * arriving;
+      int          leaving = W;
+      each(W, [&](int q) {
+        const Scalar v = read(row, q);
+        dot += conjugate(v) * t[q];
+        if (leaves(v)) leaving = q;
+      });
+      Scalar new_rest = Scalar(0), newest = arriving;
+      subtract_compensated(newest, new_rest, last * dot);
+      Scalar g = newest;
+      each(W, [&](int q) {
+        subtract_compensated(t[q], rest[q], read(row, q) * dot);
+        if (q == leaving) g = t[q];
+      });
+      to[place(out, i - W + shift)] = read(row, W + 1) * g;
+      each(W, [&](int q) {
+        if (q >= leaving) t[q] = q + 1 < W ? t[q + 1 < Max ? q + 1 : q] : newest, rest[q] = q + 1 < W ? rest[q + 1 < Max ? q + 1 : q] : new_rest;
+      });
     }
     close_pivoted(closure, t, z);
     each(W, [&](int a) {
@@ -240,7 +265,7 @@ public:
     Scalar *to   = host.data();
     for (const auto &A : matrices) {
       watch.current    = static_cast<int>(&A - matrices.data());
-      const auto chunk = orthogonal ? eliminate_orthogonal(A, 0, A.rows, watch) : eliminate_plain(A, 0, A.rows, shape_.closed, watch);
+      const auto chunk = orthogonal ? eliminate_orthogonal(A, 0, A.rows, true, watch) : eliminate_plain(A, 0, A.rows, shape_.closed, watch);
       auto       put   = [&to](const auto &words) {
         for (const auto &v : words) *to++ = narrow<Scalar>(v);
       };

@@ -24,7 +24,7 @@ struct LoopedFactorKernel {
   LoopedShape                 shape;
   std::int64_t                lines; ///< of the table
   Scalar                     *table;
-  Scalar                     *workspace; ///< orthogonal: (W + 1) x (2 W + 1) words of `workers` lines
+  Scalar                     *workspace; ///< orthogonal: (W + 1) x (2 W + 1) words of `workers` lines, twice
   std::int64_t                first_line = 0, workers = 1;
   Real                        tolerance  = 0; ///< of a bad line
   std::int64_t                table_line = 0; ///< the first one of the table
@@ -175,15 +175,16 @@ struct LoopedFactorKernel {
     Scalar *const words = table + (l - table_line), *const closure = words + (n * shape.forward_words() + m * shape.backward_words()) * lines;
     Scalar *const mine   = workspace + l % workers;
     auto          window = [&](int i, int e) -> Scalar          &{ return mine[static_cast<std::int64_t>(i * width + e) * workers]; };
+    auto          rest   = [&](int i, int e) -> Scalar            &{ return window(W + 1 + i, e); }; // what rounding took
     for (std::int64_t r = 0; r < n; ++r) {
       auto       f       = [&](int e) -> Scalar             &{ return words[(r * shape.forward_words() + e) * lines]; };
       const int  place   = r < W ? static_cast<int>(r) : W;
       const Real largest = entry.row_max(l, r / block, static_cast<int>(r % block));
       if (!(largest > 0 && is_finite(largest))) Watch::see(largest, largest, l * rows + r / block, smallest); // a row of zeros is a zero pivot
-      const Real scale = entry.power_of_two_for(largest) * uneven<Real>(r, n);
+      const Real scale = entry.power_of_two_for(largest);
       for (int e = 0; e < W + 2; ++e) f(e) = Scalar(0);
       f(W + 2) = Scalar(scale);
-      for (int e = 0; e < width; ++e) window(place, e) = Scalar(0);
+      for (int e = 0; e < width; ++e) window(place, e) = rest(place, e) = Scalar(0);
       const std::int64_t column = r < W ? ku : r - kl;
       for (int d = -kl; d <= ku; ++d) {
         const std::int64_t j = r + d;
@@ -191,31 +192,36 @@ struct LoopedFactorKernel {
       }
       if (r < W) continue;
       Real norm = 0;
+      int  p    = 0; // the equation with the largest entry leaves
       for (int i = 0; i <= W; ++i) {
         const Real a = magnitude(window(i, 0));
         norm += a * a;
+        if (a > magnitude(window(p, 0))) p = i;
       }
       norm                       = square_root(norm);
       const std::int64_t unknown = r - W + ku;
       Watch::see(norm, 1, l * rows + (unknown < n ? unknown : unknown - n) / block, smallest);
-      const Scalar x0    = window(0, 0);
-      const Real   size0 = magnitude(x0);
-      const Scalar phase = size0 > 0 ? x0 / size0 : Scalar(1);
+      const Scalar pivot = window(p, 0);
+      const Real   size0 = magnitude(pivot);
+      const Scalar phase = size0 > 0 ? pivot / size0 : Scalar(1);
       const Scalar alpha = -(phase * norm);
       const Real   size  = square_root(norm * (norm + size0));
-      for (int i = 0; i <= W; ++i) f(i) = norm > 0 ? (window(i, 0) - (i == 0 ? alpha : Scalar(0))) / size : Scalar(0);
+      for (int i = 0; i <= W; ++i) f(i) = norm > 0 ? (window(i, 0) - (i == p ? alpha : Scalar(0))) / size : Scalar(0);
       for (int e = 0; e < width; ++e) {
         Scalar dot(0);
         for (int i = 0; i <= W; ++i) dot += conjugate(f(i)) * window(i, e);
-        for (int i = 0; i <= W; ++i) window(i, e) -= f(i) * dot;
+        for (int i = 0; i <= W; ++i) subtract_compensated(window(i, e), rest(i, e), f(i) * dot);
       }
       f(W + 1) = Scalar(1) / alpha;
       auto u   = [&](int e) -> Scalar   &{ return words[(n * shape.forward_words() + (r - W) * shape.backward_words() + e) * lines]; };
-      for (int q = 0; q < W; ++q) u(q) = -(window(0, 1 + q) / alpha), u(W + q) = window(0, W + 1 + q) / alpha;
+      for (int q = 0; q < W; ++q) u(q) = -(window(p, 1 + q) / alpha), u(W + q) = window(p, W + 1 + q) / alpha;
       for (int i = 0; i < W; ++i) {
-        for (int e = 0; e < W; ++e) window(i, e) = window(i + 1, e + 1);
-        window(i, W) = Scalar(0);
-        for (int e = W + 1; e < width; ++e) window(i, e) = window(i + 1, e);
+        const int from = i < p ? i : i + 1;
+        for (int e = 0; e < width; ++e) {
+          const int shifted = e < W ? e + 1 : e; // columns of the window move on, zl stays
+          window(i, e)      = e == W ? Scalar(0) : window(from, shifted);
+          rest(i, e)        = e == W ? Scalar(0) : rest(from, shifted);
+        }
       }
     }
     auto R     = [&](int i, int j) -> Scalar     &{ return closure[(i * W + j) * lines]; };
@@ -256,7 +262,7 @@ Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename
   const int          W       = shape.separators();
   const std::int64_t workers = orthogonal ? std::min<std::int64_t>(lines, std::max<std::int64_t>(1024, 1048576 / ((W + 1) * (2 * W + 1)))) : lines;
   auto               table   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::table", static_cast<std::size_t>(shape.words(n) * lines));
-  auto               space   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::workspace", orthogonal ? static_cast<std::size_t>((W + 1) * (2 * W + 1) * workers) : 0);
+  auto               space   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::workspace", orthogonal ? static_cast<std::size_t>(2 * (W + 1) * (2 * W + 1) * workers) : 0);
   smallest                   = Kernel::Watch::start(-1);
   const auto place           = PivotPlace<real_t<Scalar>, Memory>(exec);
   for (std::int64_t first = 0; first < lines; first += workers) {

@@ -182,7 +182,7 @@ private:
 
   static ChunkTables<Wide> eliminate(const HostMatrix<Scalar> &A, int begin, int length, PivotWatch &watch)
   {
-    if constexpr (Scheme::always_ring) return eliminate_orthogonal(A, begin, length, watch);
+    if constexpr (Scheme::always_ring) return eliminate_orthogonal(A, begin, length, false, watch);
     else return eliminate_plain(A, begin, length, true, watch);
   }
 
