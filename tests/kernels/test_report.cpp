@@ -145,16 +145,17 @@ TEST(Report, ARowOfZerosIsFoundInLongLines)
   std::mt19937_64 g(10);
   for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::per_line})
     for (int h : {1, 2, 4})
-      for (const char *algorithm : {"auto", "pivoted"})
-        for (std::size_t row : {0, 39, 40, 150, 299}) {
-          SCOPED_TRACE(std::string(ribbon::to_string(lhs)) + ", half-bandwidth " + std::to_string(h) + ", row " + std::to_string(row) + ", " + algorithm);
-          auto bands = random_system<double>(g, matrices_for(lhs, 3), 300, h, h, 1, false);
-          for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(bands.values.extent(0) - 1, row, d) = 0;
-          assign(g, bands, lhs, 3);
-          const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(300, 3), to_device(bands), {algorithm});
-          EXPECT_EQ(solver.report().status, FactorStatus::zero_pivot) << solver.report().algorithm << ", smallest pivot " << solver.report().smallest_pivot << ", rcond " << solver.report().rcond;
-          EXPECT_EQ(solver.report().row, static_cast<std::int64_t>(row));
-        }
+      for (bool periodic : {false, true})
+        for (const char *algorithm : {"auto", "pivoted", "thomas"})
+          for (std::size_t row : {0, 39, 40, 150, 297, 299}) {
+            SCOPED_TRACE(std::string(ribbon::to_string(lhs)) + ", half-bandwidth " + std::to_string(h) + ", row " + std::to_string(row) + (periodic ? " of a ring, " : ", ") + algorithm);
+            auto bands = random_system<double>(g, matrices_for(lhs, 3), 300, h, h, 1, periodic);
+            for (std::size_t d = 0; d < bands.values.extent(2); ++d) bands.values(bands.values.extent(0) - 1, row, d) = 0;
+            assign(g, bands, lhs, 3);
+            const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(300, 3), to_device(bands), {algorithm});
+            EXPECT_EQ(solver.report().status, FactorStatus::zero_pivot) << solver.report().algorithm << ", smallest pivot " << solver.report().smallest_pivot << ", rcond " << solver.report().rcond;
+            EXPECT_EQ(solver.report().row, static_cast<std::int64_t>(row));
+          }
 }
 
 TEST(Refuses, BadArgumentsWithOneSentence)

@@ -160,6 +160,8 @@ struct LoopedFactorKernel {
     }
     Real scale[most_block]; // of rows of R
     for (int a = 0; a < S; ++a) {
+      const Real largest = entry.row_max(l, m + a / B, a % B);
+      if (!(largest > 0)) Watch::see(largest, largest, l * rows + m + a / B, smallest); // before exchanges of rows hide which one it was
       scale[a] = entry.row_scale(l, m + a / B, a % B);
       for (int e = 0; e < S; ++e) G(a, e) = R(a, e) * scale[a];
     }
