@@ -45,7 +45,7 @@ struct BandEntries {
     Real scale = 1;
     if (!(largest > 0 && is_finite(largest))) return scale;
     while (largest * scale >= 2) scale *= Real(0.5);
-    while (largest * scale < 1) scale *= 2;
+    while (largest * scale < 1 && is_finite(scale * 2)) scale *= 2;
     return scale;
   }
   /// Largest entry of a row; NaN where it holds one.

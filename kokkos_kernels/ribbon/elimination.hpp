@@ -323,6 +323,14 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
   return t;
 }
 
+/// subtract_compensated() of orthogonal.hpp for complex numbers of a host.
+template <class Real>
+void subtract_compensated(std::complex<Real> &a, std::complex<Real> &rest, const std::complex<Real> &product)
+{
+  using Parts = Real[2];
+  for (int k = 0; k < 2; ++k) subtract_compensated(reinterpret_cast<Parts &>(a)[k], reinterpret_cast<Parts &>(rest)[k], reinterpret_cast<const Parts &>(product)[k]);
+}
+
 /// Orthogonal elimination of the chunk of rows [begin, begin + length) of a band matrix (block 1), length >= kl + ku. Tables of
 /// OrthogonalScheme (orthogonal.hpp).
 /// @param ordered  the equation with the largest entry leaves the window, not the oldest
@@ -340,16 +348,16 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     else return std::conj(a);
   };
   if (begin == 0 && ku % 2 == 1 && (A.rows - ku) % 2 == 1) watch.sign = -watch.sign; // unknowns are taken ku places further
-  Dense<Wide> window(W + 1, width);
+  Dense<Wide> window(W + 1, width), rest(W + 1, width);                              // rest: what rounding took from sums
   for (int r = 0; r < length; ++r) {
     Wide             *f       = t.forward.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(t.forward_words);
     const int         place   = std::min(r, W); // the window fills, then one row leaves for each that arrives
     const long double largest = A.row_max(begin + r);
     if (!(largest > 0 && largest - largest == 0)) watch.see(largest, largest, begin + r); // a row of zeros is a zero pivot, though reflections of many rows may leave none
-    const long double scale = largest > 0 && largest - largest == 0 ? std::ldexp(1.0L, -std::ilogb(largest)) : 1.0L;
+    const long double scale = largest > 0 && largest - largest == 0 ? std::ldexp(1.0L, std::min(-std::ilogb(largest), std::numeric_limits<real_t<Scalar>>::max_exponent - 1)) : 1.0L;
     f[W + 2]                = Wide(scale);
     watch.log_det -= std::log(scale);
-    for (int e = 0; e < width; ++e) window(place, e) = Wide(0);
+    for (int e = 0; e < width; ++e) window(place, e) = rest(place, e) = Wide(0);
     const int column = r < W ? ku : r - kl; // of the window's first entry, relative to `begin`
     for (int d = -kl; d <= ku; ++d) {
       const int j = r + d; // columns left of ku are zl
@@ -374,16 +382,18 @@ ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, in
     for (int e = 0; e < width; ++e) {
       Wide dot(0);
       for (int i = 0; i <= W; ++i) dot += conj(f[i]) * window(i, e);
-      for (int i = 0; i <= W; ++i) window(i, e) -= f[i] * dot;
+      for (int i = 0; i <= W; ++i) subtract_compensated(window(i, e), rest(i, e), f[i] * dot);
     }
     f[W + 1] = Wide(1) / alpha;
     Wide *U = t.backward.data() + static_cast<std::size_t>(r - W) * static_cast<std::size_t>(t.backward_words), *H = U + W;
     for (int q = 0; q < W; ++q) U[q] = -window(p, 1 + q) / alpha, H[q] = window(p, W + 1 + q) / alpha;
     for (int i = 0; i < W; ++i) {
       const int from = i < p ? i : i + 1;
-      for (int e = 0; e < W; ++e) window(i, e) = window(from, e + 1);
-      window(i, W) = Wide(0);
-      for (int e = W + 1; e < width; ++e) window(i, e) = window(from, e);
+      for (int e = 0; e < width; ++e) {
+        const int shifted = e < W ? e + 1 : e; // columns of the window move on, zl stays
+        window(i, e)      = e == W ? Wide(0) : window(from, shifted);
+        rest(i, e)        = e == W ? Wide(0) : rest(from, shifted);
+      }
     }
   }
   t.own_left = t.own_self = t.left_self = t.left_right = Dense<Wide>(W, W);

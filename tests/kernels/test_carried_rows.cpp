@@ -85,4 +85,20 @@ TEST(CarriedRows, OverAHundredThousandRows)
   expect_digits(nearly_shifted<double>(100000, 1, 1, 0, 6.1310662578009973e-09, End::trailing), "r 6.1e-9");
 }
 
+/// A ring of differences whose first row reaches to its end: what it carries stays as it is for the whole line, and is changed by s of each row, which in extended precision is less than half a unit, too.
+TEST(CarriedRows, OverAMillionRows)
+{
+  const std::int64_t                       n = 1000000;
+  ribbon::Bands<double, Kokkos::HostSpace> bands;
+  bands.lower = 3, bands.upper = 0, bands.periodic = true;
+  bands.values = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(n), 4);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) bands.values(0, i, 2) = i == 0 ? 1.0001 : 1, bands.values(0, i, 3) = i == 0 ? 3.28e-10 : -1;
+  const auto                             set = ribbon::LineSet::contiguous(n, 1);
+  const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), {"pivoted"});
+  EXPECT_TRUE(solver.report().ok()) << solver.report().reason;
+  std::vector<double> b(static_cast<std::size_t>(n));
+  b[0] = 1;
+  EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 2e-15) << "probe " << solver.report().probe_error;
+}
+
 } // namespace

@@ -221,17 +221,18 @@ struct LoopedKernel {
         dot += conjugate(v) * t[q];
         if (leaves(v)) leaving = q;
       });
-      Scalar new_rest = Scalar(0), newest = arriving;
-      subtract_compensated(newest, new_rest, last * dot);
-      Scalar g = newest;
-      each(W, [&](int q) {
-        subtract_compensated(t[q], rest[q], read(row, q) * dot);
-        if (q == leaving) g = t[q];
+      Scalar newest = arriving, of_newest(0);
+      subtract_compensated(newest, of_newest, last * dot);
+      Scalar gone = newest;
+      each(W, [&](int q) { // rows behind the one that leaves move on
+        Scalar v = t[q], of_v = rest[q];
+        subtract_compensated(v, of_v, read(row, q) * dot);
+        if (q < leaving) t[q] = v, rest[q] = of_v;
+        if (q == leaving) gone = v;
+        if (q > leaving && q > 0) t[q - 1] = v, rest[q - 1] = of_v;
+        if (q + 1 == W && leaving < W) t[q] = newest, rest[q] = of_newest;
       });
-      to[place(out, i - W + shift)] = read(row, W + 1) * g;
-      each(W, [&](int q) {
-        if (q >= leaving) t[q] = q + 1 < W ? t[q + 1 < Max ? q + 1 : q] : newest, rest[q] = q + 1 < W ? rest[q + 1 < Max ? q + 1 : q] : new_rest;
-      });
+      to[place(out, i - W + shift)] = read(row, W + 1) * gone;
     }
     close_pivoted(closure, t, z);
     each(W, [&](int a) {
