@@ -314,7 +314,7 @@ private:
     if (asked_for("thomas") && !ring_too_short) return void(attempt(thomas, most_unsound, "asked for"));
     // what the inverse of a reduced system loses, whole lines keep
     const auto orthogonal = [&](const std::string &reason) {
-      if (!attempt(pivoted_one_pass, sound, reason) && (!algorithm_ || this->report.status == FactorStatus::unsound)) attempt(pivoted, most_unsound, reason + "; " + failure_);
+      if (!attempt(pivoted_one_pass, sound, reason) && (!algorithm_ || this->report.status == FactorStatus::unsound || matrices.size() > 1)) attempt(pivoted, most_unsound, reason + "; " + failure_);
     };
     if (asked_for("pivoted")) return orthogonal("asked for");
     if (ring_too_short) {
@@ -336,7 +336,8 @@ private:
     }
     if (!algorithm_ && attempt(thomas, sound, reason)) return; // where a tile fits, pivoted elimination in one pass is faster
     reason = failure_;
-    if (this->report.status == FactorStatus::not_finite && !std::all_of(matrices.begin(), matrices.end(), [](const auto &A) { return A.is_finite(); })) return; // else it is what elimination made of them
+    // else it is what elimination made of it; of several matrices one may be not finite, and nothing has judged the others
+    if (matrices.size() == 1 && this->report.status == FactorStatus::not_finite && !matrices[0].is_finite()) return;
     algorithm_.reset();
     if (chunks) orthogonal(reason);
     else attempt(pivoted, most_unsound, reason);
@@ -356,7 +357,12 @@ private:
       }
       return looped<false>(p, bands_);
     };
-    const Make        pivoted        = [&](Pivots &p, std::string &) { return looped<true>(p, is_short(bands_.kl(), bands_.ku()) ? folded(exec_, read_matrices(), bands_) : bands_); };
+    const Make pivoted = [&](Pivots &p, std::string &) {
+      if (!is_short(bands_.kl(), bands_.ku())) return looped<true>(p, bands_);
+      auto made = looped<true>(p, folded(exec_, read_matrices(), bands_));
+      p.row /= bands_.block; // of unknowns
+      return made;
+    };
     const bool        ring_too_short = bands_.periodic && lines_.rows < 2 * reach_;
     const std::string reason         = automatic() ? bands_.lhs == Lhs::shifted ? "one matrix per line, made of two" : "one matrix per line" : "asked for";
     const Make        one_pass       = [&](Pivots &p, std::string &why) {

@@ -170,6 +170,41 @@ TEST(NotFinite, AMatrixLeavesTheOtherLinesAlone)
   expect_matrices_apart<double>(), expect_matrices_apart<Kokkos::complex<double>>();
 }
 
+/// What nothing has judged is eliminated by whole lines: a matrix whose pivots are small beside one that is not finite.
+TEST(NotFinite, AMatrixBesideItIsSolvedAsSoundlyAsAlone)
+{
+  for (int B : {1, 2})
+    for (bool periodic : {false, true})
+      for (bool contiguous : {false, true})
+        for (std::int64_t n : {30, 300}) {
+          SCOPED_TRACE("blocks of " + std::to_string(B) + ", " + std::to_string(n) + " rows" + (periodic ? ", ring" : "") + (contiguous ? ", contiguous" : ""));
+          ribbon::Bands<double, Kokkos::HostSpace> bands;
+          bands.lhs = Lhs::classes, bands.block = B, bands.periodic = periodic;
+          bands.values           = decltype(bands.values)("test::bands", 2, static_cast<std::size_t>(n), static_cast<std::size_t>(3 * B * B));
+          bands.class_of_line    = decltype(bands.class_of_line)("test::classes", 2);
+          bands.class_of_line(1) = 1;
+          for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+            for (int a = 0; a < B; ++a) {
+              const auto entry = [&](std::size_t c, int d) -> double & { return bands.values(c, i, static_cast<std::size_t>((d * B + a) * B + a)); };
+              entry(0, 0) = entry(0, 2) = entry(1, 0) = 1, entry(0, 1) = 4;
+              entry(1, 1) = i % 2 ? 0.5 : 1e-8, entry(1, 2) = i % 2 ? 0.3 : 1;
+            }
+          bands.values(0, static_cast<std::size_t>(n / 2), static_cast<std::size_t>(B * B)) = nan;
+          const auto                             set                                        = (contiguous ? ribbon::LineSet::contiguous(n, 2) : ribbon::LineSet::interleaved(n, 2)).with_components(B);
+          const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
+          EXPECT_EQ(solver.report().status, ribbon::FactorStatus::not_finite);
+          EXPECT_TRUE(solver.report().line == 0 && solver.report().row == n / 2) << solver.report().line << ", " << solver.report().row;
+          std::mt19937_64     g(3);
+          std::vector<double> b(static_cast<std::size_t>(set.unknowns()));
+          for (auto &v : b) v = random_scalar<double>(g);
+          auto x = solve(solver, b);
+          for (std::int64_t i = 0; i < n; ++i)
+            for (int a = 0; a < B; ++a) x[static_cast<std::size_t>(set(0, i) + a)] = b[static_cast<std::size_t>(set(0, i) + a)] = 0;
+          bands.values(0, static_cast<std::size_t>(n / 2), static_cast<std::size_t>(B * B)) = 4;
+          EXPECT_LE(backward_error(bands, set, x, b), 1e-14) << solver.report().algorithm;
+        }
+}
+
 /// Pieces that find the separators beside them wait for words that are no NaN of a certain kind: a right-hand side of that very kind does not make them wait forever, and the next solve is as before.
 TEST(NotFinite, PiecesThatWaitForOthersTakeEveryNaN)
 {

@@ -113,4 +113,24 @@ TEST(ReportFields, NameTheFirstBadLineOfWideBandsAndBlocks)
     }
 }
 
+// Lines of fewer unknowns than separators are folded to scalar bands: rows are those of blocks all the same.
+TEST(ReportFields, RowsOfShortLinesOfBlocks)
+{
+  for (auto lhs : {Lhs::shared, Lhs::per_line})
+    for (std::int64_t rows : {1, 2, 3, 4, 7})
+      for (const char *algorithm : {"auto", "pivoted"})
+        for (const bool nan : {false, true}) {
+          SCOPED_TRACE(testing::Message() << to_string(lhs) << ", " << rows << " rows, " << algorithm << ", NaN " << nan);
+          ribbon::Bands<double, Kokkos::HostSpace> bands;
+          bands.lhs = lhs, bands.block = 4;
+          bands.values = decltype(bands.values)("test::bands", 1, static_cast<std::size_t>(rows), 48);
+          for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i)
+            for (std::size_t a = 0; a < 4; ++a) bands.values(0, i, 16 + 5 * a) = 1;
+          bands.values(0, static_cast<std::size_t>(rows - 1), 26) = nan ? std::numeric_limits<double>::quiet_NaN() : 0; // component 2 of the last row
+          const auto r                                            = ribbon::LineSolver<double, Exec>(Exec(), ribbon::LineSet::contiguous(rows, 1).with_components(4), to_device(bands), {algorithm}).report();
+          EXPECT_EQ(r.status, nan ? FactorStatus::not_finite : FactorStatus::zero_pivot);
+          EXPECT_EQ(r.row, rows - 1);
+        }
+}
+
 } // namespace
