@@ -152,7 +152,7 @@ int main(int argc, char **argv)
   app.add_option("--periodic", s.periodic, "0, 1")->delimiter(',');
   const auto *repeat = app.add_option("--repeat", s.repeat, "samples; the median counts");
   app.add_option("--rest", bench::rest_ms, "milliseconds without work before each sample, so that the limit of a device's power does not lower its clocks")->check(CLI::NonNegativeNumber);
-  app.add_option("--rows-per-thread", s.rows_per_thread, "shape of one_pass: 16, 32, 64 (contiguous lines: 32), 0 for the solver's choice");
+  app.add_option("--rows-per-thread", s.rows_per_thread, "shape of one_pass: 16, 32, 64 (contiguous lines: 32, of floats 64 as well), 0 for the solver's choice");
   app.add_option("--lines-per-team", s.lines_per_team, "shape of one_pass: a power of two, 0 for the solver's choice");
   app.add_option("--rows-per-piece", s.rows_per_piece, "rows of a piece of partition, 0 for the solver's choice");
   app.add_flag("--in-place", s.in_place, "solve in place, as the copy cannot");

@@ -46,10 +46,9 @@ Made<typename Scheme::Scalar, Exec> make_chunked(const Exec &exec, const LineSet
   const auto room     = TeamRoom::of(exec);
   const bool constant = matrices.size() == 1 && matrices[0].has_constant_stencil();
   const auto shape    = Plan::choose(room, lines, matrices[0].periodic, constant, matrices.size() > 1 || options.continued, options.rows_per_thread, options.lines_per_team);
-  if (options.continued && !takes_continued<Scheme>(shape.slots)) {
-    why = "no kernel for continued lines of this system";
-    return nullptr;
-  }
+  if (options.continued && !takes_continued<Scheme>(shape.slots)) why = "no kernel for continued lines of this system";
+  if (!Plan::several && matrices.size() > 1) why = "no kernel for several matrices of this system";
+  if (!why.empty()) return nullptr;
   if (shape.split.chunks > 0) {
     auto made = std::make_unique<OnePassAlgorithm<Scheme, Exec>>(exec, matrices, shape, watch);
     if (made->plan.place(room, options.lines_per_team)) return made;

@@ -38,6 +38,35 @@ TEST(SolveShapes, LongInterleavedLines) // teams of several blocks where a devic
   EXPECT_GT(corrected, 0);
 }
 
+/// Contiguous lines in float, whose threads have 64 rows where lines of more than 256 rows have one stencil and a last chunk that is short, or where that is asked for.
+TEST(SolveShapes, LongChunksOfFloats)
+{
+  using Row = std::vector<double>;
+  for (const Row &row : {Row{-1, 2.01, -1}, Row{1, -4, 11, -4, 1}})
+    for (std::int64_t n : {63, 64, 130, 257, 300, 500, 1000, 1021, 2050})
+      for (bool periodic : {false, true})
+        for (bool general : {false, true})
+          for (std::int64_t gap : {0, 1, 4}) {
+            SCOPED_TRACE(std::to_string(n) + " rows, half-bandwidth " + std::to_string(row.size() / 2) + (periodic ? ", ring" : "") + (general ? ", general" : "") + ", gap " + std::to_string(gap));
+            std::mt19937_64 g(5);
+            const auto      stencil = toeplitz(n, row, periodic);
+            auto            bands   = random_system<float>(g, 1, n, static_cast<int>(row.size() / 2), static_cast<int>(row.size() / 2), 1, periodic);
+            for (std::size_t i = 0; i < bands.values.extent(1) && !general; ++i)
+              for (std::size_t d = 0; d < row.size(); ++d) bands.values(0, i, d) = static_cast<float>(stencil.values(0, i, d));
+            ribbon::LineSolverOptions options;
+            options.algorithm = "one_pass", options.rows_per_thread = general || n <= 256 || gap == 4 ? 64 : 0;
+            const auto                            set = ribbon::LineSet::contiguous(n, 37, n + gap);
+            const ribbon::LineSolver<float, Exec> solver(Exec(), set, to_device(bands), options);
+            ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
+            std::vector<float> b(static_cast<std::size_t>((n + gap) * 37));
+            for (auto &v : b) v = random_scalar<float>(g);
+            const auto x = solve(solver, b), y = solve(solver, b, true);
+            EXPECT_LE(backward_error(bands, set, x, b), 45 * static_cast<double>(ribbon::unit_roundoff<float>()));
+            for (std::int64_t l = 0; l < 37; ++l)
+              for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(y[static_cast<std::size_t>(set(l, i))], x[static_cast<std::size_t>(set(l, i))]) << "in place, line " << l;
+          }
+}
+
 /// Lines of n rows, for more tiles than run at once.
 std::int64_t lines_for_teams_that_stay(std::int64_t n)
 {

@@ -29,7 +29,7 @@ struct OnePassKernel : OnePassReduced<Scheme, Staged, takes_continued<Scheme>(MR
   static constexpr int interior     = rows - Scheme::separator_rows;
   static constexpr int most_bits    = sizeof(Scalar) < 8 && !Staged ? 6 : 5;                                           ///< 2^most_bits lanes: rows of 256 bytes and more
   static constexpr int group        = 8;                                                                               ///< unknowns per group of asynchronous copies
-  static constexpr int max_threads  = slots > 32 || S > 2 || B > 1 || sizeof(Scalar) > 8 ? 512 : 768;                  ///< bounds the registers: 128 or 80
+  static constexpr int max_threads  = (slots > 32 && !Staged) || S > 2 || B > 1 || sizeof(Scalar) > 8 ? 512 : 768;     ///< bounds the registers: 128 or 80
   static constexpr int teams_beside = source == CoefficientSource::classes && (!Staged || max_threads == 512) ? 1 : 0; ///< contiguous tridiagonal lines of mixed classes want more teams instead, with 64 registers
   static constexpr int side         = 32;                                                                              ///< virtual threads whose slots lie side by side in scratch (interleaved)
   using Block                       = ChunkBlock<Scheme, slots>;

@@ -38,6 +38,10 @@ public:
   static constexpr CoefficientSource one_matrix = many_shapes || std::is_same_v<Scalar, double> ? CoefficientSource::regular : CoefficientSource::shared;
   /// Contiguous lines of up to so many rows with one stencil are cut in chunks of 16 rows: the numbers of 32 do not fit where the constants of instructions wait.
   static constexpr int short_chunks_to = many_shapes && wide && S == 2 ? 256 : 0;
+  /// Float: a thread has 64 rows of longer lines, as many bytes as 32 in double, so that fewer threads keep as much on its way; contiguous lines where their last chunk would be short.
+  static constexpr bool long_chunks = many_shapes && sizeof(Scalar) < 8;
+  /// Kernels for several matrices: those of half-bandwidth 3 are padded to 4, and pivoted pentadiagonal ones in float are left to whole lines.
+  static constexpr bool several = (B > 1 || S != 3) && !(Scheme::always_ring && S == 4 && sizeof(Scalar) < 8);
   /// Blocks of a team: several for long interleaved lines, which have too many rows for one.
   static constexpr int most_blocks = every_shape ? device::most_blocks<Exec>() : 1;
   using Resident                   = ResidentOnePassKernel<Scheme, 32>;
@@ -57,7 +61,7 @@ public:
     const choice::Key key{Scheme::separator_rows, B, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, constant ? choice::Source::constant : choice::Source::general};
     const int         measured = choice::measured(key, n).rows_per_thread;
     s.slots                    = rows_per_thread ? rows_per_thread : std::find(known.begin(), known.end(), measured) != known.end() ? measured : known.front();
-    if (rows_per_thread == 0 && constant && !classes && (s.staged ? n <= short_chunks_to : sizeof(Scalar) < 8 && n > 128)) s.slots = known.back(); // float: fewer threads for the 64 lanes of a tile
+    if (rows_per_thread == 0 && constant && !classes && ((s.staged && n <= short_chunks_to) || (long_chunks && (s.staged ? n > 256 && n % 32 != 0 : n > 128)))) s.slots = known.back();
     s.pack = every_shape && !classes && n % 2 != 0 && lie_side_by_side(lines, 0) ? 1 : Pack<Scalar>::size;
     if (rows_per_thread == 0 && lines.lines() <= 8 * room.multiprocessors) // one tile each: short chunks, so that it has threads enough
       for (int k : known)
@@ -121,7 +125,7 @@ public:
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified, const KnownRows<Scalar> &known, bool correct) const
   {
     const Arguments a{b, x, in, out, class_of_line, classified, known, correct};
-    if constexpr (B > 1 || S != 3) // several matrices of half-bandwidth 3 are padded to 4
+    if constexpr (several)
       if (class_of_line && classes_ > 1) return run<CoefficientSource::classes>(exec, a);
     run<one_matrix>(exec, a);
   }
@@ -189,8 +193,8 @@ private:
   /// Slots of the kernels there are: every shape in double, where they were measured; one for classes and for the wider systems.
   static std::vector<int> slots_known(bool staged, bool classes)
   {
-    if (!many_shapes || classes || (staged ? short_chunks_to == 0 : wide)) return {32};
-    return staged ? std::vector<int>{32, 16} : every_shape ? std::vector<int>{16, 32, 64} : std::vector<int>{32, 64};
+    if (!many_shapes || classes || (staged ? short_chunks_to == 0 && !long_chunks : wide)) return {32};
+    return staged && wide ? std::vector<int>{32, 16} : every_shape ? std::vector<int>{16, 32, 64} : std::vector<int>{32, 64};
   }
 
   /// Calls f with the kernel of a shape.
@@ -203,6 +207,8 @@ private:
       constexpr auto from = source == CoefficientSource::regular && Scheme::always_ring ? CoefficientSource::shared : source; // see kept_regular()
       if constexpr (short_chunks_to > 0 && source != CoefficientSource::classes)
         if (s.slots == 16) return f(TypeTag<OnePassKernel<Scheme, 0, 16, source, true>>{});
+      if constexpr (long_chunks && source != CoefficientSource::classes)
+        if (s.slots == 64) return f(TypeTag<OnePassKernel<Scheme, 0, 64, source, true>>{});
       if constexpr (every_shape && source == CoefficientSource::regular)
         if (s.pack == 1) return f(TypeTag<OnePassKernel<Scheme, 0, 32, from, true, 1>>{});
       f(TypeTag<OnePassKernel<Scheme, 0, 32, from, true>>{});

@@ -34,7 +34,7 @@ void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, co
   const int      unknowns  = (s.split.begin(s.split.chunks - 1) + s.split.last) * Scheme::block;
   const bool     all       = regular == s.split.chunks;
   const bool     last_only = regular > 0 && regular + 1 == s.split.chunks && s.split.first * Scheme::block == s.slots; // is not regular: it has a warp of its own
-  const auto     teams     = [&] { return all && s.lane_bits > (wide && S == 2 ? 3 : 2) ? 14 : few || (Scheme::always_ring && S == 2 && !wide && s.lane_bits > 4) ? 6 : 3; };
+  const auto     teams     = [&] { return all && s.lane_bits > (wide && S == 2 ? 3 : 2) ? 14 : few || (Scheme::always_ring && S == 2 && !wide && s.lane_bits > 4) ? 6 : s.slots == 64 && s.lane_bits < 5 ? 5 : 3; };
   const auto     fits      = [&] {
     const std::size_t tile = (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar);
     OnePassShape      with = s;
@@ -42,6 +42,7 @@ void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, co
     return s.threads() <= most && (last_only ? scratch(with) + device::reserved_scratch : tile) <= room.scratch / static_cast<std::size_t>(teams());
   };
   for (lay_out_staged<Scheme>(s, 5); s.lane_bits > 0 && !fits();) lay_out_staged<Scheme>(s, s.lane_bits - 1);
+  if (sizeof(Scalar) < 8 && all && s.threads() == 64 && s.lane_bits == 5 && !room.is_virtual) lay_out_staged<Scheme>(s, 4); // one warp needs no other
   if (S != 2 || wide || Scheme::always_ring || room.is_virtual) return;
   // pentadiagonal lines: a quarter of the lanes idle costs more than fewer teams; small teams gain where the last chunk has a warp of its own and the others fill theirs
   const int idle = (32 - s.threads() % 32) % 32, half = (s.split.chunks - 1) << s.lane_bits >> 1;
