@@ -38,7 +38,7 @@ TEST(SolveShapes, LongInterleavedLines) // teams of several blocks where a devic
   EXPECT_GT(corrected, 0);
 }
 
-/// Contiguous lines in float, whose threads have 64 rows where lines of more than 256 rows have one stencil and a last chunk that is short, or where that is asked for.
+/// Contiguous lines in float, whose threads have 64 rows where lines of more than 64 rows have one stencil and a last chunk that is short, or where that is asked for.
 TEST(SolveShapes, LongChunksOfFloats)
 {
   using Row = std::vector<double>;
@@ -54,7 +54,7 @@ TEST(SolveShapes, LongChunksOfFloats)
             for (std::size_t i = 0; i < bands.values.extent(1) && !general; ++i)
               for (std::size_t d = 0; d < row.size(); ++d) bands.values(0, i, d) = static_cast<float>(stencil.values(0, i, d));
             ribbon::LineSolverOptions options;
-            options.algorithm = "one_pass", options.rows_per_thread = general || n <= 256 || gap == 4 ? 64 : 0;
+            options.algorithm = "one_pass", options.rows_per_thread = general || n == 64 || gap == 4 ? 64 : 0;
             const auto                            set = ribbon::LineSet::contiguous(n, 37, n + gap);
             const ribbon::LineSolver<float, Exec> solver(Exec(), set, to_device(bands), options);
             ASSERT_TRUE(solver.report().ok()) << solver.report().reason;

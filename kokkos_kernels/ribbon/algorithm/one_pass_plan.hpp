@@ -61,7 +61,7 @@ public:
     const choice::Key key{Scheme::separator_rows, B, s.staged ? choice::Layout::contiguous : choice::Layout::interleaved, constant ? choice::Source::constant : choice::Source::general};
     const int         measured = choice::measured(key, n).rows_per_thread;
     s.slots                    = rows_per_thread ? rows_per_thread : std::find(known.begin(), known.end(), measured) != known.end() ? measured : known.front();
-    if (rows_per_thread == 0 && constant && !classes && ((s.staged && n <= short_chunks_to) || (long_chunks && (s.staged ? n > 256 && n % 32 != 0 : n > 128)))) s.slots = known.back();
+    if (rows_per_thread == 0 && constant && !classes && ((s.staged && n <= short_chunks_to) || (long_chunks && (s.staged ? n > 64 && n % 32 != 0 : n > 128)))) s.slots = known.back();
     s.pack = every_shape && !classes && n % 2 != 0 && lie_side_by_side(lines, 0) ? 1 : Pack<Scalar>::size;
     if (rows_per_thread == 0 && lines.lines() <= 8 * room.multiprocessors) // one tile each: short chunks, so that it has threads enough
       for (int k : known)

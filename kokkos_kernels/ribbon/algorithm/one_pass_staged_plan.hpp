@@ -34,7 +34,7 @@ void fit_staged(OnePassShape &s, const TeamRoom &room, int regular, bool few, co
   const int      unknowns  = (s.split.begin(s.split.chunks - 1) + s.split.last) * Scheme::block;
   const bool     all       = regular == s.split.chunks;
   const bool     last_only = regular > 0 && regular + 1 == s.split.chunks && s.split.first * Scheme::block == s.slots; // is not regular: it has a warp of its own
-  const auto     teams     = [&] { return all && s.lane_bits > (wide && S == 2 ? 3 : 2) ? 14 : few || (Scheme::always_ring && S == 2 && !wide && s.lane_bits > 4) ? 6 : s.slots == 64 && s.lane_bits < 5 ? 5 : 3; };
+  const auto     teams     = [&] { return all && s.lane_bits > (wide && S == 2 ? 3 : 2) ? 14 : few || (Scheme::always_ring && S == 2 && !wide && s.lane_bits > 4) ? 6 : s.slots == 64 && s.lane_bits == 4 ? 4 : 3; };
   const auto     fits      = [&] {
     const std::size_t tile = (static_cast<std::size_t>(unknowns) << s.lane_bits) * sizeof(Scalar);
     OnePassShape      with = s;
