@@ -162,7 +162,7 @@ struct LoopedFactorKernel {
     for (int a = 0; a < S; ++a) {
       const Real largest = entry.row_max(l, m + a / B, a % B);
       if (!(largest > 0)) Watch::see(largest, largest, l * rows + m + a / B, smallest); // before exchanges of rows hide which one it was
-      scale[a] = entry.row_scale(l, m + a / B, a % B);
+      scale[a] = entry.power_of_two_for(largest);
       for (int e = 0; e < S; ++e) G(a, e) = R(a, e) * scale[a];
     }
     invert(S, &G(0, 0), [&](const Scalar &pivot, int k) { Watch::see(magnitude(pivot), 1, l * rows + m + k / B, smallest); });
