@@ -2,7 +2,7 @@
 /// @file one_pass_staged.hpp  Contiguous lines in the scratch of a one-pass team: whole lines on their way in and out, and slots of 16 bytes.
 ///
 /// Lines lie an odd number of packs (16 bytes) apart, so that eight lanes that read a pack each fall on different banks; chunks begin at packs.
-/// Where lines begin at packs in memory too, the copy engine moves them. Lines of an odd number of doubles, side by side in memory, lie so in
+/// Where lines begin at packs in memory too, the copy engine moves them, where they begin at pairs of floats threads move pairs. Lines of an odd number of doubles, side by side in memory, lie so in
 /// scratch as well: the copy engine moves a tile as one, lanes read number by number, and an odd distance is good for the banks again.
 #pragma once
 
@@ -172,7 +172,10 @@ struct StagedTile {
   KOKKOS_FUNCTION void bring(const Team &team, int v, const Lines &lines, const LineSet &set, const Scalar *b, int round = 0) const
   {
     if (!in_bulk<Team>(set, b)) {
-      for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
+      for_numbers(team, v, lines, set, b, [&](auto number, std::int64_t at, int t) {
+        using Number = decltype(number);
+        device::async_copy(reinterpret_cast<Number *>(tile + t), reinterpret_cast<const Number *>(b + at));
+      });
       device::async_commit();
     } else if (shape.behind) {
       if (v > 0) return;
@@ -207,8 +210,12 @@ struct StagedTile {
   template <class Team>
   KOKKOS_FUNCTION void start_store(const Team &team, int v, const Lines &lines, const LineSet &set, Scalar *x) const
   {
-    if (!in_bulk<Team>(set, x)) for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { x[at] = tile[t]; });
-    else if (shape.behind) {
+    if (!in_bulk<Team>(set, x)) {
+      for_numbers(team, v, lines, set, x, [&](auto number, std::int64_t at, int t) {
+        using Number                        = decltype(number);
+        *reinterpret_cast<Number *>(x + at) = *reinterpret_cast<const Number *>(tile + t);
+      });
+    } else if (shape.behind) {
       if (v > 0) return;
       const std::int64_t at = set.begin(lines.first);
       for (int k = lines.count * shape.pitch - rest(lines); k < lines.count * shape.pitch; ++k) x[at + k] = tile[k];
@@ -235,8 +242,26 @@ private:
     if (line < lines.count) move(set.begin(lines.first + line) + first, tile + line * shape.pitch + first + piece * shape.piece_gap);
   }
 
-  /// Every unknown and its place in scratch: a group of 32 virtual threads per line, neighbours at neighbouring unknowns.
+  /// Whether neighbouring unknowns come and go two at a time: an even number of floats, in memory and in scratch. The same for all threads.
+  KOKKOS_FUNCTION bool in_pairs(const LineSet &set, const Scalar *array) const
+  {
+    const auto even = [](std::int64_t unknowns) { return unknowns % 2 == 0; };
+    return dense(set) && reinterpret_cast<std::uintptr_t>(array + set.offset) % sizeof(Pack<Scalar, 2>) == 0 && even(set.rows * B) && (set.count0 == 1 || even(set.stride0)) && (set.count1 == 1 || even(set.stride1)) &&
+           even(shape.split.begin(shape.split.chunks - 1) * B) && even(shape.gap);
+  }
+
+  /// move(a number, of the type that is moved, its unknown, its place in scratch) for all of these lines.
   template <class Team, class Move>
+  KOKKOS_FUNCTION void for_numbers(const Team &team, int v, const Lines &lines, const LineSet &set, const Scalar *array, const Move &move) const
+  {
+    if constexpr (Pack<Scalar>::size == 4) {
+      if (in_pairs(set, array)) return for_unknowns<2>(team, v, lines, set, [&](std::int64_t at, int t) { move(Pack<Scalar, 2>{}, at, t); });
+    }
+    for_unknowns<1>(team, v, lines, set, [&](std::int64_t at, int t) { move(Scalar{}, at, t); });
+  }
+
+  /// Every unknown, or every second one, and its place in scratch: a group of 32 virtual threads per line, neighbours at neighbouring unknowns.
+  template <int step, class Team, class Move>
   KOKKOS_FUNCTION void for_unknowns(const Team &team, int v, const Lines &lines, const LineSet &set, const Move &move) const
   {
     const int n = static_cast<int>(set.rows) * B, last = shape.split.begin(shape.split.chunks - 1) * B;
@@ -248,10 +273,10 @@ private:
     for (int line = group; line < lines.count; line += groups) {
       const int t = line * shape.pitch;
       if (dense(set)) {
-        for (int k = lane; k < n; k += 4 * width) {
+        for (int k = step * lane; k < n; k += 4 * step * width) {
           RIBBON_UNROLL
           for (int j = 0; j < 4; ++j)
-            if (k + j * width < n) move(at + k + j * width, t + place(k + j * width));
+            if (k + j * step * width < n) move(at + k + j * step * width, t + place(k + j * step * width));
         }
       } else {
         for (int k = lane; k < n; k += width) move(at + k / B * set.row_stride + k % B * set.component_stride, t + place(k));
