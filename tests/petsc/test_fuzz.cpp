@@ -15,7 +15,7 @@ protected:
   void judge(const Options &o, Draw *draw);
   void judge_answers(const Options &o, Draw *draw);
   void judge_batch(Draw *draw, double tolerance);
-  void judge_scaled(const Options &o, Draw *draw);
+  void judge_scaled(const Options &o, Draw *draw, double varies);
   void judge_krylov(const Options &o, Draw *draw);
   void run_case(long number);
   void new_problem(Draw *draw);
@@ -69,8 +69,15 @@ void PCLineFuzz::judge_batch(Draw *draw, double tolerance)
   MatDestroy(&X);
 }
 
+/// Whether lines are solved once, without products of the matrix.
+bool is_one_solve(const Options &o)
+{
+  return o.ordering == PC_LINE_ORDERING_JACOBI && o.iterations == 1 && o.direction.find(',') == std::string::npos && o.direction != "auto";
+}
+
 /// Twice the matrix, half the answer, digit by digit; and not before PETSc asks for it.
-void PCLineFuzz::judge_scaled(const Options &o, Draw *draw)
+/// @param varies  what two answers differ by that should be the same, relative to their largest number
+void PCLineFuzz::judge_scaled(const Options &o, Draw *draw, double varies)
 {
   Vec           b      = vector(5);
   const Numbers before = applied(b);
@@ -81,14 +88,14 @@ void PCLineFuzz::judge_scaled(const Options &o, Draw *draw)
   if (problem->rows) MatScale(problem->rows, 2);
   if (held) {
     const Numbers old = applied(b);
-    if (o.ordering == PC_LINE_ORDERING_JACOBI && o.iterations == 1 && o.direction.find(',') == std::string::npos && o.direction != "auto") {
+    if (is_one_solve(o)) {
       EXPECT_EQ(distance(old, before), 0) << "factors are reused";
     }
     PCSetReusePreconditioner(pc, PETSC_FALSE);
   }
   after = applied(b);
   for (PetscScalar &v : after) v *= 2;
-  EXPECT_EQ(distance(after, before), 0) << "twice the matrix";
+  EXPECT_LE(distance(after, before), varies * largest(before)) << "twice the matrix";
   VecDestroy(&b);
 }
 
@@ -132,9 +139,10 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
   const Numbers tx        = has_transpose ? applied(x, true) : Numbers(mx.size());
   const double  grown     = 1 + largest_row() * std::max({largest(mx), largest(my), largest(tx), sound(o) ? 0 : 1 / smallest_diagonal()}); // of what comes and goes between solves
   const double  tolerance = 1e4 * PETSC_MACHINE_EPSILON * (sound(o) ? 100 : std::pow(grown, 2)), size = largest(mx) + largest(my);
-  PetscBool     on_device; // whose products with transposes add in any order
+  PetscBool     on_device; // whose products add in any order: those with transposes, and, by cuSPARSE's default algorithm, those of rows of which many are empty, as in columns of other ranks
   PetscObjectTypeCompareAny((PetscObject)problem->A, &on_device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, "");
-  EXPECT_EQ(distance(applied(x), mx), 0) << "not the same twice";
+  const double varies = on_device && !is_one_solve(o) ? tolerance : 0;
+  EXPECT_LE(distance(applied(x), mx), varies * size) << "not the same twice";
   VecAXPBY(sum, -0.75, 0.5, y);
   Numbers expected = mx;
   for (std::size_t k = 0; k < mx.size(); ++k) expected[k] = PetscScalar(0.5) * mx[k] - PetscScalar(0.75) * my[k];
@@ -169,7 +177,7 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
   }
   for (Vec *v : {&x, &y, &sum}) VecDestroy(v);
   if (draw->one_in(2)) judge_batch(draw, tolerance);
-  if (draw->one_in(2) && !(problem->inner && !problem->sound)) judge_scaled(o, draw);
+  if (draw->one_in(2) && !(problem->inner && !problem->sound)) judge_scaled(o, draw, varies);
   if (draw->one_in(2)) judge_krylov(o, draw);
   ++right;
 }
