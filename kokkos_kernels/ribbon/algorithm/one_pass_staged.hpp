@@ -2,8 +2,9 @@
 /// @file one_pass_staged.hpp  Contiguous lines in the scratch of a one-pass team: whole lines on their way in and out, and slots of 16 bytes.
 ///
 /// Lines lie an odd number of packs (16 bytes) apart, so that eight lanes that read a pack each fall on different banks; chunks begin at packs.
-/// Where lines begin at packs in memory too, the copy engine moves them, where they begin at pairs of floats threads move pairs. Lines of an odd number of doubles, side by side in memory, lie so in
-/// scratch as well: the copy engine moves a tile as one, lanes read number by number, and an odd distance is good for the banks again.
+/// Where lines begin at packs in memory too, the copy engine moves them; where they begin at pairs of floats, threads move pairs. Lines of an odd
+/// number of doubles, side by side in memory, lie so in scratch as well: the copy engine moves a tile as one, lanes read number by number, and
+/// an odd distance is good for the banks again.
 #pragma once
 
 #include <ribbon/algorithm/one_pass_shape.hpp>
@@ -172,10 +173,8 @@ struct StagedTile {
   KOKKOS_FUNCTION void bring(const Team &team, int v, const Lines &lines, const LineSet &set, const Scalar *b, int round = 0) const
   {
     if (!in_bulk<Team>(set, b)) {
-      for_numbers(team, v, lines, set, b, [&](auto number, std::int64_t at, int t) {
-        using Number = decltype(number);
-        device::async_copy(reinterpret_cast<Number *>(tile + t), reinterpret_cast<const Number *>(b + at));
-      });
+      if (in_pairs(set, b)) for_pairs(team, v, lines, set, [&](std::int64_t at, int t) { device::async_copy(reinterpret_cast<Pair *>(tile + t), reinterpret_cast<const Pair *>(b + at)); });
+      else for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { device::async_copy(&tile[t], &b[at]); });
       device::async_commit();
     } else if (shape.behind) {
       if (v > 0) return;
@@ -211,10 +210,8 @@ struct StagedTile {
   KOKKOS_FUNCTION void start_store(const Team &team, int v, const Lines &lines, const LineSet &set, Scalar *x) const
   {
     if (!in_bulk<Team>(set, x)) {
-      for_numbers(team, v, lines, set, x, [&](auto number, std::int64_t at, int t) {
-        using Number                        = decltype(number);
-        *reinterpret_cast<Number *>(x + at) = *reinterpret_cast<const Number *>(tile + t);
-      });
+      if (in_pairs(set, x)) for_pairs(team, v, lines, set, [&](std::int64_t at, int t) { *reinterpret_cast<Pair *>(x + at) = *reinterpret_cast<const Pair *>(tile + t); });
+      else for_unknowns(team, v, lines, set, [&](std::int64_t at, int t) { x[at] = tile[t]; });
     } else if (shape.behind) {
       if (v > 0) return;
       const std::int64_t at = set.begin(lines.first);
@@ -229,6 +226,8 @@ struct StagedTile {
   }
 
 private:
+  using Pair = Pack<Scalar, 2>;
+
   KOKKOS_FUNCTION static bool dense(const LineSet &set) { return set.row_stride == B && (B == 1 || set.component_stride == 1); }
 
   /// Of a piece of a line.
@@ -245,23 +244,31 @@ private:
   /// Whether neighbouring unknowns come and go two at a time: an even number of floats, in memory and in scratch. The same for all threads.
   KOKKOS_FUNCTION bool in_pairs(const LineSet &set, const Scalar *array) const
   {
-    const auto even = [](std::int64_t unknowns) { return unknowns % 2 == 0; };
-    return dense(set) && reinterpret_cast<std::uintptr_t>(array + set.offset) % sizeof(Pack<Scalar, 2>) == 0 && even(set.rows * B) && (set.count0 == 1 || even(set.stride0)) && (set.count1 == 1 || even(set.stride1)) &&
-           even(shape.split.begin(shape.split.chunks - 1) * B) && even(shape.gap);
-  }
-
-  /// move(a number, of the type that is moved, its unknown, its place in scratch) for all of these lines.
-  template <class Team, class Move>
-  KOKKOS_FUNCTION void for_numbers(const Team &team, int v, const Lines &lines, const LineSet &set, const Scalar *array, const Move &move) const
-  {
     if constexpr (Pack<Scalar>::size == 4) {
-      if (in_pairs(set, array)) return for_unknowns<2>(team, v, lines, set, [&](std::int64_t at, int t) { move(Pack<Scalar, 2>{}, at, t); });
+      const auto even = [](std::int64_t unknowns) { return unknowns % 2 == 0; };
+      return dense(set) && shape.piece_bits == 0 && reinterpret_cast<std::uintptr_t>(array + set.offset) % sizeof(Pair) == 0 && even(set.rows * B) && (set.count0 == 1 || even(set.stride0)) &&
+             (set.count1 == 1 || even(set.stride1)) && even(shape.split.begin(shape.split.chunks - 1) * B) && even(shape.gap);
     }
-    for_unknowns<1>(team, v, lines, set, [&](std::int64_t at, int t) { move(Scalar{}, at, t); });
+    return false;
   }
 
-  /// Every unknown, or every second one, and its place in scratch: a group of 32 virtual threads per line, neighbours at neighbouring unknowns.
-  template <int step, class Team, class Move>
+  /// The first of every two unknowns and its place in scratch; see for_unknowns(), but for the few registers that the sweeps leave.
+  template <class Team, class Move>
+  KOKKOS_FUNCTION void for_pairs(const Team &team, int v, const Lines &lines, const LineSet &set, const Move &move) const
+  {
+    const int n = static_cast<int>(set.rows) * B, last = shape.split.begin(shape.split.chunks - 1) * B;
+    const int width = team.size() < 32 ? team.size() : 32, groups = team.size() / width, group = v / width, lane = v - group * width;
+    if (group >= groups) return;
+    for (int line = group; line < lines.count; line += groups) {
+      const std::int64_t at = set.begin(lines.first + line);
+      const int          t  = line * shape.pitch;
+      RIBBON_UNROLL_TWICE
+      for (int k = 2 * lane; k < n; k += 2 * width) move(at + k, t + k + (k < last ? 0 : shape.gap));
+    }
+  }
+
+  /// Every unknown and its place in scratch: a group of 32 virtual threads per line, neighbours at neighbouring unknowns.
+  template <class Team, class Move>
   KOKKOS_FUNCTION void for_unknowns(const Team &team, int v, const Lines &lines, const LineSet &set, const Move &move) const
   {
     const int n = static_cast<int>(set.rows) * B, last = shape.split.begin(shape.split.chunks - 1) * B;
@@ -273,10 +280,10 @@ private:
     for (int line = group; line < lines.count; line += groups) {
       const int t = line * shape.pitch;
       if (dense(set)) {
-        for (int k = step * lane; k < n; k += 4 * step * width) {
+        for (int k = lane; k < n; k += 4 * width) {
           RIBBON_UNROLL
           for (int j = 0; j < 4; ++j)
-            if (k + j * step * width < n) move(at + k + j * step * width, t + place(k + j * step * width));
+            if (k + j * width < n) move(at + k + j * width, t + place(k + j * width));
         }
       } else {
         for (int k = lane; k < n; k += width) move(at + k / B * set.row_stride + k % B * set.component_stride, t + place(k));
