@@ -10,6 +10,7 @@
 #include <ribbon/line_solver.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 
@@ -131,7 +132,7 @@ public:
     state().solver.check_lines(in, out);
     const std::int64_t at_once = lines_.lines(), reach = state().reach;
     Wide *const w = state().unknowns.data(), *const beside = state().beside.data();
-    if (in.unknowns() == 0 || state().solver.implementation().idle()) return;
+    if (in.unknowns() == 0) return;
     for (std::int64_t first = 0; first < in.lines(); first += at_once) {
       KnownRows<Wide> widened;
       const bool      between = state().continued && known.values;
@@ -197,6 +198,10 @@ private:
       alpha    = allocate<Words>(exec, "ribbon::workspace", refactors ? count : 0);
       beta     = allocate<Words>(exec, "ribbon::workspace", refactors ? count : 0);
       report   = solver.report();
+      if (report.ok() && report.rcond < std::numeric_limits<float>::min()) { // what is finite in double is not in float
+        report.status = FactorStatus::unsound, report.line = report.rcond_line, report.row = -1;
+        report.reason += "; solutions exceed the range of single precision";
+      }
       report.bytes += (unknowns.size() + beside.size() + room.size() + alpha.size() + beta.size()) * sizeof(Wide);
     }
   };

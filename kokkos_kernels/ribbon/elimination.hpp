@@ -235,22 +235,31 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
       if (k < 0) continue;
       for (int p = 0; p < K; ++p) add_product(entry(p - q), B, entry(-1 - q), B, U(k, p), B, B, B, B, 1);
     }
-    long double scale = 0, largest = 0;
+    long double scale = 0; // of the row, or of the worst of a block
+    Dense<Wide> pivot(B, B);
+    std::copy(entry(0), entry(0) + BB, pivot.a.begin());
     for (int a = 0; a < B; ++a) {
       const long double r = A.row_max(begin + i, a);
       if (!(r <= scale)) scale = r;
-      for (int e = 0; e <= K; ++e)
-        for (int b = 0; b < B; ++b) largest = std::max(largest, std::abs(entry(e)[a * B + b]));
+      for (int e = 0; e <= K && r > 0; ++e)
+        for (int b = 0; b < B; ++b) watch.growth = std::max(watch.growth, std::abs(entry(e)[a * B + b]) / r);
     }
-    if (scale > 0 && largest > watch.growth * scale) watch.growth = largest / scale;
-    Dense<Wide> pivot(B, B);
-    std::copy(entry(0), entry(0) + BB, pivot.a.begin());
     if (B == 1) {
       watch.see(pivot.a[0], scale, begin + i);
       inv(i)[0] = Wide(1) / pivot.a[0];
-    } else {
-      const auto inverse = pivot.inverse([&](const Wide &p, int) { watch.see(p, scale, begin + i); });
-      std::copy(inverse.a.begin(), inverse.a.end(), inv(i));
+    } else { // with rows of about the same size, whatever units their equations have
+      std::vector<long double> size;
+      for (int a = 0; a < B; ++a) {
+        const long double r = A.row_max(begin + i, a);
+        size.push_back(r > 0 && r - r == 0 ? std::ldexp(1.0L, -std::ilogb(r)) : 1.0L);
+        for (int b = 0; b < B; ++b) pivot(a, b) *= size.back();
+      }
+      const auto inverse = pivot.inverse([&](const Wide &p, int k) {
+        watch.see(p, scale > 0 && scale - scale == 0 ? 1 : scale, begin + i);
+        watch.log_det -= std::log(size[static_cast<std::size_t>(k)]); // in any order: all of them
+      });
+      for (int a = 0; a < B; ++a)
+        for (int b = 0; b < B; ++b) inv(i)[a * B + b] = inverse(a, b) * size[static_cast<std::size_t>(b)];
     }
     for (int q = 0; q < K; ++q) {
       add_product(L(i, q), B, inv(i), B, entry(-1 - q), B, B, B, B, -1);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ribbon {
 
@@ -25,6 +26,9 @@ enum class FactorStatus {
 ///
 /// A factorization that met a bad pivot solved nothing: its probe_error and rcond are NaN, log_abs_det, where it is told, is -inf for a pivot of zero and NaN for one that is not finite.
 /// A factorization that the probe finds unsound names the line with the largest backward error, row -1.
+///
+/// Pivots, condition and backward errors are those of the matrices with rows and columns scaled by powers of two
+/// (column_scale.hpp): they do not depend on the units of equations and unknowns.
 struct FactorReport {
   FactorStatus         status    = FactorStatus::ok;
   std::string          algorithm = "none";  ///< "one_pass", "one_pass with correction", "thomas", "pivoted one_pass" or "pivoted"
@@ -34,11 +38,17 @@ struct FactorReport {
   std::int64_t         row            = -1;
   double               growth         = 1; ///< largest entry met during elimination / max|entry of its row|; NaN where nobody looks
   double               rcond          = 1; ///< reciprocal condition estimate in the maximum norm: smallest ||b|| / (||A|| ||x||) of the probe
+  std::int64_t         rcond_line     = -1; ///< line (or class) that has it; -1: none is below 1
   double               log_abs_det    = 0; ///< log |det| of the matrix, summed over classes; NaN where the host eliminated none (determinants.hpp has it for every matrix)
   std::complex<double> det_sign       = 1; ///< det / |det|, multiplied over classes; 0 where a pivot is zero, NaN as log_abs_det and for chains
   std::int64_t         singular_lines = 0; ///< lines, or pieces of lines, that are solved with zero mean (LineSolverOptions::singular)
   double               probe_error    = 0; ///< largest backward error ||r|| / (||A|| ||x|| + ||b||) of the probe right-hand sides
   std::size_t          bytes          = 0; ///< held for factors and tables
+
+  /// Lines (or classes) that a failed factorization of several matrices does not solve, ascending. Their solutions are not
+  /// a number (NaN); the others are solved. Next to one that fails, a line whose rcond is below the limit of pivots counts
+  /// as failed, too. Empty where one matrix is that of all lines.
+  std::vector<std::int64_t> failed;
 
   bool ok() const { return status == FactorStatus::ok; }
 };

@@ -83,8 +83,8 @@ public:
   LineSolver independent(const Exec &exec) const;
 
   /// x = A^-1 b for all lines. Asynchronous on exec, allocates nothing, one kernel (partition: partition.hpp states how many; zero_mean: one more). b == x is allowed.
-  /// Where the factorization of a shared matrix failed this does nothing. Where some of several matrices are bad, the lines of the others are
-  /// solved and theirs hold whatever comes out, NaN mostly.
+  /// Lines whose matrix failed (FactorReport::failed; all lines where one matrix is that of all) hold NaN afterwards, the
+  /// others are solved. Where columns had to be scaled (column_scale.hpp), or singular lines have zero mean, one kernel more.
   void solve(const Exec &exec, const Scalar *b, Scalar *x) const { solve(exec, b, lines_, x, lines_); }
 
   /// The same for lines that lie elsewhere, b and x at strides of their own: as many rows, and a multiple of the lines that were factored (several right-hand sides per
@@ -118,7 +118,6 @@ public:
     virtual bool                                  solve_with(const Exec &exec, const bands_type &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const = 0;
     virtual double                                inconsistency(const Exec &exec) const                                                                                          = 0;
     virtual bool                                  joins() const                                                                                                                  = 0;
-    virtual bool                                  idle() const                                                                                                                   = 0; ///< a solve does nothing
   };
 
 private:

@@ -22,7 +22,7 @@ struct Probe {
   static constexpr int first_given = 4; ///< of the kinds whose right-hand side is given; of the others it is the solution
 
   BandEntries<Scalar, Memory> entry;
-  LineSet                     set; ///< line l: matrix l % matrices, right-hand side kind + l / matrices
+  LineSet                     set; ///< line l: matrix l % matrices, right-hand side kind + l / matrices; or see class_of_line
   int                         kind;
   Scalar                     *x;
 
@@ -34,9 +34,9 @@ struct Probe {
   }
   KOKKOS_FUNCTION Scalar given(int k, std::int64_t i) const
   {
-    if (k == 0) return Scalar(1);
-    if (k == 1) return Scalar(i % 2 == 0 ? 1 : -1);
-    const std::uint64_t key = (static_cast<std::uint64_t>(k) << 40) + static_cast<std::uint64_t>(2 * i);
+    if (round == 0 && k == 0) return Scalar(1);
+    if (round == 0 && k == 1) return Scalar(i % 2 == 0 ? 1 : -1);
+    const std::uint64_t key = (static_cast<std::uint64_t>(k + probe_kinds * round) << 40) + static_cast<std::uint64_t>(2 * i);
     if constexpr (std::is_floating_point_v<Scalar>) return noise<Real>(key);
     else return Scalar(noise<Real>(key), noise<Real>(key + 1));
   }
@@ -49,16 +49,23 @@ struct Probe {
       for (int b = 0; b < entry.block; ++b) f += entry(c, i, d, a, b) * given(k, wrap(i + d) * entry.block + b);
     return f;
   }
-  KOKKOS_FUNCTION int         kind_of(std::int64_t l) const { return static_cast<int>((kind + l / entry.matrices()) % probe_kinds); }
+  KOKKOS_FUNCTION std::int64_t matrix_of(std::int64_t l) const { return class_of_line ? class_of_line[l] : l % entry.matrices(); }
+  KOKKOS_FUNCTION int          kind_of(std::int64_t l) const
+  {
+    return batch ? kind : static_cast<int>((kind + l / entry.matrices()) % probe_kinds);
+  }
   static constexpr Real       infinity = std::numeric_limits<Real>::infinity();
   KOKKOS_FUNCTION static void largest(Real &m, Real a)
   {
     if (!(a <= m)) m = is_finite(a) ? a : infinity; // NaN, too
   }
-  /// Takes row i of line l into the norms of the residual, the matrix, the solution and the right-hand side.
-  KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const
+  /// A residual or a right-hand side relative to the sum of magnitudes of its row: the matrix has norm 1 then, and rows
+  /// in small units count as much as others.
+  KOKKOS_FUNCTION static Real relative(Real size, Real sum) { return sum > 0 ? size / sum : size; }
+  /// Takes row i of line l into the norms of the residual, the solution and the right-hand side.
+  KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t i, Real &norm_r, Real &norm_x, Real &norm_b) const
   {
-    const std::int64_t c = l % entry.matrices();
+    const std::int64_t c = matrix_of(l);
     for (int a = 0; a < entry.block; ++a) {
       const Scalar f   = right_hand_side(c, kind_of(l), i, a);
       Scalar       r   = f;
@@ -69,32 +76,44 @@ struct Probe {
           sum += magnitude(e);
           if (e != Scalar(0)) r -= e * x[set(l, wrap(i + d)) + b * set.component_stride];
         }
-      largest(norm_r, magnitude(r)), largest(norm_a, sum), largest(norm_x, magnitude(x[set(l, i) + a * set.component_stride])), largest(norm_b, magnitude(f));
+      largest(norm_r, relative(magnitude(r), sum)), largest(norm_b, relative(magnitude(f), sum));
+      largest(norm_x, magnitude(x[set(l, i) + a * set.component_stride]));
     }
   }
-  KOKKOS_FUNCTION static void judge(std::int64_t c, Real norm_r, Real norm_a, Real norm_x, Real norm_b, Found &found)
+  KOKKOS_FUNCTION void judge(std::int64_t c, Real norm_r, Real norm_x, Real norm_b, Found &found) const
   {
     const Real unit  = norm_x > 1 ? norm_x : Real(1); // no product overflows
-    Real       error = norm_r == 0 ? Real(0) : norm_r / unit / (norm_a * (norm_x / unit) + norm_b / unit);
-    const Real rcond = norm_b / norm_x / norm_a;
+    Real       error = norm_r == 0 ? Real(0) : norm_r / unit / (norm_x / unit + norm_b / unit);
+    const Real rcond = norm_b / norm_x;
     if (!is_finite(error)) error = Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>(); // a solution that overflows is none
     if (error > found.max_val) found.max_val = error, found.max_loc = c;
     if (rcond < found.min_val) found.min_val = rcond, found.min_loc = c;
+    if (bad && !(error <= most_error && rcond > least_rcond)) bad[c] = 1;
   }
   /// One thread per line ...
   KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Found &found) const
   {
-    Real norm_r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
-    for (std::int64_t i = 0; i < set.rows; ++i) see(l, i, norm_r, norm_a, norm_x, norm_b);
-    judge(l % entry.matrices(), norm_r, norm_a, norm_x, norm_b, found);
+    Real norm_r = 0, norm_x = 0, norm_b = 0;
+    for (std::int64_t i = 0; i < set.rows; ++i) see(l, i, norm_r, norm_x, norm_b);
+    judge(matrix_of(l), norm_r, norm_x, norm_b, found);
   }
   /// ... or one per row of line `first_line`, where lines are few and long.
-  KOKKOS_FUNCTION void operator()(const std::int64_t i, Real &norm_r, Real &norm_a, Real &norm_x, Real &norm_b) const { see(first_line, i, norm_r, norm_a, norm_x, norm_b); }
-  std::int64_t         first_line = 0;
+  KOKKOS_FUNCTION void operator()(const std::int64_t i, Real &norm_r, Real &norm_x, Real &norm_b) const
+  {
+    see(first_line, i, norm_r, norm_x, norm_b);
+  }
+  std::int64_t first_line = 0;
+
+  const int *class_of_line = nullptr; ///< the matrix of every line; null: l % matrices
+  bool       batch         = false;   ///< all lines have right-hand side `kind`
+  int        round         = 0;       ///< above 0: other random right-hand sides, and no constant ones
+  int       *bad           = nullptr; ///< a place for each matrix, set to 1 where the matrix fails the limits; null: nobody asks
+  Real       most_error = 0, least_rcond = 0;
+
   /// One thread per row.
   KOKKOS_FUNCTION void fill(std::int64_t l, std::int64_t i) const
   {
-    for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(l % entry.matrices(), kind_of(l), i, a);
+    for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(matrix_of(l), kind_of(l), i, a);
   }
   KOKKOS_FUNCTION void operator()(Fill, const std::int64_t k) const { set.row_stride < set.stride0 ? fill(k / set.rows, k % set.rows) : fill(k % set.lines(), k / set.lines()); }
 };
@@ -125,7 +144,7 @@ struct ProbeTiles {
   void operator()(typename Kernel::Measure, const std::int64_t t, typename Kernel::Found &found) const
   {
     const Tile tile = at(t);
-    Largest    norm_r, norm_a, norm_x, norm_b;
+    Largest    norm_r, norm_x, norm_b;
     for (std::int64_t i = 0; i < probe.set.rows; ++i) {
       Scalar f[width], r[width];
       Real   sum[width] = {};
@@ -139,9 +158,12 @@ struct ProbeTiles {
         }
       });
       const Scalar *x = probe.x + probe.set(tile.line, i);
-      for (int l = 0; l < tile.lines; ++l) norm_r.see(l, magnitude(r[l])), norm_a.see(l, sum[l]), norm_x.see(l, magnitude(x[l * probe.set.stride0])), norm_b.see(l, magnitude(f[l]));
+      for (int l = 0; l < tile.lines; ++l) {
+        norm_r.see(l, Kernel::relative(magnitude(r[l]), sum[l])), norm_b.see(l, Kernel::relative(magnitude(f[l]), sum[l]));
+        norm_x.see(l, magnitude(x[l * probe.set.stride0]));
+      }
     }
-    for (int l = 0; l < tile.lines; ++l) Kernel::judge(tile.matrix + l, norm_r(l), norm_a(l), norm_x(l), norm_b(l), found);
+    for (int l = 0; l < tile.lines; ++l) probe.judge(tile.matrix + l, norm_r(l), norm_x(l), norm_b(l), found);
   }
 
 private:

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file zero_mean.hpp  Lines whose matrix is singular because its rows sum to zero: Neumann and periodic lines.
 ///
-/// The constants are the null space of such a matrix A, l that of A^H. Row p is replaced by rho e_p^T, which makes A' regular if l_p is not zero, and as good as A allows where l_p is large: that is the last row, unless
-/// another has a much larger one (drift: lower entries larger than upper ones). From A' x' = b, the solution of least squares and of zero mean is
+/// The constants are the null space of such a matrix A, l that of A^H. Row p is replaced by rho e_p^T. A' is regular
+/// where l_p is not zero, and its solutions satisfy row p of A, which it does not hold, to rounding where l_p a_p is
+/// among the largest of all l_i a_i (a_i: largest entry of row i), since a residual r has l^H r = 0. p is the last row
+/// unless another one is much better: rows whose coefficients differ by powers of ten have an l that spans many more.
+/// From A' x' = b, the solution of least squares and of zero mean is
 ///
 ///     x = x' - c w - mean(x'),    w = A'^-1 l of zero mean,    c = l^H b / l^H l = l_p^* (rho x'_p - a_p x') / l^H l,
 ///
@@ -10,8 +13,11 @@
 /// Inverses of Linear Transformations, 1979.) Where a line falls into pieces that do not couple, each is looked at by itself.
 #pragma once
 
+#include <ribbon/band_entries.hpp>
 #include <ribbon/elimination.hpp>
 #include <ribbon/line_solver.hpp>
+#include <ribbon/noise.hpp>
+#include <ribbon/scale.hpp>
 #include <ribbon/transpose.hpp>
 
 #include <algorithm>
@@ -77,17 +83,13 @@ public:
     for (std::size_t c = 0; c < host.values.extent(0); ++c)
       for (const Piece &p : pieces_of(host, c))
         if (sums_to_zero(host, c, p, roundoff)) pieces.push_back(p);
-    Pinned pinned(host, pieces);
-    if (!pinned.regular()) pieces = sound(host, pieces, pinned.which), pinned = Pinned(host, pieces);
     if (pieces.empty()) return;
-    std::vector<Scalar> row;
-    std::vector<Scalar> l = left_null_vectors(host, pinned, pieces, row);
-    if (move_pins(pinned, pieces, l)) {
-      pinned = Pinned(host, pieces);
-      if (!pinned.regular()) pieces = sound(host, pieces, pinned.which), pinned = Pinned(host, pieces);
-      if (pieces.empty()) return;
-      l = left_null_vectors(host, pinned, pieces, row);
-    }
+    choose_pins(host, pieces);
+    Pinned pinned(host, pieces);
+    if (!pinned.regular()) pieces = regular(host, pieces, pinned.which), pinned = Pinned(host, pieces);
+    if (pieces.empty()) return;
+    std::vector<Scalar>       row;
+    const std::vector<Scalar> l = left_null_vectors(host, pinned, pieces, row);
     matrices_ = static_cast<std::int64_t>(pinned.which.size()), pieces_ = static_cast<std::int64_t>(pieces.size());
     find_lines(exec, host, pieces);
 
@@ -188,6 +190,7 @@ private:
         Scalar     rho(0);
         for (std::size_t d = 0; d < width; ++d)
           if (magnitude(bands.values(m, pin, d)) > magnitude(rho)) rho = bands.values(m, pin, d);
+        if (rho == Scalar(0)) rho = Scalar(1); // a row of zeros
         for (std::size_t d = 0; d < width; ++d) bands.values(m, pin, d) = static_cast<int>(d) == all.kl() ? rho : Scalar(0);
       }
       const auto set = LineSet::interleaved(static_cast<std::int64_t>(n), static_cast<std::int64_t>(which.size()));
@@ -197,25 +200,71 @@ private:
     std::size_t place(const Piece &p) const { return static_cast<std::size_t>(std::lower_bound(which.begin(), which.end(), p.matrix) - which.begin()); }
   };
 
-  /// Of the matrices that are not regular with all of their pieces pinned where they are: those that are with the last, the first or the middle row of each.
-  static std::vector<Piece> sound(const HostBands &host, const std::vector<Piece> &pieces, const std::vector<int> &which)
+  /// The pieces of the matrices that are regular with all of their pieces pinned.
+  static std::vector<Piece> regular(const HostBands &host, const std::vector<Piece> &pieces, const std::vector<int> &which)
   {
     std::vector<Piece> result;
     for (int c : which) {
-      std::vector<Piece> own;
-      std::copy_if(pieces.begin(), pieces.end(), std::back_inserter(own), [c](const Piece &p) { return p.matrix == c; });
-      bool regular = Pinned(host, own).regular();
-      for (int half = 2; half >= 0 && !regular; --half) { // halves of a piece before the row
-        for (Piece &p : own) p.pin = p.begin + (p.end - 1 - p.begin) * half / 2;
-        regular = Pinned(host, own).regular();
-      }
-      if (regular) result.insert(result.end(), own.begin(), own.end());
+      std::vector<Piece> mine;
+      std::copy_if(pieces.begin(), pieces.end(), std::back_inserter(mine), [c](const Piece &p) { return p.matrix == c; });
+      if (Pinned(host, mine).regular()) result.insert(result.end(), mine.begin(), mine.end());
     }
     return result;
   }
 
-  /// l of every piece, 1 in the row that is replaced, row i of matrix m at i * matrices + m; `row`: rho e_p^T - a_p of piece p, entry d at d * pieces + p. Where l_p is small beside others A' is close to singular, and l
-  /// what its inverse makes large: good enough to see where it is largest.
+  /// Pins the row of every piece that has the largest entry of the left null vector, rows scaled to entries of about 1,
+  /// unless that of the last row is nearly as large. Two steps of inverse iteration, with A shifted by a small multiple
+  /// of its diagonal, find that vector well enough.
+  static void choose_pins(const HostBands &host, std::vector<Piece> &pieces)
+  {
+    const Host       here;
+    std::vector<int> which;
+    for (const Piece &p : pieces)
+      if (which.empty() || which.back() != p.matrix) which.push_back(p.matrix);
+    const std::size_t n = host.values.extent(1), width = host.values.extent(2), count = which.size();
+    const auto        place = [&](const Piece &p) { return static_cast<std::size_t>(std::lower_bound(which.begin(), which.end(), p.matrix) - which.begin()); };
+    HostBands         scaled(host);
+    scaled.lhs    = Lhs::per_line;
+    scaled.values = decltype(scaled.values)("ribbon::zero_mean::scaled", count, n, width);
+    for (std::size_t m = 0; m < count; ++m)
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto c     = static_cast<std::size_t>(which[m]);
+        const auto scale = BandEntries<Scalar, Kokkos::HostSpace>(host).row_scale(static_cast<std::int64_t>(c), static_cast<std::int64_t>(i));
+        for (std::size_t d = 0; d < width; ++d) scaled.values(m, i, d) = host.values(c, i, d) * scale;
+      }
+    const auto adjoint = transpose(here, scaled, true);
+    shift_diagonal<Scalar>(here, adjoint, 1000 * unit_roundoff<Scalar>());
+    LineSolverOptions options;
+    options.algorithm = "pivoted", options.zero_pivot = std::numeric_limits<real_t<Scalar>>::min();
+    const LineSolver<Scalar, Host> solver(here, LineSet::interleaved(static_cast<std::int64_t>(n), static_cast<std::int64_t>(count)), adjoint, options);
+    std::vector<Scalar>            l(n * count);
+    for (std::size_t k = 0; k < l.size(); ++k) l[k] = Scalar(1 + noise<real_t<Scalar>>(k) / 2);
+    for (int step = 0; step < 2; ++step) {
+      solver.solve(here, l.data(), l.data());
+      here.fence();
+      for (const Piece &p : pieces) normalize(p, place(p), count, l);
+    }
+    for (Piece &p : pieces) {
+      const auto size = [&](std::int64_t i) { return magnitude(l[static_cast<std::size_t>(i) * count + place(p)]); };
+      for (std::int64_t i = p.begin; i < p.end; ++i)
+        if (size(i) > 16 * size(p.pin) || (p.pin != p.end - 1 && size(i) > size(p.pin))) p.pin = i;
+    }
+  }
+  /// Makes the largest entry of a piece of vector m of `count` about 1. Entries that are not finite become zero.
+  static void normalize(const Piece &p, std::size_t m, std::size_t count, std::vector<Scalar> &l)
+  {
+    real_t<Scalar> largest = 0;
+    for (std::int64_t i = p.begin; i < p.end; ++i) {
+      Scalar &v = l[static_cast<std::size_t>(i) * count + m];
+      if (!is_finite(magnitude(v))) v = Scalar(0);
+      largest = std::max(largest, magnitude(v));
+    }
+    const auto scale = BandEntries<Scalar, Kokkos::HostSpace>::power_of_two_for(largest);
+    for (std::int64_t i = p.begin; i < p.end; ++i) l[static_cast<std::size_t>(i) * count + m] *= scale;
+  }
+
+  /// l of every piece, 1 in the row that is replaced, row i of matrix m at i * matrices + m; `row`: rho e_p^T - a_p of
+  /// piece p, entry d at d * pieces + p.
   std::vector<Scalar> left_null_vectors(const HostBands &host, const Pinned &pinned, const std::vector<Piece> &pieces, std::vector<Scalar> &row) const
   {
     const Host          here;
@@ -235,20 +284,6 @@ private:
     return l;
   }
 
-  /// Moves pins to rows where l is much larger. False where none is.
-  static bool move_pins(const Pinned &pinned, std::vector<Piece> &pieces, const std::vector<Scalar> &l)
-  {
-    bool moves = false;
-    for (Piece &p : pieces) {
-      const auto   size    = [&](std::int64_t i) { return magnitude(l[static_cast<std::size_t>(i) * pinned.which.size() + pinned.place(p)]); };
-      std::int64_t largest = p.pin;
-      for (std::int64_t i = p.begin; i < p.end; ++i)
-        if (size(i) > size(largest)) largest = i;
-      if (size(largest) > 16 * size(p.pin)) p.pin = largest, moves = true;
-    }
-    return moves;
-  }
-
   std::vector<Piece> pieces_of(const HostBands &bands, std::size_t c) const
   {
     std::vector<char> tied(static_cast<std::size_t>(rows_), 0); // row i to the next
@@ -265,10 +300,9 @@ private:
     return pieces;
   }
 
-  /// Whether every row of a piece sums to zero, to rounding, and one is not all zeros.
+  /// Whether every row of a piece sums to zero, to rounding. A row of zeros that couples with no other is a piece.
   bool sums_to_zero(const HostBands &bands, std::size_t c, const Piece &piece, real_t<Scalar> roundoff) const
   {
-    real_t<Scalar> most = 0;
     for (std::int64_t i = piece.begin; i < piece.end; ++i) {
       Scalar         sum(0);
       real_t<Scalar> largest = 0;
@@ -279,9 +313,8 @@ private:
         largest = std::max(largest, magnitude(a));
       }
       if (!(magnitude(sum) <= 4 * static_cast<real_t<Scalar>>(lower_ + upper_ + 1) * roundoff * largest)) return false;
-      most = std::max(most, largest);
     }
-    return most > 0;
+    return true;
   }
 
   /// Lists the singular pieces of all lines, unless one matrix is that of all.

@@ -10,6 +10,8 @@
 #include "looped_and_partition.hpp"
 #include "measured_choice.hpp"
 
+#include <ribbon/column_scale.hpp>
+#include <ribbon/forget_failed.hpp>
 #include <ribbon/probe.hpp>
 #include <ribbon/zero_mean.hpp>
 
@@ -29,7 +31,7 @@ class Solver final : public LineSolver<Scalar, Exec>::Implementation {
 
 public:
   Solver(const Exec &exec, const LineSet &lines, const Input &bands, const LineSolverOptions &options)
-      : exec_(exec), lines_(lines), bands_(bands), options_(options), matrices_(bands.matrices()), classified_(lines.lines()), class_of_line_(own_classes(exec, bands))
+      : exec_(exec), lines_(lines), bands_(bands), options_(options), matrices_(bands.matrices()), classified_(lines.lines()), class_of_line_(own_classes(exec, bands)), given_class_(class_of_line_)
   {
     if (bands.lhs == Lhs::classes) bands_.class_of_line = class_of_line_;
     if (lines.unknowns() == 0) {
@@ -39,24 +41,33 @@ public:
     unknowns_ = lines.rows * bands.block;
     reach_    = std::max(1, bands.half_bandwidth());
     if (bands.half_bandwidth() == 0) bands_.periodic = false;
+    const Input given = bands_;
     if (options.singular == "zero_mean") zero_mean_ = ZeroMean<Scalar, Exec>(exec, lines, bands_, entry_eps());
+    if (!options.continued) scale_ = ColumnScale<Scalar, Exec>(exec, bands_); // columns beyond the ends are not known
     if (!factor_partition()) {
       if (bands_.repeats > 1) bands_ = all_rows(exec_, bands_);
       if (!factor_reduction()) one_per_line() ? factor_per_line() : factor_few();
     }
-    if (algorithm_) this->report.bytes = algorithm_->bytes + class_of_line_.size() * sizeof(int) + zero_mean_.bytes();
-    this->report.singular_lines = zero_mean_.singular_lines();
-    bands_                      = Input(); // factored: nothing of the input is kept
+    FactorReport &r = this->report;
+    if (!scale_.empty() && !std::isnan(r.log_abs_det)) r.log_abs_det -= scale_.log_det();
+    if (r.ok() && !zero_mean_.empty()) probe_zero_mean(given);
+    if (!r.ok()) find_failed();
+    if (algorithm_) r.bytes = algorithm_->bytes + class_of_line_.size() * sizeof(int) + zero_mean_.bytes() + scale_.bytes();
+    r.singular_lines = zero_mean_.singular_lines();
+    bands_           = Input(); // factored: nothing of the input is kept
   }
 
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known, std::int64_t first) const override
   {
-    if (idle()) return;
     const int *classes = class_of_line_.size() ? class_of_line_.data() + first : nullptr;
-    if (options_.continued) algorithm_->solve_between(exec, b, in, x, out, classes, classified_, known);
-    else if (first > 0 && !classes && matrices_ > 1) algorithm_->solve_lines(exec, first, b, in, x, out);
-    else algorithm_->solve(exec, b, in, x, out, classes, classified_);
-    zero_mean_.apply(exec, x, out);
+    if (solves_some()) {
+      if (options_.continued) algorithm_->solve_between(exec, b, in, x, out, classes, classified_, known);
+      else if (first > 0 && !classes && matrices_ > 1) algorithm_->solve_lines(exec, first, b, in, x, out);
+      else algorithm_->solve(exec, b, in, x, out, classes, classified_);
+      scale_.apply(exec, x, out, given(first));
+      zero_mean_.apply(exec, x, out);
+    }
+    if (!this->report.ok()) forget_failed(exec, x, out, failed_, given(first));
   }
 
   std::shared_ptr<const typename LineSolver<Scalar, Exec>::Implementation> independent(const Exec &exec) const override
@@ -77,9 +88,15 @@ public:
 
   double inconsistency(const Exec &exec) const override { return zero_mean_.inconsistency(exec); }
   bool   joins() const override { return algorithm_ && algorithm_->joins(); }
-  bool   idle() const override { return !algorithm_ || (!this->report.ok() && matrices_ == 1); }
 
 private:
+  /// Whether some line is solved.
+  bool solves_some() const { return algorithm_ && (this->report.ok() || matrices_ > 1); }
+  /// The given matrices of the lines from `first` on.
+  MatrixOfLine given(std::int64_t first) const
+  {
+    return {given_class_.size() ? given_class_.data() + first : nullptr, given_matrices_, first, classified_};
+  }
   /// A copy of class_of_line: factors outlive the caller's.
   static typename Input::classes_type own_classes(const Exec &exec, const Input &bands)
   {
@@ -105,7 +122,7 @@ private:
 
   static constexpr Real eps           = unit_roundoff<Scalar>();
   static constexpr Real sound         = 45 * eps;                                        ///< backward error of the probe that asks for no more
-  static constexpr Real most_unsound  = 450 * eps;                                       ///< that is accepted where there is nothing better
+  static constexpr Real most_unsound  = 450 * eps;                                       ///< that is accepted where there is nothing better, after more right-hand sides
   static constexpr auto of_one_matrix = "one matrix for all lines, in double precision"; ///< what tile_products take
   static constexpr auto measured      = "measured to be the fastest for lines of this length";
 
@@ -122,7 +139,7 @@ private:
     std::string   why;
     auto          made = make(pivots, why);
     if (!made) return failure_ = why, false;
-    algorithm_  = std::move(made);
+    algorithm_ = std::move(made), limit_ = limit;
     r           = FactorReport();
     r.algorithm = algorithm_->name, r.reason = reason;
     r.growth = pivots.growth, r.log_abs_det = pivots.log_abs_det, r.det_sign = pivots.det_sign;
@@ -142,7 +159,7 @@ private:
       passed      = try_probe() <= limit;
     }
     // a pivot need not vanish for a matrix to be singular: rounding alone is left where a solution grows by the whole precision
-    if (r.rcond <= static_cast<double>(eps) && pivots.smallest <= std::sqrt(static_cast<double>(eps))) {
+    if (r.rcond <= 10 * static_cast<double>(eps) && pivots.smallest <= std::sqrt(static_cast<double>(eps))) {
       r.status = FactorStatus::zero_pivot, r.line = pivots.line, r.row = pivots.row;
       failure_ = algorithm_->name + " found a singular matrix";
       return false;
@@ -157,19 +174,74 @@ private:
 
   Real try_probe()
   {
+    constexpr int more  = 8;
+    auto          found = run_probe();
+    FactorReport &r     = this->report;
+    // an algorithm that loses digits loses more of them with some right-hand sides than with others
+    ProbeOptions<Scalar> options;
+    while (found.error > sound && found.error <= limit_ && options.round < more) {
+      ++options.round;
+      const auto again = run_probe(options);
+      if (again.error > found.error) found.error = again.error, found.matrix = again.matrix;
+    }
+    r.probe_error = static_cast<double>(found.error), r.rcond = static_cast<double>(found.rcond), r.rcond_line = found.rcond_matrix;
+    if (found.error > limit_) r.line = found.matrix, r.row = -1;
+    return found.error;
+  }
+
+  ProbeResult<Scalar> run_probe(const ProbeOptions<Scalar> &options = {})
+  {
     const bool per_line = one_per_line();
     if (!matrix_.size() && !per_line) {
       std::vector<int> each(static_cast<std::size_t>(matrices_));
       std::iota(each.begin(), each.end(), 0);
       matrix_ = upload(exec_, "ribbon::probe::matrix", each);
     }
+    const auto solve = [&](Scalar *x, const LineSet &set) { algorithm_->solve(exec_, x, set, x, set, per_line || matrices_ == 1 ? nullptr : matrix_.data(), matrices_); };
     // algorithms that are bound to the number of lines are probed with as many
-    const std::int64_t group = algorithm_->lines, lines = per_line ? matrices_ : group ? (probe_kinds + group - 1) / group * group : matrices_ * probe_kinds;
-    const auto         found =
-      probe<Scalar, Exec>(exec_, bands_, lines_, lines, [&](Scalar *x, const LineSet &set) { algorithm_->solve(exec_, x, set, x, set, per_line || matrices_ == 1 ? nullptr : matrix_.data(), matrices_); });
-    this->report.probe_error = static_cast<double>(found.error), this->report.rcond = static_cast<double>(found.rcond);
-    if (found.error > most_unsound) this->report.line = found.matrix, this->report.row = -1;
-    return found.error;
+    const std::int64_t group = algorithm_->lines, kinds = fits_six_times() ? probe_kinds : 1;
+    const std::int64_t lines = per_line ? matrices_ : group ? (probe_kinds + group - 1) / group * group : matrices_ * kinds;
+    return probe<Scalar, Exec>(exec_, bands_, lines_, lines, solve, options);
+  }
+  /// Whether six right-hand sides of every matrix take no more memory than those of the lines, or little.
+  bool fits_six_times() const
+  {
+    const std::int64_t bytes = matrices_ * probe_kinds * unknowns_ * static_cast<std::int64_t>(sizeof(Scalar));
+    return matrices_ * probe_kinds <= lines_.lines() || bytes <= (std::int64_t(1) << 26);
+  }
+
+  /// Solves of singular lines, as they are handed out, with right-hand sides in the range of the given matrices.
+  void probe_zero_mean(const Input &given)
+  {
+    FactorReport        &r = this->report;
+    ProbeOptions<Scalar> options;
+    options.batch = true, options.class_of_line = given_class_.data();
+    const auto found = probe<Scalar, Exec>(exec_, given, lines_, lines_.lines(), [&](Scalar *x, const LineSet &set) { solve(exec_, x, set, x, set, {}, 0); }, options);
+    zero_mean_.inconsistency(exec_); // forgets that of the probe
+    r.probe_error = std::max(r.probe_error, static_cast<double>(found.error));
+    // entries of single precision sum to zero in its units alone
+    if (found.error > 450 * entry_eps()) r.status = FactorStatus::unsound, r.line = found.matrix, r.row = -1;
+  }
+
+  /// Finds out which of several matrices are not solved.
+  void find_failed()
+  {
+    FactorReport &r = this->report;
+    if (!solves_some()) return;
+    const auto flags = [&](std::int64_t count) { return allocate_zeros<Kokkos::View<int *, Memory>>(exec_, "ribbon::failed", static_cast<std::size_t>(count)); };
+    auto                 bad = flags(matrices_);
+    ProbeOptions<Scalar> options;
+    options.bad = bad.data(), options.most_error = limit_, options.least_rcond = 100 * entry_eps();
+    run_probe(options);
+    std::vector<int> found(static_cast<std::size_t>(given_matrices_), 0);
+    const auto       host    = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bad);
+    const auto       classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), given_class_);
+    for (std::size_t c = 0; c < host.extent(0); ++c)
+      if (host(c)) found[matrices_ == given_matrices_ ? c : static_cast<std::size_t>(classes(c))] = 1; // partition has a matrix for every line
+    if (r.line >= 0) found[static_cast<std::size_t>(r.line)] = 1;
+    for (std::size_t c = 0; c < found.size(); ++c)
+      if (found[c]) r.failed.push_back(static_cast<std::int64_t>(c));
+    failed_ = upload(exec_, "ribbon::failed", found);
   }
 
   std::vector<HostMatrix<Scalar>> read_matrices() const { return host_matrices(bands_, options_.continued); }
@@ -269,7 +341,7 @@ private:
         const auto &fitting = K() == reach_ ? matrices : padded(matrices, K());
         made                = watched(p, [&](PivotWatch &watch) { return make_one_pass<Scalar, Exec, K(), B()>(exec_, lines_, fitting, options_, watch, why); });
       });
-      if (!known) why = "no kernel for " + system();
+      if (!known) why = "one_pass takes half-bandwidths to 4 and blocks of 2 and 4";
       return made;
     };
     const Make tile_products = [&](Pivots &p, std::string &why) -> Made<Scalar, Exec> {
@@ -281,7 +353,7 @@ private:
     const Make pivoted_one_pass = [&](Pivots &p, std::string &why) {
       Made<Scalar, Exec> made;
       if (reach_ > 2 || bands_.block > 1) {
-        why = "no kernel for " + system();
+        why = "pivoted one_pass takes half-bandwidths 1 and 2";
         return made;
       }
       const auto symmetric = padded(matrices, reach_);
@@ -399,17 +471,18 @@ private:
   /// Fewer unknowns than separators of a chunk of a scalar band.
   bool is_short(int kl, int ku) const { return unknowns_ < (kl + ku + 2) * bands_.block - 2; }
 
-  std::string system() const { return bands_.block > 1 ? "blocks of " + std::to_string(bands_.block) : "half-bandwidth " + std::to_string(reach_); }
-
   Exec                                     exec_;
   LineSet                                  lines_;
   Input                                    bands_;
   LineSolverOptions                        options_;
-  std::int64_t                             matrices_, classified_, unknowns_ = 0;
+  std::int64_t                             matrices_, classified_, unknowns_ = 0, given_matrices_ = matrices_;
   int                                      reach_ = 1;
+  Real                                     limit_ = 0; ///< of the backward error of the probe, of the last algorithm that was tried
   std::string                              failure_;
-  Kokkos::View<int *, Memory>              class_of_line_, matrix_;
+  Kokkos::View<int *, Memory>              class_of_line_, matrix_; ///< class_of_line_: as the algorithm has it
+  Kokkos::View<int *, Memory>              given_class_, failed_;   ///< failed_: 1 for each given matrix that is not solved
   std::shared_ptr<Algorithm<Scalar, Exec>> algorithm_;
+  ColumnScale<Scalar, Exec>                scale_;
   ZeroMean<Scalar, Exec>                   zero_mean_;
   std::optional<choice::Algorithm>         fastest_;
 };

@@ -237,7 +237,7 @@ TEST(ComplexFloat, BatchesWithoutRowsOrLines)
   }
 }
 
-// One bad line of six, by a zero pivot or NaN: it is reported, the others are solved. A bad matrix that all share: x stays as it is.
+// One bad line of six, by a zero pivot or NaN: it is reported, the others are solved. Where a bad matrix is that of all lines, all hold NaN.
 TEST(ComplexFloat, ReportsBadLines)
 {
   const std::int64_t n = 30, bad = 4, row = 11;
@@ -258,7 +258,7 @@ TEST(ComplexFloat, ReportsBadLines)
         const auto b = numbers<Scalar>(g, words(set)), before = numbers<Scalar>(g, b.size());
         const auto x = on_device(b, before, [&](const Scalar *from, Scalar *to) { solver.solve(Exec(), from, to); });
         if (lhs == Lhs::shared) {
-          EXPECT_TRUE(x == before);
+          for (std::int64_t l = 0; l < many; ++l) EXPECT_TRUE(std::isnan(x[static_cast<std::size_t>(set(l, n - 1))].real())) << "line " << l;
           continue;
         }
         for (std::int64_t l = 0; l < many; l += l + 1 == bad ? 2 : 1) EXPECT_LE(line_error(widened(bands), set, l, cast<Wide>(x), cast<Wide>(b)), rounded_once) << "line " << l;

@@ -111,6 +111,57 @@ TEST(ZeroMean, SingularLines)
         }
 }
 
+/// Rows with coefficients of 1 to 10^j, whose left null vector spans many more powers of ten: consistent right-hand sides
+/// are solved to rounding, or the lines are reported.
+TEST(ZeroMean, RowsInAnyUnits)
+{
+  constexpr std::int64_t n = 150;
+  int                    accepted = 0, cases = 0;
+  for (int j : {2, 4, 6})
+    for (std::uint64_t seed = 0; seed < 60; ++seed)
+      for (const char *algorithm : {"auto", "thomas", "pivoted"}) {
+        std::mt19937_64                        g(seed);
+        std::uniform_real_distribution<double> u(0, j);
+        ribbon::Bands<double, Kokkos::HostSpace> bands;
+        bands.periodic = seed % 2 == 1, bands.values = decltype(bands.values)("test::bands", 1, n, 3);
+        for (std::size_t i = 0; i < n; ++i) {
+          double &lower = bands.values(0, i, 0), &upper = bands.values(0, i, 2);
+          lower = bands.periodic || i > 0 ? -std::pow(10.0, u(g)) : 0, upper = bands.periodic || i + 1 < n ? -std::pow(10.0, u(g)) : 0;
+          bands.values(0, i, 1) = -(lower + upper);
+        }
+        ribbon::LineSolverOptions options;
+        options.algorithm = algorithm, options.singular = "zero_mean";
+        const auto                             set = ribbon::LineSet::interleaved(n, 1);
+        const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands), options);
+        ++cases;
+        if (!solver.report().ok()) continue;
+        ++accepted;
+        std::vector<double> y(n), b(n, 0);
+        for (double &v : y) v = random_scalar<double>(g);
+        for (std::int64_t i = 0; i < n; ++i)
+          for (int d = -1; d <= 1; ++d) b[static_cast<std::size_t>(i)] += bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 1)) * y[static_cast<std::size_t>((i + d + n) % n)];
+        EXPECT_LE(line_error(bands, set, 0, solve(solver, b), b), 1e-13) << algorithm << ", 10^" << j << ", seed " << seed;
+      }
+  EXPECT_GT(accepted, cases / 2);
+}
+
+/// A row of zeros that couples with no other one is a piece: its unknown is zero, and its right-hand side the inconsistency.
+TEST(ZeroMean, RowsOfZeros)
+{
+  ribbon::Bands<double, Kokkos::HostSpace> bands;
+  bands.values = decltype(bands.values)("test::bands", 1, 3, 3);
+  bands.values(0, 0, 1) = bands.values(0, 2, 1) = 2;
+  ribbon::LineSolverOptions options;
+  options.singular = "zero_mean";
+  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(3, 1), to_device(bands), options);
+  ASSERT_TRUE(solver.report().ok()) << solver.report().reason;
+  EXPECT_EQ(solver.report().singular_lines, 1);
+  EXPECT_EQ(solve(solver, {2.0, 0.0, 6.0}), (std::vector<double>{1, 0, 3}));
+  EXPECT_EQ(solver.inconsistency(Exec()), 0);
+  EXPECT_EQ(solve(solver, {2.0, 5.0, 6.0}), (std::vector<double>{1, 0, 3}));
+  EXPECT_EQ(solver.inconsistency(Exec()), 5);
+}
+
 TEST(ZeroMean, LinesThatAreCut)
 {
   for (int h : {1, 2})

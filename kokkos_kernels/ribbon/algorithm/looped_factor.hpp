@@ -66,7 +66,17 @@ struct LoopedFactorKernel {
         const Real r = entry.row_max(l, i, a);
         if (!(r <= scale)) scale = r;
       }
-      invert(B, &inv(i, 0), [&](const Scalar &pivot, int) { Watch::see(magnitude(pivot), scale, l * rows + i, smallest); });
+      if (B == 1) {
+        Watch::see(magnitude(inv(i, 0)), scale, l * rows + i, smallest);
+        inv(i, 0) = Scalar(1) / inv(i, 0);
+      } else { // with rows of about the same size, whatever units their equations have
+        for (int a = 0; a < B; ++a)
+          for (int b = 0; b < B; ++b) inv(i, a * B + b) *= entry.row_scale(l, i, a);
+        const Real one = scale > 0 && is_finite(scale) ? Real(1) : scale;
+        invert(B, &inv(i, 0), [&](const Scalar &pivot, int) { Watch::see(magnitude(pivot), one, l * rows + i, smallest); });
+        for (int a = 0; a < B; ++a)
+          for (int b = 0; b < B; ++b) inv(i, a * B + b) *= entry.row_scale(l, i, b);
+      }
       for (int q = 0; q < 2 * K; ++q) { // L and U become -inv times what they hold, column by column
         for (int b = 0; b < B; ++b) {
           Scalar column[most_block];

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Equations and unknowns in different units: rows and columns times powers of ten change neither what is refused nor
+// the digits of solutions, next to LAPACK. RIBBON_UNITS sets how many random systems are drawn.
+#include "lapack.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <limits>
+
+using namespace test;
+using ribbon::Lhs;
+
+namespace {
+
+/// Factors 10^U(-exponent, exponent), rounded to powers of two where `exact`.
+std::vector<double> units(std::mt19937_64 &g, std::size_t count, double exponent, bool exact = false)
+{
+  std::uniform_real_distribution<double> u(-exponent, exponent);
+  std::vector<double>                    factors(count);
+  for (double &f : factors) f = std::pow(10.0, u(g)), f = exact ? std::ldexp(1.0, std::ilogb(f)) : f;
+  return factors;
+}
+
+/// Matrix `c` with rows times `rows` and columns times `columns`, one factor for each unknown.
+template <class Scalar>
+void multiply(HostBands<Scalar> &bands, std::size_t c, const std::vector<double> &rows, const std::vector<double> &columns)
+{
+  using Real     = ribbon::real_t<Scalar>;
+  const auto n   = static_cast<std::int64_t>(bands.values.extent(1));
+  const int  B   = bands.block;
+  const auto of  = [&](const std::vector<double> &f, std::int64_t i, int a) { return f[static_cast<std::size_t>((i % n + n) % n * B + a)]; };
+  for (std::int64_t i = 0; i < n; ++i)
+    for (int d = -bands.kl(); d <= bands.ku(); ++d)
+      for (int a = 0; a < B; ++a)
+        for (int b = 0; b < B; ++b) {
+          Scalar &v = bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(((d + bands.kl()) * B + a) * B + b));
+          v *= static_cast<Real>(of(rows, i, a) * of(columns, i + d, b));
+        }
+}
+
+/// Dominant matrices in other units by every algorithm: as far from the solution as in their own units, unknown by unknown.
+template <class Scalar>
+void expect_digits_in_any_units(int kl, int ku, int block, bool periodic, Lhs lhs, const std::string &algorithm, double exponent)
+{
+  constexpr std::int64_t lines = 4, n = 60;
+  const std::uint64_t    seed = static_cast<std::uint64_t>(1000 * kl + 100 * ku + 10 * block) + (periodic ? 1 : 0);
+  SCOPED_TRACE(testing::Message() << algorithm << ", kl " << kl << ", ku " << ku << ", block " << block << (periodic ? ", ring, " : ", ") << to_string(lhs) << ", 10^+-" << exponent << ", "
+                                  << sizeof(Scalar) << " bytes, seed " << seed);
+  std::mt19937_64 g(seed);
+  auto            bands = random_system<Scalar>(g, matrices_for(lhs, lines), n, kl, ku, block, periodic);
+  const auto      unknowns = static_cast<std::size_t>(n * block), matrices = bands.values.extent(0);
+  assign(g, bands, lhs, lines);
+  std::vector<std::vector<double>> columns(matrices, units(g, unknowns, exponent, true)); // of shifted matrices alike
+  for (std::size_t c = 0; c < matrices; ++c) {
+    if (lhs != Lhs::shifted) columns[c] = units(g, unknowns, exponent, true);
+    multiply(bands, c, units(g, unknowns, lhs == Lhs::shifted ? 0 : exponent, true), columns[c]);
+  }
+  const auto set = ribbon::LineSet::interleaved(n, lines).with_components(block);
+  const auto own = expanded(bands);
+  // b = A x with x = y / columns, y of size 1
+  std::vector<Scalar> y(static_cast<std::size_t>(set.unknowns())), b(y.size(), Scalar(0));
+  for (auto &v : y) v = random_scalar<Scalar>(g);
+  const auto at     = [&](std::int64_t l, std::int64_t i, int a) { return static_cast<std::size_t>(set(l, (i + n) % n) + a * set.component_stride); };
+  const auto unit   = [&](std::int64_t l, std::int64_t i, int a) { return columns[static_cast<std::size_t>(lhs == Lhs::shifted ? 0 : matrix_of(own, l))][static_cast<std::size_t>((i + n) % n * block + a)]; };
+  for (std::int64_t l = 0; l < lines; ++l)
+    for (std::int64_t i = 0; i < n; ++i)
+      for (int d = -kl; d <= ku; ++d)
+        for (int a = 0; a < block; ++a)
+          for (int q = 0; q < block && (periodic || (i + d >= 0 && i + d < n)); ++q) {
+            const Scalar e = own.values(static_cast<std::size_t>(matrix_of(own, l)), static_cast<std::size_t>(i), static_cast<std::size_t>(((d + kl) * block + a) * block + q));
+            b[at(l, i, a)] += e * (y[at(l, i + d, q)] / static_cast<ribbon::real_t<Scalar>>(unit(l, i + d, q)));
+          }
+  ribbon::LineSolver<Scalar, Exec> solver;
+  ASSERT_NO_THROW(solver = (ribbon::LineSolver<Scalar, Exec>(Exec(), set, to_device(bands), {algorithm})));
+  ASSERT_TRUE(solver.report().ok()) << solver.report().algorithm << ", " << solver.report().reason << ", pivot " << solver.report().smallest_pivot << ", rcond " << solver.report().rcond;
+  const auto x     = solve(solver, b);
+  double     worst = 0;
+  for (std::int64_t l = 0; l < lines; ++l)
+    for (std::int64_t i = 0; i < n; ++i)
+      for (int a = 0; a < block; ++a) {
+        const auto k = at(l, i, a);
+        worst        = std::max(worst, static_cast<double>(ribbon::magnitude(x[k] * static_cast<ribbon::real_t<Scalar>>(unit(l, i, a)) - y[k])));
+      }
+  // a factor of 100 between neighbours is left of 10^24 (column_scale.hpp); dominant matrices have conditions of about 100
+  const double roundoff = static_cast<double>(ribbon::unit_roundoff<Scalar>());
+  EXPECT_LE(worst, (algorithm == "pivoted" ? 1e5 : 2e3) * roundoff) << solver.report().algorithm;
+}
+
+TEST(Units, DominantMatricesKeepEveryDigit)
+{
+  const int systems[][3] = {{1, 1, 1}, {2, 2, 1}, {2, 1, 1}, {4, 4, 1}, {1, 1, 2}, {1, 1, 3}};
+  for (const auto &[kl, ku, block] : systems)
+    for (bool periodic : {false, true})
+      for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
+        for (const std::string algorithm : {"auto", "thomas", "one_pass", "pivoted"}) {
+          const bool in_flight = lhs == Lhs::per_line || lhs == Lhs::shifted;
+          if (algorithm == "one_pass" && (block == 3 || (block == 2 && in_flight))) continue; // no kernel; units of equations
+          for (double exponent : {3.0, 8.0, 12.0}) expect_digits_in_any_units<double>(kl, ku, block, periodic, lhs, algorithm, exponent);
+          expect_digits_in_any_units<Kokkos::complex<double>>(kl, ku, block, periodic, lhs, algorithm, 8);
+          expect_digits_in_any_units<float>(kl, ku, block, periodic, lhs, algorithm, 3);
+        }
+}
+
+/// [[2e-16, -1], [-1e-16, 2]] is well-conditioned but for units.
+TEST(Units, TwoByTwo)
+{
+  HostBands<double> bands;
+  bands.values = decltype(bands.values)("test::bands", 1, 2, 3);
+  bands.values(0, 0, 1) = 2e-16, bands.values(0, 0, 2) = -1, bands.values(0, 1, 0) = -1e-16, bands.values(0, 1, 1) = 2;
+  for (const char *algorithm : {"auto", "thomas", "pivoted"}) {
+    const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(2, 1), to_device(bands), {algorithm});
+    ASSERT_TRUE(solver.report().ok()) << algorithm;
+    const auto x = solve(solver, {1.0, 1.0});
+    EXPECT_NEAR(x[0] * 1e-16, 1, 1e-14) << algorithm;
+    EXPECT_NEAR(x[1], 1, 1e-14) << algorithm;
+    EXPECT_NEAR(solver.report().log_abs_det, std::log(3e-16), 1e-12) << algorithm;
+    EXPECT_GT(solver.report().rcond, 0.05) << algorithm;
+  }
+}
+
+/// Where no column is small nothing is stored and the factors are as they were.
+TEST(Units, DominantRowsHaveNoScales)
+{
+  std::mt19937_64 g(5);
+  auto            bands  = random_system<double>(g, 1, 50, 2, 2, 1, false);
+  const auto      set    = ribbon::LineSet::interleaved(50, 3);
+  const auto      before = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {"thomas"}).report();
+  multiply(bands, 0, units(g, 50, 8, true), std::vector<double>(50, 1.0));
+  const auto rows = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {"thomas"}).report();
+  EXPECT_EQ(rows.bytes, before.bytes);
+  multiply(bands, 0, std::vector<double>(50, 1.0), units(g, 50, 8, true));
+  const auto columns = ribbon::LineSolver<double, Exec>(Exec(), set, to_device(bands), {"thomas"}).report();
+  EXPECT_GT(columns.bytes, before.bytes);
+}
+
+/// A band by LAPACK and by auto: backward errors on the matrix with its rows and columns scaled.
+struct Comparison {
+  double mine = 0, theirs = 0, rcond = 0;
+  bool   accepted = false, solved_by_lapack = false;
+
+  std::string algorithm;
+};
+
+/// Scales of rows and columns of a dense matrix.
+struct Scales {
+  std::vector<double> r, c;
+};
+
+/// Means of fourth roots of rows and columns become 1, as in column_scale.hpp.
+Scales scales_of_means(const std::vector<double> &A, std::size_t n)
+{
+  Scales s{std::vector<double>(n, 1), std::vector<double>(n, 1)};
+  for (int half = 0; half < 64; ++half)
+    for (std::size_t k = 0; k < n; ++k) {
+      double sum = 0, count = 0;
+      for (std::size_t e = 0; e < n; ++e) {
+        const double a = std::abs(half % 2 == 0 ? A[k * n + e] * s.c[e] : A[e * n + k] * s.r[e]);
+        if (a > 0) sum += std::sqrt(std::sqrt(a)), ++count;
+      }
+      if (count > 0) (half % 2 == 0 ? s.r : s.c)[k] = std::pow(count / sum, 4);
+    }
+  return s;
+}
+
+/// Largest entries of rows and columns become 1 (Ruiz, Rutherford Appleton Laboratory report 2001-034).
+Scales scales_of_maxima(const std::vector<double> &A, std::size_t n)
+{
+  Scales s{std::vector<double>(n, 1), std::vector<double>(n, 1)};
+  for (int sweep = 0; sweep < 20; ++sweep) {
+    std::vector<double> rows(n, 0), columns(n, 0);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) {
+        const double a = std::abs(A[i * n + j]) * s.r[i] * s.c[j];
+        rows[i] = std::max(rows[i], a), columns[j] = std::max(columns[j], a);
+      }
+    for (std::size_t i = 0; i < n; ++i) s.r[i] /= rows[i] > 0 ? std::sqrt(rows[i]) : 1, s.c[i] /= columns[i] > 0 ? std::sqrt(columns[i]) : 1;
+  }
+  return s;
+}
+
+double largest(const std::vector<double> &v)
+{
+  double m = 0;
+  for (double a : v) m = !(std::abs(a) <= m) ? std::abs(a) : m;
+  return m;
+}
+
+/// Backward error of the matrix with its scales, residuals in extended precision.
+double error_on(const Scales &s, const std::vector<double> &A, const std::vector<double> &x, const std::vector<double> &b)
+{
+  const std::size_t   n = x.size();
+  std::vector<double> residual(n), scaled_x(n), scaled_b(n), sums(n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    long double sum = b[i];
+    for (std::size_t j = 0; j < n; ++j) sum -= static_cast<long double>(A[i * n + j]) * x[j], sums[i] += std::abs(A[i * n + j]) * s.r[i] * s.c[j];
+    residual[i] = static_cast<double>(sum) * s.r[i], scaled_x[i] = x[i] / s.c[i], scaled_b[i] = b[i] * s.r[i];
+  }
+  return largest(residual) / (largest(sums) * largest(scaled_x) + largest(scaled_b));
+}
+
+Comparison compare(std::mt19937_64 &g, const HostBands<double> &bands)
+{
+  Comparison          found;
+  const std::size_t   n = static_cast<std::size_t>(bands.rows());
+  const auto          A = ribbon::reference::dense(bands, 0);
+  const Scales        means = scales_of_means(A, n), maxima = scales_of_maxima(A, n);
+  std::vector<double> b(n, 0), y(n);
+  for (double &v : y) v = random_scalar<double>(g);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) b[i] += A[i * n + j] * means.c[j] * y[j];
+  const auto theirs      = by_lapack(bands, b);
+  found.solved_by_lapack = !theirs.empty();
+  if (found.solved_by_lapack) found.theirs = error_on(means, A, theirs, b);
+  const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(bands.rows(), 1), to_device(bands));
+  const auto                            &report = solver.report();
+  found.accepted = report.ok(), found.rcond = report.rcond, found.algorithm = report.algorithm + ", " + report.reason;
+  if (found.accepted) {
+    const auto x = solve(solver, b);
+    found.mine = std::max(error_on(means, A, x, b), error_on(maxima, A, x, b));
+  } else found.rcond = std::fmin(report.rcond, report.smallest_pivot);
+  return found;
+}
+
+TEST(Units, AutoNextToLapack)
+{
+  const char *const  text  = std::getenv("RIBBON_UNITS");
+  const std::int64_t count = text ? std::atoll(text) : 1500;
+  std::int64_t       accepted = 0, refused = 0, well_conditioned = 0;
+  for (std::int64_t seed = 0; seed < count; ++seed) {
+    std::mt19937_64 g(static_cast<std::uint64_t>(seed) + 77);
+    const auto      below    = [&](int k) { return static_cast<int>(g() % static_cast<std::uint64_t>(k)); };
+    const int       kl = below(4), ku = below(4);
+    const auto      n        = static_cast<std::int64_t>(1 + below(80));
+    const bool      periodic = below(2) == 1, singular = below(8) == 0;
+    auto            bands    = random_system<double>(g, 1, n, kl, ku, 1, periodic);
+    const bool      dominant = below(2) == 1;
+    for (std::int64_t i = 0; i < n; ++i) {
+      double sum = 0;
+      auto   at  = [&](int d) -> double        &{ return bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(d + kl)); };
+      if (!dominant) at(0) = random_scalar<double>(g);
+      for (int d = -kl; d <= ku; ++d)
+        if (d != 0) {
+          if (singular) at(d) = below(7) - 3; // rows of integers, with which every sum is exact
+          if (periodic || (i + d >= 0 && i + d < n)) sum += at(d);
+        }
+      if (singular) at(0) = -sum;
+    }
+    multiply(bands, 0, units(g, static_cast<std::size_t>(n), below(9), singular), units(g, static_cast<std::size_t>(n), below(9), singular));
+    const Comparison found = compare(g, bands);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", n " << n << ", kl " << kl << ", ku " << ku << (periodic ? ", ring" : "") << (singular ? ", singular" : dominant ? ", dominant" : ""));
+    if (found.accepted) {
+      ++accepted;
+      EXPECT_TRUE(found.mine <= 1e-13 || found.theirs > 1e-15) << "LAPACK " << found.theirs << ", auto " << found.mine << ", " << found.algorithm << ", rcond " << found.rcond;
+    } else {
+      ++refused;
+      well_conditioned += found.rcond > static_cast<double>(n) * std::numeric_limits<double>::epsilon();
+      EXPECT_LE(found.rcond, 100 * std::numeric_limits<double>::epsilon()) << "refused without need; LAPACK " << found.theirs << ", " << found.algorithm;
+    }
+  }
+  RecordProperty("accepted", static_cast<int>(accepted)), RecordProperty("refused", static_cast<int>(refused));
+  RecordProperty("refused above n epsilon", static_cast<int>(well_conditioned));
+  EXPECT_GT(accepted, count * 3 / 4);
+  EXPECT_GT(refused, 0);
+}
+
+} // namespace
