@@ -27,7 +27,7 @@ static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
   if (transposed && line->failure.empty()) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
-  if (line->failure.empty()) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed));
+  if (line->failure.empty() || (line->some && !transposed)) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed));
   else PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
   PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));
   PetscCall(PrintComparison(pc, line));
@@ -58,7 +58,8 @@ static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events->solve, pc, B, X, 0));
   if (line->failure.empty() && transposed) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
-  if (line->failure.empty() && line->sweep.is_one_solve()) {
+  const bool solves = line->failure.empty() || (line->some && !transposed);
+  if (solves && line->sweep.is_one_solve()) {
     for (LineBatch &batch : line->sweep.groups[0].batches) PetscCall(batch.op->solve(B, X, transposed));
     PetscCall(CompareColumns(line, B, X, transposed));
   } else { // failed, or set up anew just now, to be more than one solve
@@ -68,7 +69,7 @@ static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
       Vec b, x;
       PetscCall(MatDenseGetColumnVecRead(B, c, &b));
       PetscCall(MatDenseGetColumnVecWrite(X, c, &x));
-      if (line->failure.empty()) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed));
+      if (solves) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed));
       else PetscCall(VecSet(x, PETSC_INFINITY));
       PetscCall(MatDenseRestoreColumnVecWrite(X, c, &x));
       PetscCall(MatDenseRestoreColumnVecRead(B, c, &b));
@@ -110,7 +111,7 @@ static PetscErrorCode PCReset_Line(PC pc)
   PetscCall(line->sweep.reset());
   PetscCall(MatDestroy(&line->watched));
   line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(), line->pinned.clear();
-  line->status = ribbon::FactorStatus::ok, line->direct = line->plain = false;
+  line->status = ribbon::FactorStatus::ok, line->some = line->direct = line->plain = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

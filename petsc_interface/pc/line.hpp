@@ -39,6 +39,8 @@ struct PC_Line {
   std::string              why;                                 ///< why these directions
   std::string              failure;                             ///< one sentence, empty when the set-up succeeded
   FactorStatus             status = FactorStatus::ok;           ///< of the lines that failed
+  bool                     some   = false;                      ///< the set-up failed, and one solve gives the lines that did not
+  PCFailedReason           hidden = PC_NOERROR;                 ///< reason of the failure while KSPPREONLY solves
   std::string              pinned;                              ///< why singular lines are solved with zero mean; empty: they are not
   Mat                      watched       = nullptr;             ///< matrix A of a Kronecker product that was set up with; its state at that time
   PetscObjectState         watched_state = 0;
@@ -82,7 +84,8 @@ PetscErrorCode CheckIsSetUp(PC pc);
 PetscErrorCode IsCurrent(PC pc, bool *current);
 /// Whether one solve is the inverse of Pmat as it is now, to the digits of the factors.
 PetscErrorCode IsDirectNow(PC pc, bool *direct);
-/// What a KSP does before and after a solve: hands PETSc the whole of Richardson's iteration where that needs no norms, for this solve alone.
+/// What a KSP does before and after a solve: hands PETSc the whole of Richardson's iteration where that needs no norms, for
+/// this solve alone. Where some lines failed KSPPREONLY, which would overwrite all of them, learns so after the solve.
 PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec b, Vec x);
 PetscErrorCode PostSolveLine(PC pc, KSP ksp, Vec b, Vec x);
 /// Compares the columns of one solve, where that is asked for.

@@ -74,18 +74,30 @@ PetscErrorCode TakesNoNorms(PC pc, KSP ksp, bool *takes_none)
 
 PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec, Vec)
 {
-  bool takes_none = false;
+  auto     *line       = static_cast<PC_Line *>(pc->data);
+  bool      takes_none = false;
+  PetscBool preonly;
   PetscFunctionBegin;
   PetscCall(RibbonCallPreSolve(pc, ksp));
   PetscCall(TakesNoNorms(pc, ksp, &takes_none));
   pc->ops->applyrichardson = takes_none ? ApplyRichardson : nullptr;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
+  if (preonly && line->some) {
+    PetscCall(PCGetFailedReason(pc, &line->hidden));
+    PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PostSolveLine(PC pc, KSP, Vec, Vec)
+PetscErrorCode PostSolveLine(PC pc, KSP ksp, Vec, Vec)
 {
+  auto *line = static_cast<PC_Line *>(pc->data);
   PetscFunctionBegin;
   pc->ops->applyrichardson = nullptr;
+  if (line->hidden == PC_NOERROR) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetFailedReason(pc, line->hidden));
+  line->hidden = PC_NOERROR;
+  ksp->reason  = KSP_DIVERGED_PC_FAILED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -272,7 +272,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     line->status = not_finite.empty() ? FactorStatus::ok : FactorStatus::not_finite;
     for (LineGroup &group : line->sweep.groups)
       for (LineBatch &batch : group.batches)
-        if (not_finite.empty()) PetscCall(Build(line, source, rbegin, on_device, &batch, &error));
+        PetscCall(Build(line, source, rbegin, on_device, &batch, &error)); // next to an entry that is not finite, too
     if (found) PetscCall(DropFailing(comm, line, &again)); // nobody asked for them
   }
   for (const LineRequest &request : line->requests) line->names += (line->names.empty() ? "" : ",") + request.direction.name;
@@ -289,6 +289,7 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
   PetscFunctionBegin;
   PetscCall(AgreeOnSentence(comm, &line->failure, &status)); // rank 0 shows it, whichever rank has the lines
   line->status    = static_cast<FactorStatus>(status);
+  line->some      = !line->failure.empty() && line->sweep.is_one_solve();
   const bool zero = line->status == FactorStatus::zero_pivot;
   PetscCall(PCSetFailedReason(pc, line->failure.empty() ? PC_NOERROR : zero ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_FACTOR_OTHER));
   if (line->failure.empty()) PetscFunctionReturn(PETSC_SUCCESS);

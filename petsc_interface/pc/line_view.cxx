@@ -37,6 +37,27 @@ Held sum_up(const LineSweep &sweep, std::size_t direction)
   return h;
 }
 
+/// How many lines, or classes, are not solved, and the first of them on rank 0. Collective.
+PetscErrorCode ViewFailed(const LineSweep &sweep, std::size_t direction, PetscViewer viewer)
+{
+  constexpr std::size_t shown = 10;
+  long long             count = 0;
+  std::string           first;
+  PetscFunctionBegin;
+  for (const LineGroup &group : sweep.groups)
+    if (group.direction == direction)
+      for (const LineBatch &batch : group.batches) {
+        const auto &failed = batch.facts.report.failed;
+        count += static_cast<long long>(failed.size());
+        for (std::size_t k = 0; k < std::min(shown, failed.size()); ++k) first += format("%s%lld", first.empty() ? "" : ", ", static_cast<long long>(failed[k]));
+        if (failed.size() > shown) first += ", ...";
+      }
+  const std::string which = first.empty() ? "" : " (" + first + " on rank 0)";
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
+  if (count > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  not solved: %lld lines or classes%s; they hold NaN, the others are solved\n", count, which.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ViewDirection(PC_Line *line, std::size_t d, PetscMPIInt size, PetscViewer viewer)
 {
   const LineRequest   &q    = line->requests[d];
@@ -60,6 +81,7 @@ PetscErrorCode ViewDirection(PC_Line *line, std::size_t d, PetscMPIInt size, Pet
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &h.shift, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)viewer)));
   if (h.singular > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular lines: %lld, solved for the solution of zero mean (%s)\n", h.singular, line->pinned.c_str()));
   if (h.shift > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  shifted: diagonals by %.1e of the largest entry of their rows, because of zero pivots\n", h.shift));
+  PetscCall(ViewFailed(line->sweep, d, viewer));
   if (h.matrices == 0) PetscFunctionReturn(PETSC_SUCCESS); // no lines, or not factored
   const FactorReport &report = h.first->facts.report;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices: %s%s, %lld distinct%s, %.3g bytes held on %s\n", rank, to_string(h.lhs), static_cast<long long>(h.matrices),
