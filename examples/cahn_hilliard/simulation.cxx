@@ -263,19 +263,44 @@ PetscErrorCode Simulation::explicit_part(int last)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Lines along x. A state and its dense matrix have one array, but each keeps account for itself of where the latest
+/// numbers are, and a dense matrix of a device type may have a copy on the host, which PCs on the host read and write:
+/// the matrix is told what was written through the vector, and asked to bring to the array what was solved.
+PetscErrorCode Simulation::solve_along_x(const Buffer &right, const Buffer &solution)
+{
+  const PetscScalar *b;
+  PetscScalar       *x;
+  PetscMemType       where;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayReadAndMemType(right.state, &b, &where));
+  PetscCall(VecGetArrayWriteAndMemType(solution.state, &x, &where));
+#if PETSC_VERSION_GE(3, 21, 0)
+  if (on_device_) {
+    PetscScalar *written;
+    PetscCall(MatDenseGetArrayWriteAndMemType(right.lines, &written, &where));
+    PetscCall(MatDenseRestoreArrayWriteAndMemType(right.lines, &written));
+  }
+#endif
+  PetscCall(PCMatApply(x_, right.lines, solution.lines));
+#if PETSC_VERSION_GE(3, 21, 0)
+  if (on_device_) {
+    const PetscScalar *solved;
+    PetscCall(MatDenseGetArrayReadAndMemType(solution.lines, &solved, &where));
+    PetscCall(MatDenseRestoreArrayReadAndMemType(solution.lines, &solved));
+  }
+#endif
+  PetscCall(VecRestoreArrayWriteAndMemType(solution.state, &x));
+  PetscCall(VecRestoreArrayReadAndMemType(right.state, &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The state before the last is not needed any more, and takes what is solved first.
 PetscErrorCode Simulation::solve()
 {
   PetscFunctionBeginUser;
   if (model_.dim == 2) {
-    const PetscScalar *b;
-    PetscScalar       *x;
-    PetscMemType       where;
-    PetscCall(VecGetArrayReadAndMemType(buffers_[right_].state, &b, &where)); // the numbers of the dense matrices
-    PetscCall(VecGetArrayWriteAndMemType(buffers_[last_].state, &x, &where));
-    PetscCall(PCMatApply(x_, buffers_[right_].lines, buffers_[last_].lines));
-    PetscCall(VecRestoreArrayWriteAndMemType(buffers_[last_].state, &x));
-    PetscCall(VecRestoreArrayReadAndMemType(buffers_[right_].state, &b));
+    PetscCall(solve_along_x(buffers_[right_], buffers_[last_]));
     std::swap(right_, last_);
   }
   PetscCall(PCApply(y_, buffers_[right_].state, buffers_[last_].state));

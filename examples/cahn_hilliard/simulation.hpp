@@ -89,6 +89,7 @@ private:
   PetscErrorCode create_solver(MPI_Comm comm, Mat A, PC *pc) const;
   PetscErrorCode exchange();
   PetscErrorCode solve();
+  PetscErrorCode solve_along_x(const Buffer &right, const Buffer &solution);
 
   const Model                               model_;
   const MPI_Comm                            comm_;
