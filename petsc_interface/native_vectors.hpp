@@ -4,7 +4,28 @@
 
 #include "compat.h"
 
+#include <cstring>
+
 namespace ribbon::petsc {
+
+/// Refuses a vector that PETSc does not multiply A with. A matrix of a device type takes vectors of its own type alone,
+/// and PETSc looks at that with debugging only: without, products have any numbers, or the program crashes.
+/// @param who  begins the sentence. Errors: PETSC_ERR_ARG_INCOMP.
+inline PetscErrorCode CheckIsMultiplied(Mat A, Vec v, const char *who)
+{
+  PetscBool cusparse, kokkos, bound;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &cusparse, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &kokkos, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, ""));
+  PetscCall(MatBoundToCPU(A, &bound));
+  if ((!cusparse && !kokkos) || bound) PetscFunctionReturn(PETSC_SUCCESS);
+  const char *own = cusparse ? "cuda" : "kokkos", *type = ((PetscObject)v)->type_name;
+  PetscCheck(std::strstr(type, own), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_INCOMP,
+             "%s: the matrix is of type %s, which PETSc multiplies with %s vectors alone, and the right-hand side is of "
+             "type %s: take -vec_type %s (-dm_vec_type %s with a DM), or -mat_type aij",
+             who, ((PetscObject)A)->type_name, own, type, own, own);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// to = from, of whatever types.
 inline PetscErrorCode CopyThroughHost(Vec from, Vec to)

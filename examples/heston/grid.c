@@ -112,6 +112,27 @@ static PetscErrorCode Assemble(Problem *p)
   PetscFunctionReturn(0);
 }
 
+/* A matrix of a device type multiplies vectors of its own type alone, at which PETSc looks with debugging only. */
+static PetscErrorCode CheckTypes(Mat A, Vec v)
+{
+  PetscBool plain, same;
+  VecType   own, type;
+  MatType   matrix;
+  Vec       w;
+  PetscFunctionBeginUser;
+  PetscCall(MatGetType(A, &matrix));
+  PetscCall(MatCreateVecs(A, &w, NULL));
+  PetscCall(VecGetType(w, &own));
+  PetscCall(VecGetType(v, &type));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)w, &plain, VECSEQ, VECMPI, ""));
+  PetscCall(PetscObjectTypeCompare((PetscObject)v, own, &same));
+  PetscCheck(plain || same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+             "-dm_mat_type: matrices of type %s take vectors of type %s, -dm_vec_type has those of type %s", matrix,
+             own, type);
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode CreateProblem(PetscInt m1, PetscInt m2, PetscReal S, PetscReal V, Problem *p)
 {
   PetscFunctionBeginUser;
@@ -124,6 +145,7 @@ PetscErrorCode CreateProblem(PetscInt m1, PetscInt m2, PetscReal S, PetscReal V,
   PetscCall(DMSetUp(p->da));
   PetscCall(DMCreateMatrix(p->da, &p->A));
   PetscCall(DMCreateGlobalVector(p->da, &p->g));
+  PetscCall(CheckTypes(p->A, p->g));
   PetscCall(VecDuplicate(p->g, &p->mass));
   PetscCall(VecDuplicate(p->g, &p->mass_udot));
   PetscCall(Assemble(p));

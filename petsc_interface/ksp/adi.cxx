@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "adi.hpp"
 
+#include "../native_vectors.hpp"
+
 #include <utility>
 
 using namespace ribbon::petsc;
@@ -77,6 +79,7 @@ static PetscErrorCode KSPSolve_ADI(KSP ksp)
   const Vec        b = ksp->vec_rhs, x = ksp->vec_sol;
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, &P));
+  PetscCall(CheckIsMultiplied(A, b, "KSP adi"));
   PetscCall(PetscObjectStateGet((PetscObject)P, &state));
   if (adi->set_up_with != P || adi->state != state) PetscCall(SetUpADI(ksp, adi));
   const Vec r = ksp->work[0], z = ksp->work[1], other = ksp->work[2];

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "adi.hpp"
 
+#include "../native_vectors.hpp"
+
 #include <petsc/private/kspimpl.h>
 
 #include <utility>
@@ -69,7 +71,7 @@ static PetscErrorCode PCApplyTranspose_ADI(PC pc, Vec b, Vec x)
 }
 
 /// A product of factors is no inverse: outside time steps and nested solvers one application would be a wrong answer that nobody notices.
-static PetscErrorCode PCPreSolve_ADI(PC pc, KSP ksp, Vec, Vec)
+static PetscErrorCode PCPreSolve_ADI(PC pc, KSP ksp, Vec b, Vec)
 {
   PetscBool preonly;
   PetscFunctionBegin;
@@ -77,6 +79,7 @@ static PetscErrorCode PCPreSolve_ADI(PC pc, KSP ksp, Vec, Vec)
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
   PetscCheck(!preonly || ((PetscObject)ksp)->tablevel > 0 || context(pc)->sequence.size() == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "PC adi solves no system in one application: use a Krylov method in place of -ksp_type preonly");
+  if (!preonly) PetscCall(CheckIsMultiplied(pc->mat, b, "PC adi"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

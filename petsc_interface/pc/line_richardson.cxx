@@ -2,6 +2,7 @@
 // Richardson's iteration with PC line as its preconditioner: PETSc hands over the whole of it where it needs no norms.
 #include "line.hpp"
 
+#include "../native_vectors.hpp"
 #include "../session.hpp"
 
 #include <petsc/private/kspimpl.h>
@@ -72,16 +73,17 @@ PetscErrorCode TakesNoNorms(PC pc, KSP ksp, bool *takes_none)
 
 } // namespace
 
-PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec, Vec)
+PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec b, Vec)
 {
   auto     *line       = static_cast<PC_Line *>(pc->data);
   bool      takes_none = false;
   PetscBool preonly;
   PetscFunctionBegin;
   PetscCall(RibbonCallPreSolve(pc, ksp));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
+  if (!preonly) PetscCall(CheckIsMultiplied(pc->mat, b, "PC line"));
   PetscCall(TakesNoNorms(pc, ksp, &takes_none));
   pc->ops->applyrichardson = takes_none ? ApplyRichardson : nullptr;
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
   if (preonly && line->some) {
     PetscCall(PCGetFailedReason(pc, &line->hidden));
     PetscCall(PCSetFailedReason(pc, PC_NOERROR));

@@ -8,6 +8,45 @@ namespace {
 
 class PCLineErrors : public Petsc { };
 
+// A matrix on a device has no products with vectors of another type: PETSc has any numbers then, or crashes. On the
+// host they are solved for.
+TEST_F(PCLineErrors, VectorsThatPetscDoesNotMultiplyTheMatrixWith)
+{
+  for (const char *options : {"-test_ksp_type gmres -test_pc_type line", "-test_ksp_type line", "-test_ksp_type adi",
+                              "-test_ksp_type gmres -test_pc_type adi -test_pc_adi_shift 1"}) {
+    Grid     grid({9, 8}, {1, 1});
+    MatType  matrix;
+    KSP      ksp;
+    Vec      b, x;
+    PetscInt rows;
+    OK(MatGetType(grid.A, &matrix));
+    OK(MatGetLocalSize(grid.A, &rows, nullptr));
+    OK(VecCreate(PETSC_COMM_WORLD, &b));
+    OK(VecSetSizes(b, rows, PETSC_DETERMINE));
+    OK(VecSetType(b, VECSTANDARD));
+    OK(VecSetRandom(b, nullptr));
+    OK(VecDuplicate(b, &x));
+    reset_options(options);
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetOptionsPrefix(ksp, "test_"));
+    OK(KSPSetOperators(ksp, grid.A, grid.A));
+    OK(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 1000));
+    OK(KSPSetFromOptions(ksp));
+    if (contains(matrix, "cusparse") || contains(matrix, "kokkos")) {
+      EXPECT_NE(static_cast<int>(KSPSolve(ksp, b, x)), 0) << options;
+      const std::string sentence = std::string("the matrix is of type ") + matrix + ", which PETSc multiplies with";
+      EXPECT_TRUE(contains(last_error(), sentence)) << options << ": " << last_error();
+      EXPECT_TRUE(contains(last_error(), "take -vec_type")) << last_error();
+    } else {
+      OK(KSPSolve(ksp, b, x));
+      EXPECT_LT(relative_residual(grid.A, b, x), 1e-8) << options;
+    }
+    reset_options();
+    OK(KSPDestroy(&ksp));
+    for (Vec *v : {&b, &x}) OK(VecDestroy(v));
+  }
+}
+
 TEST_F(PCLineErrors, RowsTakesTheCouplingsOfConsecutiveRowsAlone) // one rank: one rank shows it
 {
   const PetscInt n = 6; // 5-point operator on a 6 x 6 grid, no DM
