@@ -59,7 +59,8 @@ PETSC_EXTERN const char *const PCLineAlgorithms[];
 PETSC_EXTERN const char *const PCLineShiftTypes[];
 PETSC_EXTERN const char *const PCLinePrecisions[];
 
-/* Registers everything; callable after PetscInitialize(), any number of times. Errors: PETSC_ERR_LIB for another PETSc version. */
+/* Registers everything; callable after PetscInitialize(), any number of times. Errors: PETSC_ERR_LIB for a PETSc of
+   another version, scalar, precision, width of indices, debugging, device or MPI than libribbon was built for. */
 PETSC_EXTERN PetscErrorCode RibbonInitialize(void);
 
 /* Each takes effect at the next PCSetUp(). PCs of another type ignore values that are in range; PCLineSetDirections() looks into its list for PC line alone. A Get, and
