@@ -143,6 +143,7 @@ static PetscErrorCode TSStep_ADI(TS ts)
   PetscReal next       = ts->time_step;
   PetscBool accept     = PETSC_TRUE;
   PetscFunctionBegin;
+  PetscCall(RefuseWhatIsIgnored(ts));
   PetscCall(BeginStep(ts));
   adi->status = TS_STEP_INCOMPLETE;
   while (!ts->reason && adi->status != TS_STEP_COMPLETE) {

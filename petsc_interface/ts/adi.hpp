@@ -126,6 +126,9 @@ PetscInt order_of(const TS_ADI *adi);
 PetscErrorCode ComposeADIOptions(TS ts, bool attach);
 /// The SNES carries the Jacobian, and solves nothing: it gets a type without iterations, and no KSP.
 PetscErrorCode PrepareSNES(TS ts);
+/// Raises an error where the application asks the TS or its SNES for something that would have no effect on the solution.
+/// Errors: PETSC_ERR_SUP, in one sentence, for bounds, functions that SNESSolve() calls and transient variables.
+PetscErrorCode RefuseWhatIsIgnored(TS ts);
 PetscErrorCode SetADIFromOptions(TS ts, RibbonOptionItems PetscOptionsObject);
 
 } // namespace ribbon::petsc

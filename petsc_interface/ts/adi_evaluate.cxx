@@ -54,33 +54,40 @@ PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B)
+/// `ok`: false, with snes->reason set, where the application says that the Jacobian is outside its domain. Collective.
+PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool *ok)
 {
   TS_ADI  *adi = adi_of(ts);
   SNES     snes;
   Vec      bound;
-  PetscInt lag;
+  PetscInt lag, outside;
   PetscFunctionBegin;
   adi->shift = shift;
   PetscCall(TSGetSNES(ts, &snes));
   PetscCall(BindFunctionToTheHost(snes, &bound));
   PetscCall(SNESGetLagJacobian(snes, &lag)); // of nonlinear iterations: there are none here
   PetscCall(SNESSetLagJacobian(snes, 1));
+  snes->jacobiandomainerror = PETSC_FALSE;
   PetscCall(SNESComputeJacobian(snes, U, A, B));
   PetscCall(SNESSetLagJacobian(snes, lag));
   if (bound) PetscCall(VecBindToCPU(bound, PETSC_FALSE));
+  outside = snes->jacobiandomainerror;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outside, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ts)));
+  *ok = !outside;
+  if (outside) PetscCall(SNESSetConvergedReason(snes, SNES_DIVERGED_JACOBIAN_DOMAIN));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// M of J = shift M - A, from the Jacobians of two shifts; the one of `shift` is in A and B afterwards.
-PetscErrorCode ComputeMassMatrix(TS ts, PetscReal shift, Vec U, Mat A, Mat B)
+PetscErrorCode ComputeMassMatrix(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool *ok)
 {
   TS_ADI *adi = adi_of(ts);
   PetscFunctionBegin;
   PetscCall(MatDestroy(&adi->mass_matrix));
-  PetscCall(ComputeJacobian(ts, 2 * shift, U, A, B));
+  PetscCall(ComputeJacobian(ts, 2 * shift, U, A, B, ok));
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &adi->mass_matrix));
-  PetscCall(ComputeJacobian(ts, shift, U, A, B));
+  PetscCall(ComputeJacobian(ts, shift, U, A, B, ok));
   PetscCall(MatAXPY(adi->mass_matrix, -1, B, SAME_NONZERO_PATTERN));
   PetscCall(MatScale(adi->mass_matrix, 1 / shift));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -211,8 +218,9 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS); // differences would make couplings of it
   const PetscReal shift = 1 / h;
   if (!adi->mass_known) PetscCall(ComputeMass(ts, t, U, F, &another_mass));
-  if (adi->mass_is_diagonal) PetscCall(ComputeJacobian(ts, shift, U, A, B));
-  else PetscCall(ComputeMassMatrix(ts, shift, U, A, B));
+  if (adi->mass_is_diagonal) PetscCall(ComputeJacobian(ts, shift, U, A, B, ok));
+  else PetscCall(ComputeMassMatrix(ts, shift, U, A, B, ok));
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Split(ts, t, U, B, shift, &changed));
   if (changed && adi->age >= 0) { // a Jacobian that stayed the same has the same mass in it
     PetscCall(ComputeMass(ts, t, U, F, &another_mass));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "adi.hpp"
 
+#include <petsc/private/linesearchimpl.h>
+
 const char *const TSADITypes[] = {"hundsdorfer_verwer", "modified_craig_sneyd", "craig_sneyd", "douglas", "peaceman_rachford", "ra34pw2", "TSADIType", "TS_ADI_", nullptr};
 
 namespace ribbon::petsc {
@@ -79,6 +81,29 @@ PetscErrorCode PrepareSNES(TS ts)
   PetscCall(TSGetSNES(ts, &ts->snes));
   if (!((PetscObject)ts->snes)->type_name) PetscCall(SNESSetType(ts->snes, SNESKSPONLY));
   ts->snes->usesksp = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RefuseWhatIsIgnored(TS ts)
+{
+  const MPI_Comm       comm   = PetscObjectComm((PetscObject)ts);
+  const SNES           snes   = ts->snes;
+  const SNESLineSearch search = snes->linesearch;
+  PetscBool            is_vi, has;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)snes, &is_vi, SNESVINEWTONRSLS, SNESVINEWTONSSLS, ""));
+  PetscCheck(!is_vi && !snes->xl && !snes->xu && !snes->ops->computevariablebounds, comm, PETSC_ERR_SUP,
+             "TS adi does not support bounds on the solution (TSVISetVariableBounds(), -snes_type vinewtonrsls): its "
+             "steps are linear solves; take -ts_type beuler -snes_type vinewtonrsls");
+  PetscCheck(!snes->ops->update, comm, PETSC_ERR_SUP,
+             "TS adi calls no SNESSolve(), and so not the function of SNESSetUpdate() either: take another -ts_type, "
+             "or TSSetPreStage()");
+  PetscCheck(!search || (!search->ops->precheck && !search->ops->postcheck), comm, PETSC_ERR_SUP,
+             "TS adi has no line search, and does not call the functions of SNESLineSearchSetPreCheck() and "
+             "SNESLineSearchSetPostCheck(): take another -ts_type, or TSSetPostStage()");
+  PetscCall(TSHasTransientVariable(ts, &has));
+  PetscCheck(!has, comm, PETSC_ERR_SUP,
+             "TS adi does not support TSSetTransientVariable(): take -ts_type bdf, or beuler");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

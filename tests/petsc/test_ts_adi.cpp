@@ -274,6 +274,36 @@ TEST_F(TSADIUse, StepsOutOfTheDomainAreTakenAgain) // one rank
   }
 }
 
+/// The Jacobian of steps that are too long is outside its domain, which one rank alone says.
+TEST_F(TSADIUse, JacobiansOutOfTheDomainAreTakenAgain)
+{
+  const auto jacobian = [](SNES snes, Vec u, Mat A, Mat B, void *context) -> PetscErrorCode {
+    auto       *run = static_cast<DiffusionTS *>(context);
+    PetscReal   h;
+    PetscMPIInt mine;
+    PetscFunctionBegin;
+    PetscCall(SNESComputeJacobianDefaultColor(snes, u, A, B, nullptr));
+    PetscCall(TSGetTimeStep(run->ts, &h));
+    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &mine));
+    if (h > 0.011 && mine == 0) PetscCall(SNESSetJacobianDomainError(snes));
+    PetscFunctionReturn(PetscErrorCode(0));
+  };
+  DiffusionTS run(heat, "hundsdorfer_verwer", {1, ranks});
+  SNES        snes;
+  Mat         J;
+  PetscInt    rejections;
+  run.fixed(0.04, 0.2);
+  OK(TSGetSNES(run.ts, &snes));
+  OK(DMCreateMatrix(run.da, &J));
+  OK(SNESSetJacobian(snes, J, J, jacobian, &run));
+  OK(TSSetMaxSNESFailures(run.ts, -1));
+  OK(TSSolve(run.ts, run.u));
+  OK(TSGetStepRejections(run.ts, &rejections));
+  EXPECT_GT(rejections, 0);
+  EXPECT_LT(run.error(), 1e-3);
+  OK(MatDestroy(&J));
+}
+
 TEST_F(TSADIUse, RunsAgain) // one rank
 {
   DiffusionTS run(heat);
@@ -325,6 +355,61 @@ TEST_F(TSADIUse, OneErrorForWhatCannotBe)
   refuses(TSADISetLagJacobian(run.ts, 0), "-ts_adi_lag_jacobian");
   refuses(TSADISetRannacher(run.ts, -1), "-ts_adi_rannacher");
   refuses(TSADISetDirectionJacobian(run.ts, 3, nullptr, nullptr, nullptr), "direction 3");
+}
+
+namespace {
+
+PetscErrorCode no_update(SNES, PetscInt)
+{
+  return PetscErrorCode(0);
+}
+
+PetscErrorCode no_check(SNESLineSearch, Vec, Vec, PetscBool *changed, void *)
+{
+  *changed = PETSC_FALSE;
+  return PetscErrorCode(0);
+}
+
+PetscErrorCode same_variable(TS, Vec u, Vec c, void *)
+{
+  return VecCopy(u, c);
+}
+
+} // namespace
+
+/// What the application sets on the TS, or on its SNES, and TS adi would leave out without a word.
+TEST_F(TSADIUse, WhatWouldBeIgnoredIsAnError)
+{
+  const auto refused = [&](const char *words, const std::function<void(DiffusionTS &, SNES)> &set) {
+    DiffusionTS run(heat, "hundsdorfer_verwer", {1, ranks});
+    SNES        snes;
+    run.fixed(0.01, 0.1);
+    OK(TSGetSNES(run.ts, &snes));
+    set(run, snes);
+    EXPECT_NE(static_cast<int>(TSSolve(run.ts, run.u)), 0) << words;
+    EXPECT_NE(last_error().find(words), std::string::npos) << last_error();
+  };
+  refused("does not support bounds", [](DiffusionTS &run, SNES) {
+    Vec bound[2];
+    OK(VecDuplicate(run.u, &bound[0]));
+    OK(VecDuplicate(run.u, &bound[1]));
+    OK(VecSet(bound[0], PETSC_NINFINITY));
+    OK(VecSet(bound[1], 1.2));
+    OK(TSVISetVariableBounds(run.ts, bound[0], bound[1]));
+    for (Vec &b : bound) OK(VecDestroy(&b));
+  });
+  refused("does not support bounds", [](DiffusionTS &, SNES snes) {
+    OK(SNESVISetComputeVariableBounds(snes, [](SNES, Vec, Vec) -> PetscErrorCode { return PetscErrorCode(0); }));
+  });
+  refused("does not support bounds", [](DiffusionTS &, SNES snes) { OK(SNESSetType(snes, SNESVINEWTONRSLS)); });
+  refused("SNESSetUpdate()", [](DiffusionTS &, SNES snes) { OK(SNESSetUpdate(snes, no_update)); });
+  refused("SNESLineSearchSetPreCheck()", [](DiffusionTS &, SNES snes) {
+    SNESLineSearch search;
+    OK(SNESGetLineSearch(snes, &search));
+    OK(SNESLineSearchSetPreCheck(search, no_check, nullptr));
+  });
+  refused("TSSetTransientVariable()",
+          [](DiffusionTS &run, SNES) { OK(TSSetTransientVariable(run.ts, same_variable, nullptr)); });
 }
 
 /// Capacitors between nodes: rows of M that sum to zero, and are combinations of others.
