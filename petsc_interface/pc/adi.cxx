@@ -70,16 +70,23 @@ static PetscErrorCode PCApplyTranspose_ADI(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A product of factors is no inverse: outside time steps and nested solvers one application would be a wrong answer that nobody notices.
+/// Outside time steps and nested solvers, one application of what is no inverse would be a wrong answer without a word.
 static PetscErrorCode PCPreSolve_ADI(PC pc, KSP ksp, Vec b, Vec)
 {
-  PetscBool preonly;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const PC_ADI  *adi  = context(pc);
+  PetscBool      preonly;
   PetscFunctionBegin;
   PetscCall(RibbonCallPreSolve(pc, ksp));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
-  PetscCheck(!preonly || ((PetscObject)ksp)->tablevel > 0 || context(pc)->sequence.size() == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "PC adi solves no system in one application: use a Krylov method in place of -ksp_type preonly");
   if (!preonly) PetscCall(CheckIsMultiplied(pc->mat, b, "PC adi"));
+  if (!preonly || ((PetscObject)ksp)->tablevel > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(adi->sequence.size() == 1, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "PC adi solves no system in one application: use a Krylov method in place of -ksp_type preonly");
+  PetscCheck(adi->splitting.remainder().mixed == 0, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "PC adi found %s alone and leaves out %" PetscInt_FMT " couplings along no direction, so one application "
+             "solves no system: use a Krylov method in place of -ksp_type preonly",
+             adi->splitting.name(0), adi->splitting.remainder().mixed);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,6 +141,9 @@ static PetscErrorCode PCView_ADI(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  shift: %g, %s\n", (double)adi->used, adi->source));
   const DirectionSplitting::Remainder &left = adi->splitting.remainder();
   PetscCall(PetscViewerASCIIPrintf(viewer, "  left out: %" PetscInt_FMT " couplings along no direction, growth in %" PetscInt_FMT " rows\n", left.mixed, left.growth));
+  if (left.mixed > 0 || left.growth > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    a Krylov method solves for them; under -ksp_type preonly, W-methods "
+                                             "keep their order without\n"));
   if (left.torn > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  algebraic rows that couple along several directions: %" PetscInt_FMT "\n", left.torn));
   if (adi->failed) PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", adi->factors.failure_sentence().c_str()));
   PetscCall(PetscViewerASCIIPushTab(viewer));

@@ -80,9 +80,11 @@ PetscErrorCode SetUpADI(PC pc, PC_ADI *adi)
   PetscFunctionBegin;
   PetscCall(EnsureKokkos());
   PetscCall(FindShift(pc, adi));
-  PetscCall(CheckShift(pc, adi));
   PetscCall(adi->splitting.update({pc->pmat, pc->dm, adi->contained, adi->mass, nullptr}, &changed));
   PetscCall(Order(pc, adi));
+  if (adi->splitting.directions() == 1) // contained M - A_1 is Pmat, but for couplings along no direction: no product
+    adi->used = adi->contained, adi->source = "that of the matrix: there is one direction";
+  else PetscCall(CheckShift(pc, adi));
   // the direction in the middle, or the first, has the shift in its factor: shift M - A_d; the others M - A_d / shift, or half of A_d
   const int middle = adi->sequence[adi->symmetric ? adi->sequence.size() / 2 : 0];
   for (int d = 0; d < adi->splitting.directions(); ++d) {

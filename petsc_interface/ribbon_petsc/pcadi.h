@@ -34,7 +34,9 @@ M*/
 .  -pc_adi_shift <shift> - the shift
 
    Note:
-   Rows that have a diagonal entry alone, as of Dirichlet values, are solved as they are, and take no shift. Of a matrix without a shift of its own, as an elliptic one, this makes the preconditioner (shift - A_1) (shift
+   Rows that have a diagonal entry alone, as of Dirichlet values, are solved as they are, and take no shift; so are lines
+   along one direction where there is no other. Of a matrix without a shift of its own, as an elliptic one, this makes the preconditioner
+   (shift - A_1) (shift
 - A_2) / shift.
 
 .seealso: PCADI, KSPADI

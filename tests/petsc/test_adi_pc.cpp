@@ -156,6 +156,99 @@ TEST_F(AdiPC, RefusesWhereThereIsNoShift)
   OK(KSPDestroy(&ksp));
 }
 
+namespace {
+
+struct Answer {
+  PetscErrorCode     error;
+  KSPConvergedReason reason;
+  PetscInt           iterations;
+  PetscReal          residual; ///< ||b - A x|| / ||b||
+  std::string        view;
+};
+
+/// One solve with PC adi and a given shift. `da`: may be null.
+Answer solve_with(KSPType type, Mat A, DM da, PetscReal shift)
+{
+  const Line line(A);
+  Answer     a;
+  KSP        ksp;
+  PC         pc;
+  KSPCreate(PETSC_COMM_WORLD, &ksp);
+  KSPSetType(ksp, type);
+  KSPSetOperators(ksp, A, A);
+  KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 200);
+  KSPGetPC(ksp, &pc);
+  PCSetType(pc, PCADI);
+  if (da) PCSetDM(pc, da);
+  PCADISetShift(pc, shift);
+  a.error = KSPSolve(ksp, line.b, line.x);
+  KSPGetConvergedReason(ksp, &a.reason);
+  KSPGetIterationNumber(ksp, &a.iterations);
+  a.residual = relative_residual(A, line.b, line.x);
+  a.view     = printed([&](PetscViewer viewer) { PCView(pc, viewer); });
+  KSPDestroy(&ksp);
+  return a;
+}
+
+} // namespace
+
+/// Whatever shift is given: also where the lines of a narrow grid are one band.
+TEST_F(AdiPC, OneDirectionIsSolvedExactly)
+{
+  const Grid along_x({16, 3 * ranks}, {1, 0}, 0.3, false, {1, ranks});
+  // 8 x 7 points in natural numbering, as in ksp ex2: a band with 7 entries on either side
+  Mat plane = matrix(
+    56, [](PetscInt r, PetscInt c) { return r == c ? 4. : -1.; },
+    [](PetscInt r, PetscInt c) { return r == c || std::abs(r - c) == 7 || (std::abs(r - c) == 1 && r / 7 == c / 7); });
+  for (PetscReal shift : {1e-9, 0.3, 100.})
+    for (int k = 0; k < (ranks == 1 ? 2 : 1); ++k)
+      for (KSPType type : {KSPPREONLY, KSPGMRES}) {
+        const Answer a = solve_with(type, k == 0 ? along_x.A : plane, k == 0 ? along_x.da : nullptr, shift);
+        EXPECT_EQ(static_cast<int>(a.error), 0) << last_error();
+        EXPECT_GT(static_cast<int>(a.reason), 0);
+        EXPECT_EQ(a.iterations, 1) << shift;
+        EXPECT_LT(a.residual, 1e4 * PETSC_MACHINE_EPSILON) << shift << " " << k << type;
+        EXPECT_TRUE(contains(a.view, "that of the matrix: there is one direction")) << a.view;
+      }
+  OK(MatDestroy(&plane));
+}
+
+/// Lines along x that couple to their neighbours askew: no direction of the grid has these.
+TEST_F(AdiPC, CouplingsAlongNoDirectionAreCountedAndNotLeftOutInSilence)
+{
+  Mat      A;
+  DM       box;
+  PetscInt xs, ys, xm, ym;
+  OK(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, 16, 4 * ranks, 1, ranks, 1, 1,
+                  nullptr, nullptr, &box));
+  OK(DMSetUp(box));
+  OK(DMDAGetCorners(box, &xs, &ys, nullptr, &xm, &ym, nullptr));
+  OK(DMSetMatType(box, MATAIJ));
+  OK(DMCreateMatrix(box, &A));
+  for (PetscInt j = ys; j < ys + ym; ++j)
+    for (PetscInt i = xs; i < xs + xm; ++i) {
+      const int         step[4][2] = {{0, 0}, {-1, 0}, {1, 0}, {1, 1}};
+      const PetscScalar value[4]   = {3, -1, -1, -0.5};
+      for (int k = 0; k < 4; ++k) {
+        MatStencil row = {0, j, i, 0}, column = {0, j + step[k][1], i + step[k][0], 0};
+        if (column.i < 0 || column.i >= 16 || column.j >= 4 * ranks) continue;
+        OK(MatSetValuesStencil(A, 1, &row, 1, &column, &value[k], INSERT_VALUES));
+      }
+    }
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  const std::string mixed = std::to_string(15 * (4 * ranks - 1));
+  EXPECT_NE(static_cast<int>(solve_with(KSPPREONLY, A, box, 1).error), 0);
+  EXPECT_TRUE(contains(last_error(), "PC adi found x alone and leaves out " + mixed + " couplings")) << last_error();
+  const Answer a = solve_with(KSPGMRES, A, box, 1);
+  EXPECT_EQ(static_cast<int>(a.error), 0) << last_error();
+  EXPECT_LT(a.residual, 1e-8);
+  EXPECT_TRUE(contains(a.view, "left out: " + mixed + " couplings along no direction")) << a.view;
+  EXPECT_TRUE(contains(a.view, "W-methods keep their order")) << a.view;
+  OK(MatDestroy(&A));
+  OK(DMDestroy(&box));
+}
+
 TEST_F(AdiPC, ChecksItsOptions)
 {
   const Grid      grid({8, 8}, {1, 1, 0}, 2);
