@@ -18,6 +18,7 @@ static PetscErrorCode KSPReset_Line(KSP ksp)
   auto *line = static_cast<KSP_Line *>(ksp->data);
   PetscFunctionBegin;
   line->lines.reset();
+  line->accurate.reset();
   line->solved = line->judged = false, line->set_up = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,6 +2,7 @@
 /// @file line.hpp  KSP `line`: its context and the parts it is made of.
 #pragma once
 
+#include "accurate_residual.hpp"
 #include "line_residuals.hpp"
 
 #include <petsc/private/kspimpl.h>
@@ -25,6 +26,8 @@ struct KSP_Line {
   std::unique_ptr<LineResiduals> lines;                          ///< made for a set-up of the PC and a number of columns
   PetscInt64                     set_up  = 0;
   PetscInt                       columns = 0;
+  bool                              of_a_matrix = false; ///< by KSPMatSolve()
+  std::unique_ptr<AccurateResidual> accurate;            ///< of Amat, made when it is asked for
 };
 
 /// The sums of the outcomes of the last solve, over all ranks.
@@ -43,6 +46,13 @@ PetscErrorCode ReadPCOptions(KSP ksp);
 /// Hands the precision that was asked for to the PC. Errors: PETSC_ERR_ARG_INCOMP for single precision with another PC than line.
 PetscErrorCode PassPrecision(KSP ksp);
 PetscErrorCode CountLines(KSP ksp, LineCounts *counts);
+/// What computes residuals of Amat, as it is solved with (or transposed), in doubled precision; null: its type has
+/// none.
+PetscErrorCode GetAccurateResidual(KSP ksp, AccurateResidual **residual);
+/// The componentwise backward error of each row of the last KSPSolve(): |r_i| / (sum_j |a_ij| |x_j| + |b_i|), a new
+/// vector. Collective. Errors: PETSC_ERR_ARG_WRONGSTATE after KSPMatSolve() or before any solve, PETSC_ERR_SUP for
+/// matrices without rows.
+PetscErrorCode BackwardErrors(KSP ksp, Vec *errors);
 PetscErrorCode ViewLines(KSP ksp, PetscViewer viewer);
 PetscErrorCode ComposeKSPLineOptions(KSP ksp, bool attach);
 PetscErrorCode SetKSPLineFromOptions(KSP ksp, RibbonOptionItems PetscOptionsObject);

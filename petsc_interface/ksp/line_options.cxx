@@ -49,6 +49,20 @@ PetscErrorCode GetInfo(KSP ksp, PetscInt *lines, PetscInt *refined, PetscInt *op
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode GetBackwardError(KSP ksp, PetscReal *worst, PetscInt *row)
+{
+  Vec       errors;
+  PetscReal largest;
+  PetscInt  of_largest;
+  PetscFunctionBegin;
+  PetscCall(BackwardErrors(ksp, &errors));
+  PetscCall(VecMax(errors, &of_largest, &largest));
+  PetscCall(VecDestroy(&errors));
+  if (worst) *worst = PetscMax(largest, 0);
+  if (row) *row = of_largest;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Whether a PC has its type because nobody gave it one: PCSetFromOptions() and PCSetUp() then do.
 PetscErrorCode IsDefault(PC pc, PetscBool *is_default)
 {
@@ -111,6 +125,8 @@ PetscErrorCode ComposeKSPLineOptions(KSP ksp, bool attach)
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetPrecision_C", attach ? GetPrecision : nullptr));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineView_C", attach ? ViewLines : nullptr));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetInfo_C", attach ? GetInfo : nullptr));
+  PetscCall(
+    PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetBackwardError_C", attach ? GetBackwardError : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,5 +181,13 @@ PetscErrorCode KSPLineGetInfo(KSP ksp, PetscInt *lines, PetscInt *refined, Petsc
   PetscFunctionBegin;
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
   PetscUseMethod(ksp, "KSPLineGetInfo_C", (KSP, PetscInt *, PetscInt *, PetscInt *, PetscReal *), (ksp, lines, refined, open, worst));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPLineGetBackwardError(KSP ksp, PetscReal *worst, PetscInt *row)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscUseMethod(ksp, "KSPLineGetBackwardError_C", (KSP, PetscReal *, PetscInt *), (ksp, worst, row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

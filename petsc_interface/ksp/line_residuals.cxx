@@ -48,11 +48,7 @@ public:
     const Exec                     exec = current_space<Exec>();
     const LineStates<Real, Memory> own  = of(column);
     PetscFunctionBegin;
-    PetscCall(with_numbers(exec, v, false, [&](Scalar *x) {
-      for (const Batch &batch : batches_)
-        if (batch.element) line_maxima(exec, batch.packed, x, own.largest.data() + batch.first);
-        else line_maxima(exec, batch.lines, x, own.largest.data() + batch.first);
-    }));
+    PetscCall(find_maxima(exec, v, own.largest.data()));
     if (is_scale) {
       PetscCallCXX(Kokkos::deep_copy(exec, own.scale, own.largest));
       PetscCallCXX(Kokkos::deep_copy(exec, own.closed, -1));
@@ -77,6 +73,18 @@ public:
         if (batch.element) clear_closed(exec, batch.packed, own.closed.data() + batch.first, x);
         else clear_closed(exec, batch.lines, own.closed.data() + batch.first, x);
     }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode maxima(Vec v, std::vector<PetscReal> *largest) override
+  {
+    const Exec exec = current_space<Exec>();
+    PetscFunctionBegin;
+    const auto there = allocate<Kokkos::View<Real *, Memory>>(exec, "ribbon::maxima", static_cast<std::size_t>(lines_));
+    PetscCall(find_maxima(exec, v, there.data()));
+    PetscCallCXX(exec.fence());
+    const auto here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), there);
+    largest->assign(here.data(), here.data() + here.extent(0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -126,6 +134,17 @@ private:
         seen[static_cast<std::size_t>(p)] = 1;
         lines[p].row                      = begin_ + e * batch.lines.components;
       }
+  }
+
+  PetscErrorCode find_maxima(const Exec &exec, Vec v, Real *largest)
+  {
+    PetscFunctionBegin;
+    PetscCall(with_numbers(exec, v, false, [&](Scalar *x) {
+      for (const Batch &batch : batches_)
+        if (batch.element) line_maxima(exec, batch.packed, x, largest + batch.first);
+        else line_maxima(exec, batch.lines, x, largest + batch.first);
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /// Calls f with the numbers of a vector in the memory of Exec.

@@ -30,6 +30,8 @@ public:
   virtual PetscErrorCode judge(PetscInt column, PetscReal rtol, PetscReal abstol, PetscInt iteration, PetscReal *worst) = 0;
   /// z = 0 on lines that are done.
   virtual PetscErrorCode leave_alone(Vec z, PetscInt column) = 0;
+  /// The largest size of an entry on each line of this rank, infinite where one is not finite.
+  virtual PetscErrorCode maxima(Vec v, std::vector<PetscReal> *largest) = 0;
   /// All lines of all columns on this rank.
   virtual PetscErrorCode outcomes(std::vector<LineOutcome> *all) = 0;
 };

@@ -35,6 +35,7 @@ private:
 /// Of one right-hand side.
 struct Column {
   PetscReal          norm = 0, norm0 = 0, tolerance = 0;                               ///< the last two are what the convergence test keeps in the KSP
+  PetscReal          kept       = PETSC_MAX_REAL; ///< norm of the solution that is kept
   bool               taken_back = false;                                               ///< what was held was better
   bool               spares     = false;                                               ///< lines that are done are left alone
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING, held = KSP_CONVERGED_ITERATING; ///< held: what the test said while lines were left
@@ -45,7 +46,7 @@ struct Column {
 struct Block {
   Vec           b = nullptr, x = nullptr, r = nullptr, z = nullptr;
   Mat           B = nullptr, X = nullptr, R = nullptr, Z = nullptr;
-  Vec           kept    = nullptr; ///< solutions that the test was content with
+  Vec           kept    = nullptr; ///< the best solutions, or those that the test was content with
   Mat           Kept    = nullptr;
   PetscInt      columns = 1;
   NativeVectors native;         ///< columns of another type than A multiplies
@@ -113,14 +114,34 @@ PetscErrorCode Precondition(KSP ksp, Mat A, Vec r, Mat R, Vec z, Mat Z, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// x += M r, but on lines that are done, and in columns that are.
-PetscErrorCode Correct(KSP ksp, Mat A, Block &k, const std::vector<Column> &columns, LineResiduals *lines, bool from_zero)
+/// r = b - A x in doubled precision, and the sizes that it is judged by (may be null), for one column.
+PetscErrorCode ResidualOf(Block &k, PetscInt c, AccurateResidual *accurate, Vec sizes)
 {
+  const auto compute = [&](Vec b, Vec x, Vec r) { return accurate->compute(b, x, r, sizes, ResidualSizes::sums); };
+  PetscFunctionBegin;
+  PetscCall(WithRead(k.b, k.B, c, [&](Vec b) {
+    return WithRead(k.x, k.X, c,
+                    [&](Vec x) { return WithWrite(k.r, k.R, c, [&](Vec r) { return compute(b, x, r); }); });
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// x += M r, but on lines that are done, and in columns that are. Where M is direct, what is left of rounding in the
+/// solution is less than that in a residual of working precision: corrections by such would make it worse.
+PetscErrorCode Correct(KSP ksp, Mat A, Block &k, const std::vector<Column> &columns, LineResiduals *lines,
+                       bool from_zero, bool direct)
+{
+  AccurateResidual *accurate = nullptr;
   PetscFunctionBegin;
   if (from_zero) {
     PetscCall(Precondition(ksp, A, k.b, k.B, k.x, k.X, k.columns));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (k.B && !k.R) PetscCall(MatDuplicate(k.B, MAT_DO_NOT_COPY_VALUES, &k.R));
+  if (direct) PetscCall(GetAccurateResidual(ksp, &accurate));
+  if (direct && !accurate && ksp->normtype == KSP_NORM_NONE) PetscCall(Residuals(ksp, A, k));
+  for (PetscInt c = 0; accurate && c < k.columns; ++c)
+    if (!columns[static_cast<std::size_t>(c)].reason) PetscCall(ResidualOf(k, c, accurate, nullptr));
   if (k.B && !k.Z) PetscCall(MatDuplicate(k.B, MAT_DO_NOT_COPY_VALUES, &k.Z));
   PetscCall(Precondition(ksp, A, k.r, k.R, k.z, k.Z, k.columns));
   for (PetscInt c = 0; c < k.columns; ++c)
@@ -182,6 +203,26 @@ PetscErrorCode EndNotFinite(KSP ksp, Block &k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A PC whose set-up failed ends the solve before any iteration. PC line applies what there is: it knows which lines
+/// failed.
+PetscErrorCode EndFailed(KSP ksp, Mat A, Block &k, bool *failed)
+{
+  PCFailedReason reason = PC_NOERROR;
+  PetscBool      is_line;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCLINE, &is_line));
+  if (is_line) PetscCall(PCGetFailedReason(ksp->pc, &reason)); // the same on all ranks
+  else if (ksp->normtype != KSP_NORM_NONE) PetscCall(AgreedFailure(ksp, &reason));
+  *failed = reason != PC_NOERROR;
+  if (!*failed) PetscFunctionReturn(PETSC_SUCCESS);
+  if (is_line) PetscCall(Precondition(ksp, A, k.b, k.B, k.x, k.X, k.columns));
+  for (PetscInt c = 0; c < k.columns && !is_line; ++c)
+    PetscCall(WithWrite(k.x, k.X, c, [](Vec x) { return VecSet(x, PETSC_INFINITY); }));
+  PetscCall(PCSetFailedReason(ksp->pc, reason));
+  ksp->its = 0, ksp->reason = KSP_DIVERGED_PC_FAILED;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Whether M is the inverse of Amat, and what sees to its lines one by one, where norms are asked for.
 PetscErrorCode Prepare(KSP ksp, PetscInt columns, bool *direct, bool *single)
 {
@@ -223,6 +264,64 @@ PetscErrorCode TakeBack(Block &k, PetscInt c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The best solutions of columns that go on: a refinement may make them worse.
+PetscErrorCode KeepTheBest(Block &k, std::vector<Column> &columns)
+{
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < k.columns; ++c) {
+    Column &column = columns[static_cast<std::size_t>(c)];
+    if (column.reason || column.norm >= column.kept) continue;
+    PetscCall(Keep(k, c));
+    column.kept = column.norm;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether the residual of every line is what rounding leaves: at most 45 epsilon times the largest |A| |x| + |b| of
+/// the line, which is the backward error that PC line accepts of a direct solve.
+PetscErrorCode IsAtRounding(KSP ksp, Block &k, PetscInt c, LineResiduals *lines, AccurateResidual *accurate, bool *is)
+{
+  std::vector<PetscReal> residual, size;
+  Vec                    sizes;
+  PetscReal              worst = 0;
+  PetscFunctionBegin;
+  PetscCall(WithRead(k.x, k.X, c, [&](Vec x) { return VecDuplicate(x, &sizes); }));
+  PetscCall(ResidualOf(k, c, accurate, sizes));
+  PetscCall(WithRead(k.r, k.R, c, [&](Vec r) { return lines->maxima(r, &residual); }));
+  PetscCall(lines->maxima(sizes, &size));
+  PetscCall(VecDestroy(&sizes));
+  for (std::size_t l = 0; l < size.size(); ++l) {
+    const bool finite = !PetscIsInfOrNanReal(residual[l]) && !PetscIsInfOrNanReal(size[l]);
+    if (residual[l] > 0) worst = PetscMax(worst, finite ? residual[l] / size[l] : PETSC_MAX_REAL);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)ksp)));
+  *is = worst <= 45 * PETSC_MACHINE_EPSILON;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A tolerance that no solution in working precision has, and a solution that is exact but for rounding: it converged.
+PetscErrorCode EndAtRounding(KSP ksp, Block &k, LineResiduals *lines, std::vector<Column> &columns)
+{
+  AccurateResidual *accurate = nullptr;
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < k.columns; ++c) {
+    Column &column = columns[static_cast<std::size_t>(c)];
+    bool    is     = false;
+    if (column.reason != KSP_DIVERGED_BREAKDOWN && column.reason != KSP_DIVERGED_DTOL &&
+        column.reason != KSP_DIVERGED_ITS)
+      continue;
+    if (!accurate) PetscCall(GetAccurateResidual(ksp, &accurate));
+    if (!accurate) break;
+    if (k.B && !k.R) PetscCall(MatDuplicate(k.B, MAT_DO_NOT_COPY_VALUES, &k.R));
+    PetscCall(IsAtRounding(ksp, k, c, lines, accurate, &is));
+    if (!is) continue;
+    column.reason = KSP_CONVERGED_HAPPY_BREAKDOWN;
+    PetscCall(PetscInfo(ksp, "The solution is exact but for rounding; its residual norm %g is above the tolerance %g\n",
+                        (double)column.norm, (double)column.tolerance));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Judges all lines where M is direct; lines that are not done hold back what the default test said, as long as they get better.
 PetscErrorCode JudgeLines(KSP ksp, Block &k, LineResiduals *lines, std::vector<Column> &columns, bool look_at_b, bool last)
 {
@@ -240,6 +339,7 @@ PetscErrorCode JudgeLines(KSP ksp, Block &k, LineResiduals *lines, std::vector<C
     if (worst[c] <= 1) column.spares = false; // should the norm ask for more
     if (column.reason <= 0 || worst[c] <= 1 || last || column.taken_back || column.lines.ends_with(worst[c])) continue;
     column.held = column.reason, column.reason = KSP_CONVERGED_ITERATING;
+    column.kept = column.norm;
     PetscCall(Keep(k, static_cast<PetscInt>(c)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -283,6 +383,10 @@ PetscErrorCode Test(KSP ksp, Block &k, PetscInt c, Column &column, bool direct, 
     }
   }
   if (!column.reason && last) column.reason = ksp->normtype == KSP_NORM_NONE ? KSP_CONVERGED_ITS : KSP_DIVERGED_ITS;
+  if (column.reason < 0 && direct && column.norm > 2 * column.kept) { // norms that differ by less differ by rounding
+    PetscCall(TakeBack(k, c));
+    column.taken_back = true;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -290,7 +394,7 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
 {
   auto       *line   = static_cast<KSP_Line *>(ksp->data);
   const bool  normed = ksp->normtype != KSP_NORM_NONE, zero = ksp->guess_zero;
-  bool        direct, single;
+  bool        direct, single, failed;
   PetscBool   scales;
   PetscMPIInt size;
   Mat         A;
@@ -300,6 +404,8 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
   PetscCall(Prepare(ksp, k.columns, &direct, &single));
+  PetscCall(EndFailed(ksp, A, k, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   LineResiduals *const lines = line->judged ? line->lines.get() : nullptr;
   // without norms nothing tells when to stop: a direct solve is refined once, in single precision three times
   const PetscInt      most = normed || !direct || ksp->converged == KSPConvergedSkip ? ksp->max_it : PetscMin(ksp->max_it, single ? 4 : 2);
@@ -315,7 +421,7 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   for (bool done = k.columns == 0; !done;) {
     const bool start = zero && ksp->its == 0, last = ksp->its >= most;
     PetscReal  norm = 0;
-    if (!start && (normed || !last)) PetscCall(Residuals(ksp, A, k));
+    if (!start && (normed || (!last && !direct))) PetscCall(Residuals(ksp, A, k)); // else Correct() does
     if (normed) PetscCall(Norms(start ? k.b : k.r, start ? k.B : k.R, columns, &norm));
     ksp->rnorm = norm;
     if (PetscIsInfOrNanReal(norm)) {
@@ -333,15 +439,17 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
     if (lines) PetscCall(JudgeLines(ksp, k, lines, columns, start, last));
     done = std::all_of(columns.begin(), columns.end(), [](const Column &column) { return column.reason != KSP_CONVERGED_ITERATING; });
     if (done) break;
-    PetscCall(Correct(ksp, A, k, columns, lines, start));
+    if (direct && normed && !start && ksp->converged == KSPConvergedDefault) PetscCall(KeepTheBest(k, columns));
+    PetscCall(Correct(ksp, A, k, columns, lines, start, direct));
     ++ksp->its;
   }
+  if (lines && ksp->converged == KSPConvergedDefault) PetscCall(EndAtRounding(ksp, k, lines, columns));
   for (const Column &column : columns) // the first one, or the first that did not converge
     if (!ksp->reason || (column.reason < 0 && ksp->reason > 0)) ksp->reason = column.reason;
   if (!normed) {
-    PCFailedReason failed;
-    PetscCall(AgreedFailure(ksp, &failed));
-    if (failed) ksp->reason = KSP_DIVERGED_PC_FAILED;
+    PCFailedReason reason;
+    PetscCall(AgreedFailure(ksp, &reason));
+    if (reason) ksp->reason = KSP_DIVERGED_PC_FAILED;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -361,10 +469,23 @@ PetscErrorCode IterateAndView(KSP ksp, Block &k)
 
 } // namespace
 
+PetscErrorCode GetAccurateResidual(KSP ksp, AccurateResidual **residual)
+{
+  std::unique_ptr<AccurateResidual> &mine       = static_cast<KSP_Line *>(ksp->data)->accurate;
+  const bool                         transposed = ksp->transpose_solve;
+  Mat                                A;
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
+  if (!mine || !mine->is_of(A, transposed)) PetscCall(AccurateResidual::create(A, transposed, &mine));
+  *residual = mine.get();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPSolve_Line(KSP ksp)
 {
   Block k;
   PetscFunctionBegin;
+  static_cast<KSP_Line *>(ksp->data)->of_a_matrix = false;
   k.b = ksp->vec_rhs, k.x = ksp->vec_sol, k.r = ksp->work[0], k.z = ksp->work[1];
   PetscCall(IterateAndView(ksp, k));
   PetscCall(VecDestroy(&k.kept));
@@ -375,6 +496,7 @@ PetscErrorCode KSPMatSolve_Line(KSP ksp, Mat B, Mat X)
 {
   Block k;
   PetscFunctionBegin;
+  static_cast<KSP_Line *>(ksp->data)->of_a_matrix = true;
   k.B = B, k.X = X;
   RibbonMatSolveBegin(ksp);
   PetscCall(MatGetSize(B, nullptr, &k.columns));

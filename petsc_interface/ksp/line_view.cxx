@@ -93,7 +93,67 @@ PetscErrorCode Histogram(KSP ksp, const std::vector<LineOutcome> &lines, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+std::string text_of(const PetscInt64 (&counts)[decades])
+{
+  std::string text;
+  for (int d = 0; d < decades; ++d)
+    if (counts[d] > 0)
+      text += format("%s%s1e%d: %lld", text.empty() ? "" : ", ", d == 0 ? "below " : "",
+                     d == 0 ? lowest + 1 : lowest + d, static_cast<long long>(counts[d]));
+  return text;
+}
+
+/// Componentwise backward errors of the last solve, line by line.
+PetscErrorCode ViewBackwardErrors(KSP ksp, PetscViewer viewer)
+{
+  const auto       *line = static_cast<KSP_Line *>(ksp->data);
+  AccurateResidual *accurate;
+  Vec               errors;
+  PetscReal         worst;
+  PetscInt          row;
+  PetscInt64        histogram[decades];
+  PetscFunctionBegin;
+  PetscCall(GetAccurateResidual(ksp, &accurate));
+  if (line->of_a_matrix || !accurate) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  componentwise backward error: unknown %s\n",
+                                     accurate ? "after KSPMatSolve()" : "of matrices whose rows cannot be read"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(BackwardErrors(ksp, &errors));
+  PetscCall(VecMax(errors, &row, &worst));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  componentwise backward error: %.1e, in row %" PetscInt_FMT "\n",
+                                   (double)worst, row));
+  if (line->judged) {
+    std::vector<PetscReal>   largest;
+    std::vector<LineOutcome> lines;
+    PetscCall(line->lines->maxima(errors, &largest));
+    for (PetscReal error : largest) lines.push_back({error, 1});
+    PetscCall(Histogram(ksp, lines, histogram));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    lines of each power of ten: %s\n", text_of(histogram).c_str()));
+  }
+  PetscCall(VecDestroy(&errors));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
+
+PetscErrorCode BackwardErrors(KSP ksp, Vec *errors)
+{
+  const auto       *line = static_cast<KSP_Line *>(ksp->data);
+  const MPI_Comm    comm = PetscObjectComm((PetscObject)ksp);
+  AccurateResidual *accurate;
+  Vec               r;
+  PetscFunctionBegin;
+  PetscCheck(line->solved && !line->of_a_matrix && ksp->vec_rhs && ksp->vec_sol, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "KSPLineGetBackwardError: call KSPSolve() first");
+  PetscCall(GetAccurateResidual(ksp, &accurate));
+  PetscCheck(accurate, comm, PETSC_ERR_SUP, "KSPLineGetBackwardError: cannot read the rows of Amat");
+  PetscCall(VecDuplicate(ksp->vec_sol, errors));
+  PetscCall(VecDuplicate(ksp->vec_sol, &r));
+  PetscCall(accurate->compute(ksp->vec_rhs, ksp->vec_sol, r, *errors, ResidualSizes::quotients));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode CountLines(KSP ksp, LineCounts *counts)
 {
@@ -112,18 +172,22 @@ PetscErrorCode ViewLines(KSP ksp, PetscViewer viewer)
   LineCounts               counts;
   PetscInt64               histogram[decades];
   PetscBool                ascii;
-  std::string              text;
+  PetscViewerFormat        format_of_viewer;
   PetscFunctionBegin;
   if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)ksp), &viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectPrintClassNamePrefixType((PetscObject)ksp, viewer));
+  PetscCall(PetscViewerGetFormat(viewer, &format_of_viewer));
+  const bool detailed =
+    format_of_viewer == PETSC_VIEWER_ASCII_INFO_DETAIL && line->solved && ksp->reason != KSP_DIVERGED_PC_FAILED;
   if (!line->judged) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  lines are not looked at one by one: %s\n",
                                      !line->solved                          ? "nothing is solved"
                                      : ksp->normtype == KSP_NORM_NONE       ? "no norms are asked for"
                                      : ksp->reason == KSP_DIVERGED_NANORINF ? "numbers are not finite"
                                                                             : "the PC is not the inverse of separate lines"));
+    if (detailed) PetscCall(ViewBackwardErrors(ksp, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Outcomes(ksp, &lines));
@@ -132,13 +196,16 @@ PetscErrorCode ViewLines(KSP ksp, PetscViewer viewer)
   PetscCall(Histogram(ksp, lines, histogram));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  lines: %" PetscInt64_FMT ": solved once %" PetscInt64_FMT ", refined %" PetscInt64_FMT ", left alone %" PetscInt64_FMT "; not at the tolerance %" PetscInt64_FMT "\n",
                                    counts.lines, counts.lines - counts.refined - counts.untouched, counts.refined, counts.untouched, counts.open));
-  for (int d = 0; d < decades; ++d)
-    if (histogram[d] > 0) text += format("%s%s1e%d: %lld", text.empty() ? "" : ", ", d == 0 ? "below " : "", d == 0 ? lowest + 1 : lowest + d, static_cast<long long>(histogram[d]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  largest residual / right-hand side, lines of each power of ten: %s\n", text.c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  largest residual / right-hand side, lines of each power of ten: %s\n",
+                                   text_of(histogram).c_str()));
   for (const Worst &w : worst) // rank 0 has them, and prints
     if (w.ratio >= 0)
       PetscCall(PetscViewerASCIIPrintf(viewer, "    %.1e  line that begins at row %lld%s (rank %d), %d solve%s\n", w.ratio, static_cast<long long>(w.row),
                                        line->columns > 1 ? format(" of column %d", static_cast<int>(w.column)).c_str() : "", static_cast<int>(w.rank), static_cast<int>(w.solves), w.solves == 1 ? "" : "s"));
+  if (ksp->reason == KSP_CONVERGED_HAPPY_BREAKDOWN)
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  exact but for rounding: no solution in this precision has the tolerance\n"));
+  if (detailed) PetscCall(ViewBackwardErrors(ksp, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

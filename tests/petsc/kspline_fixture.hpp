@@ -4,6 +4,9 @@
 
 #include "fixture.hpp"
 
+#include <algorithm>
+#include <complex>
+
 namespace test {
 
 class KSPLine : public Petsc {
@@ -79,6 +82,38 @@ struct Solver {
     return printed([&](PetscViewer viewer) { print(ksp, viewer); });
   }
 };
+
+/// The largest max|b - A x| / max(|A| |x| + |b|) of runs of `rows` rows, on this rank, in long double.
+inline PetscReal line_backward_error(Mat A, Vec b, Vec x, PetscInt rows)
+{
+  const PetscScalar *all, *right, *value;
+  const PetscInt    *column;
+  PetscInt           begin, end, n;
+  Vec                seq;
+  VecScatter         scatter;
+  long double        worst = 0, residual = 0, size = 0;
+  VecScatterCreateToAll(x, &scatter, &seq);
+  VecScatterBegin(scatter, x, seq, INSERT_VALUES, SCATTER_FORWARD);
+  VecScatterEnd(scatter, x, seq, INSERT_VALUES, SCATTER_FORWARD);
+  VecGetArrayRead(seq, &all), VecGetArrayRead(b, &right);
+  MatGetOwnershipRange(A, &begin, &end);
+  for (PetscInt r = begin; r < end; ++r) {
+    std::complex<long double> sum(PetscRealPart(right[r - begin]), PetscImaginaryPart(right[r - begin]));
+    long double               sizes = std::abs(sum);
+    MatGetRow(A, r, &n, &column, &value);
+    for (PetscInt k = 0; k < n; ++k) {
+      const std::complex<long double> a(PetscRealPart(value[k]), PetscImaginaryPart(value[k]));
+      const std::complex<long double> y(PetscRealPart(all[column[k]]), PetscImaginaryPart(all[column[k]]));
+      sum -= a * y, sizes += std::abs(a) * std::abs(y);
+    }
+    MatRestoreRow(A, r, &n, &column, &value);
+    residual = std::max(residual, std::abs(sum)), size = std::max(size, sizes);
+    if ((r + 1) % rows == 0 || r + 1 == end) worst = std::max(worst, residual / size), residual = size = 0;
+  }
+  VecRestoreArrayRead(b, &right), VecRestoreArrayRead(seq, &all);
+  VecScatterDestroy(&scatter), VecDestroy(&seq);
+  return static_cast<PetscReal>(worst);
+}
 
 /// Lines of `rows` unknowns side by side in the rows of a rank, 8 on each: entries of line l from entry(l, row, step), l counted over all ranks.
 inline Mat batch(PetscInt rows, const std::function<PetscScalar(PetscInt, PetscInt, PetscInt)> &entry, PetscMPIInt ranks)
