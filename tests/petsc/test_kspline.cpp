@@ -299,6 +299,45 @@ TEST_F(KSPLine, RefinesToTheLastDigitAndNotAway)
   OK(MatDestroy(&A));
 }
 
+/// The same of the columns of a dense matrix, one of which has the tolerance from the start.
+TEST_F(KSPLine, RefinesColumnsToTheLastDigit)
+{
+  if (sizeof(PetscReal) < 8) GTEST_SKIP() << "the condition number is for double precision";
+  const PetscInt rows = 20, lines = 8 * ranks, columns = 3;
+  const auto     in_line = [=](PetscInt r, PetscInt c) { return r / rows == c / rows && std::abs(r - c) <= 2; };
+  Mat            A       = matrix(
+    rows * lines, [=](PetscInt r, PetscInt c) { return whittaker(rows, 1e11, r % rows, c - r); }, in_line, 8 * rows);
+  Solver   s(A);
+  Mat      B, X;
+  PetscInt m;
+  OK(VecGetLocalSize(s.b, &m));
+  OK(MatCreateDense(PETSC_COMM_WORLD, m, PETSC_DECIDE, PETSC_DETERMINE, columns, nullptr, &B));
+  for (PetscInt c = 0; c < columns; ++c) {
+    Vec b;
+    OK(MatDenseGetColumnVecWrite(B, c, &b));
+    OK(VecSet(b, static_cast<PetscReal>(c == 1 ? 0 : c + 1)));
+    OK(MatDenseRestoreColumnVecWrite(B, c, &b));
+  }
+  OK(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
+  for (KSPNormType norm : {KSP_NORM_UNPRECONDITIONED, KSP_NORM_NONE}) {
+    KSPConvergedReason reason;
+    PetscReal          error;
+    OK(KSPSetNormType(s.ksp, norm));
+    s.tolerances(1e-12);
+    OK(KSPMatSolve(s.ksp, B, X));
+    OK(KSPGetConvergedReason(s.ksp, &reason));
+    EXPECT_GT(static_cast<int>(reason), 0) << KSPConvergedReasons[reason];
+    OK(MatAXPY(X, -1, B, SAME_NONZERO_PATTERN)); // A x = x where x is the same all along a line
+    OK(MatNorm(X, NORM_FROBENIUS, &error));
+    EXPECT_LE(error, 1e3 * eps);
+    PetscReal worst;
+    EXPECT_NE(static_cast<int>(KSPLineGetBackwardError(s.ksp, &worst, nullptr)), 0) << "of KSPSolve() alone";
+  }
+  OK(MatDestroy(&X));
+  OK(MatDestroy(&B));
+  OK(MatDestroy(&A));
+}
+
 /// Lines with rows of other ranks, blocks and multiples of a matrix: residuals have all their entries.
 TEST_F(KSPLine, ResidualsOfEveryKindOfMatrix)
 {
