@@ -16,8 +16,8 @@
    x += M (b - A x) with A = Amat and M the PC, which is PCLINE where nobody chose one. Where nothing couples but along whole lines M is the inverse of A to rounding: one iteration solves, others refine.
    Lines whose residual has come down to max(rtol max|b|, abstol), by largest numbers along the line, are left alone from then on; the KSP ends when its convergence test says so and, with the
    default test, when the others are there, too, or get no better. Otherwise M is an approximation, all lines count as one, and the iteration is Richardson's.
-   Norms are unpreconditioned ones, or none. Refinements of direct solves have residuals in doubled precision. A residual
-   that gets no smaller ends in KSP_CONVERGED_HAPPY_BREAKDOWN where the solution is exact but for rounding (on each line
+   Norms are unpreconditioned ones, or none. Refinements of direct solves have residuals in doubled precision.
+   A residual that gets no smaller ends in KSP_CONVERGED_HAPPY_BREAKDOWN where the solution is exact but for rounding (on each line
    max|r| <= 45 epsilon max(|A| |x| + |b|)), else in KSP_DIVERGED_BREAKDOWN; the best solution is kept.
 
    References:
@@ -92,8 +92,8 @@ PETSC_EXTERN PetscErrorCode KSPLineGetInfo(KSP, PetscInt *lines, PetscInt *refin
    It is the smallest e such that (A + E) x = b + f with |E| <= e |A| and |f| <= e |b|. The right-hand side and the
    solution must still be those of the solve. After KSPSolveTranspose() it is that of A^T.
 
-   Errors: PETSC_ERR_ARG_WRONGSTATE before KSPSolve() and after KSPMatSolve(); PETSC_ERR_SUP where Amat is not AIJ, BAIJ,
-   SBAIJ or MATMAIJ.
+   Errors: PETSC_ERR_ARG_WRONGSTATE before KSPSolve() and after KSPMatSolve(); PETSC_ERR_SUP where Amat is not AIJ,
+   BAIJ, SBAIJ or MATMAIJ.
 
    References:
 .  * - W. Oettli, W. Prager, Compatibility of approximate solution of linear equations with given error bounds for

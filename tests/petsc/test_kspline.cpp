@@ -155,7 +155,7 @@ TEST_F(KSPLine, NeverSaysWhatIsNotSo)
     OK(MatDestroy(&A));
   }
   EXPECT_GT(converged, 8);
-  EXPECT_GT(exact, 3);
+  EXPECT_GT(exact, PetscDefined(USE_COMPLEX) ? 0 : 3); // half of the trials
   EXPECT_GT(other, 0);
 }
 

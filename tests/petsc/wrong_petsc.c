@@ -37,6 +37,7 @@ PetscErrorCode PetscDataTypeGetSize(PetscDataType type, size_t *size)
   return error;
 }
 
+#if !defined(PETSC_HAVE_MPIUNI)
 int MPI_Get_library_version(char *text, int *length)
 {
 #if defined(OMPI_MAJOR_VERSION)
@@ -49,6 +50,7 @@ int MPI_Get_library_version(char *text, int *length)
   *length = (int)strlen(text);
   return MPI_SUCCESS;
 }
+#endif
 
 int main(int argc, char **argv)
 {
