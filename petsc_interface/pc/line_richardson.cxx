@@ -79,6 +79,7 @@ PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec b, Vec)
   bool      takes_none = false;
   PetscBool preonly;
   PetscFunctionBegin;
+  PetscCall(PCSetUp(pc)); // not every KSP has done so, and what follows is of this matrix
   PetscCall(RibbonCallPreSolve(pc, ksp));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
   if (!preonly) PetscCall(CheckIsMultiplied(pc->mat, b, "PC line"));

@@ -78,7 +78,7 @@ TEST_F(PCLineFailures, RankZeroShowsWhatAnotherRankFound)
   EXPECT_TRUE(contains(line.view(), "failed: PC line: zero pivot in row ")) << line.view();
 }
 
-TEST_F(PCLineFailures, TransposedLinesOfOneRankThatCannotBeSolvedAreAnErrorOnAll)
+TEST_F(PCLineFailures, PivotsThatAreSmallInTheirColumnsAreSolvedTransposed)
 {
   const PetscReal tiny = PETSC_MACHINE_EPSILON; // a pivot as large as its row, not as its column
   Mat             A    = matrix(
@@ -91,8 +91,8 @@ TEST_F(PCLineFailures, TransposedLinesOfOneRankThatCannotBeSolvedAreAnErrorOnAll
     OK(PCLineSetAlgorithm(line.pc, PC_LINE_ALGORITHM_THOMAS));
     OK(PCApply(line.pc, line.b, line.x));
     EXPECT_EQ(failed_reason(line.pc), PC_NOERROR);
-    EXPECT_NE(PCApplyTranspose(line.pc, line.b, line.x), 0) << "on every rank";
-    EXPECT_TRUE(contains(last_error(), "PC line: the transposed lines cannot be solved with -pc_line_algorithm thomas")) << last_error();
+    OK(PCApplyTranspose(line.pc, line.b, line.x));
+    EXPECT_LT(line.residual(A, true), 1e-13) << "units of equations are those of the transposed unknowns";
     OK(MatShift(A, 1));
     OK(PCLineSetZeroPivot(line.pc, 0.6)); // a limit that rows pass and columns do not
     EXPECT_LT(line.residual(A, true), 1e-13);
@@ -100,7 +100,7 @@ TEST_F(PCLineFailures, TransposedLinesOfOneRankThatCannotBeSolvedAreAnErrorOnAll
   OK(MatDestroy(&A));
 }
 
-TEST_F(PCLineFailures, OfABatchEveryEntryIsInfiniteAndNoKernelIsShown)
+TEST_F(PCLineFailures, OfABatchTheOtherLinesAreSolvedAndTheFailedOneIsListed)
 {
   Grid               grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
   Line               line(grid.A, grid.da);
@@ -120,10 +120,14 @@ TEST_F(PCLineFailures, OfABatchEveryEntryIsInfiniteAndNoKernelIsShown)
   OK(MatDenseGetLDA(X, &lda));
   OK(MatDenseGetArrayRead(X, &x));
   for (PetscInt c = 0; c < 3; ++c)
-    for (PetscInt r = 0; r < rows; ++r) EXPECT_GT(PetscAbsScalar(x[c * lda + r]), PETSC_MAX_REAL / 10) << c << " " << r;
+    for (PetscInt r = 0; r < rows; ++r) {
+      const bool failed = rank == 0 && r % 3 == 0; // the first line along y of three
+      if (failed) EXPECT_TRUE(PetscIsNanScalar(x[c * lda + r])) << c << " " << r;
+      else EXPECT_EQ(x[c * lda + r], PetscScalar(0)) << c << " " << r;
+    }
   OK(MatDenseRestoreArrayRead(X, &x));
   EXPECT_TRUE(contains(line.view(), "not a finite number")) << line.view();
-  EXPECT_FALSE(contains(line.view(), "algorithm: ")) << line.view();
+  EXPECT_TRUE(contains(line.view(), "not solved: 1 lines or classes")) << line.view();
   OK(MatDestroy(&B));
   OK(MatDestroy(&X));
 }

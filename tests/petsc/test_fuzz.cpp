@@ -228,10 +228,11 @@ void PCLineFuzz::judge(const Options &o, Draw *draw)
   if (agreed(failed_reason(pc)) != PC_NOERROR) {
     EXPECT_FALSE(sound(o) && o.algorithm != "one_pass") << "failed";
     Vec b = vector(1);
+    const bool some = contains(printed([&](PetscViewer viewer) { PCView(pc, viewer); }), "not solved: "); // lines that did not fail are solved
     for (bool transposed : {false, true}) {
       int answers = 0;
       for (const PetscScalar &v : applied(b, transposed)) answers += PetscAbsScalar(v) < PETSC_MAX_REAL / 10;
-      EXPECT_EQ(answers, 0) << "numbers for an answer";
+      if (transposed || !some) EXPECT_EQ(answers, 0) << "numbers for an answer";
     }
     VecDestroy(&b);
     if (draw->one_in(2)) judge_krylov(o, draw);
