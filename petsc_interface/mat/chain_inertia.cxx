@@ -63,6 +63,37 @@ PetscErrorCode InertiaOfChains(const Chain &chain, const Scalar *band, Inertia *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace {
+
+/// Scales the pieces of all ranks, which tell the exponents of their ends in each round.
+PetscErrorCode ScaleTogether(MPI_Comm comm, bool open_left, bool open_right, multifrontal::BandHalves<Scalar> *halves)
+{
+  const int        m = std::max(halves->kl, halves->ku), told = 2 * m + 1;
+  PetscMPIInt      size, rank;
+  std::vector<int> mine(static_cast<std::size_t>(told)), all;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  all.resize(static_cast<std::size_t>(told) * static_cast<std::size_t>(size));
+  const auto of = [&](PetscMPIInt r) {
+    return all.data() + static_cast<std::size_t>((r + size) % size) * static_cast<std::size_t>(told);
+  };
+  mine[0] = 1; // whether a scale of this rank changed
+  for (int k = 0; k < halves->rounds; ++k) {
+    std::copy_n(halves->exponent.begin(), m, mine.begin() + 1);
+    std::copy_n(halves->exponent.end() - m, m, mine.begin() + 1 + m);
+    PetscCallMPI(MPI_Allgather(mine.data(), told, MPI_INT, all.data(), told, MPI_INT, comm));
+    bool moves = false;
+    for (PetscMPIInt r = 0; r < size; ++r) moves = moves || *of(r) != 0;
+    if (!moves) break;
+    mine[0] = halves->scale_once(open_left ? of(rank - 1) + 1 + m : nullptr, open_right ? of(rank + 1) + 1 : nullptr);
+  }
+  halves->finish();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
 PetscErrorCode InertiaOfPieces(MPI_Comm comm, const Chain &whole, PetscInt rows, const Scalar *band, Inertia *inertia, std::string *refusal)
 {
   using namespace multifrontal;
@@ -74,6 +105,7 @@ PetscErrorCode InertiaOfPieces(MPI_Comm comm, const Chain &whole, PetscInt rows,
   const bool         open_left = whole.ring || rank > 0, open_right = whole.ring || rank + 1 < size;
   BandHalves<Scalar> halves(rows, kl, ku, false, band);
   const int          b = halves.b;
+  PetscCall(ScaleTogether(comm, open_left, open_right, &halves));
   // the scales of the last m rows, and what these have to couple with the next piece
   const auto          edge_size = static_cast<std::size_t>(m * (m + 1));
   std::vector<Scalar> edge(edge_size, Scalar(0)), edges(edge_size * static_cast<std::size_t>(size));

@@ -127,6 +127,40 @@ TYPED_TEST(InertiaOf, ChainsAndRingsAgainstJacobi)
   EXPECT_GT(told, cases / 2);
 }
 
+// S T S has the inertia of T for any scales S: one round of them leaves entries of the size of the scales' differences.
+TYPED_TEST(InertiaOf, UnknownsInAnyUnits)
+{
+  using Scalar        = TypeParam;
+  using Real          = ribbon::real_t<Scalar>;
+  const bool is_float = std::is_same_v<Real, float>;
+  for (int exponent : {0, 20, 33, is_float ? 50 : 400})
+    for (bool ring : {false, true})
+      for (int b : {1, 3})
+        for (int kind : {0, 1, 2}) { // definite, signs that change, a singular block
+          if (is_float && exponent > 33) continue;
+          SCOPED_TRACE(testing::Message() << "2^+-" << exponent << " ring " << ring << " b " << b << " kind " << kind);
+          const std::int64_t  n = 60;
+          const ribbon::Chain c{n, 1, b, b, ring};
+          std::mt19937_64     g(static_cast<std::uint64_t>(exponent) + 1);
+          std::vector<int>    s;
+          for (std::int64_t i = 0; i < n; ++i)
+            s.push_back(static_cast<int>(g() % static_cast<std::uint64_t>(2 * exponent + 1)) - exponent);
+          const auto      band = band_of<Scalar>(c, [&](std::int64_t i, int d) {
+            const auto   j    = static_cast<std::size_t>((i - d + n) % n);
+            const bool   pair = kind == 2 && (i < 2 || static_cast<std::int64_t>(j) < 2); // [[1, 1], [1, 1]], apart
+            const double a    = pair     ? (i < 2 && j < 2 ? 1. : 0.)
+                                     : d == 0 ? (kind == 1 && i % 4 == 1 ? -1. : 1.)
+                                              : 0.3 / b;
+            return Scalar(static_cast<Real>(std::ldexp(a, s[static_cast<std::size_t>(i)] + s[j])));
+          });
+          ribbon::Inertia found;
+          ASSERT_TRUE(ribbon::inertia_of_chains(c, band.data(), &found));
+          expect_same(found, kind == 0   ? ribbon::Inertia{0, 0, n}
+                             : kind == 1 ? ribbon::Inertia{n / 4, 0, n - n / 4}
+                                         : ribbon::Inertia{0, 1, n - 1});
+        }
+}
+
 // -u'' - k^2 u: 2 - k^2 - 2 cos(j pi / (n + 1)), from every side of an eigenvalue, and on it.
 TEST(InertiaOfLongChains, Resonance)
 {
@@ -207,7 +241,8 @@ TYPED_TEST(InertiaOf, Pieces)
         });
         ribbon::Inertia                 found, whole;
         ASSERT_TRUE(ribbon::inertia_of_chains(c, band.data(), &whole));
-        const BandHalves<Scalar> halves(60, b, b, ring, band.data());
+        BandHalves<Scalar> halves(60, b, b, ring, band.data());
+        halves.scale_all();
         std::vector<Real>        scale(halves.scale.end() - b, halves.scale.end());
         scale.insert(scale.end(), halves.scale.begin(), halves.scale.end());
         const auto signs_of = [&](double shift) {

@@ -9,8 +9,12 @@
 #include <ribbon/multifrontal/chain.hpp>
 #include <ribbon/multifrontal/symmetric_window.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ribbon {
 
@@ -39,40 +43,91 @@ struct HermitianBand {
 };
 
 /// A band as it is stored, apart: its lower half, scales of both sides, and how far it is from Hermitian.
+///
+/// Scales are those of Ruiz (RAL-TR-2001-034): in each round every row and its column are divided by the square root of
+/// the largest entry, rounded to a power of two, until all of these are about 1. Both sides have the same scales, so
+/// that the scaled matrix has the same inertia. One round is not enough: S T S with S = 10^(+-8) keeps entries of
+/// 10^-8.
 template <class Scalar>
 struct BandHalves {
-  using Real            = real_t<Scalar>;
-  int                 b = 0;
+  using Real                  = real_t<Scalar>;
+  static constexpr int rounds = 16; ///< at most; each halves the exponents that are left
+  static constexpr int highest =
+    std::is_same_v<Real, float> ? 60 : 500; ///< exponent of a scale: the product of two is a number
+  std::int64_t        n  = 0;
+  int                 kl = 0, ku = 0, b = 0;
+  bool                ring = false;
+  const Scalar       *band = nullptr;
   std::vector<Scalar> lower;         ///< (rows, b + 1)
+  std::vector<int>    exponent;      ///< (rows): of the scales
   std::vector<Real>   scale;         ///< (rows): powers of two that bring the largest entry of every row to about 1
   double              asymmetry = 0; ///< largest |a_ij - conj(a_ji)| of the scaled matrix, for rows that are here
 
   BandHalves() = default;
-  /// @param band  (n, kl + ku + 1): rows from the entry kl before the diagonal on @param ring  whether the ends of these rows couple
-  BandHalves(std::int64_t n, int kl, int ku, bool ring, const Scalar *band) : b(std::min(kl, ku))
+  /// @param rows_of_band  (n, kl + ku + 1): rows from the entry kl before the diagonal on @param is_ring  whether the
+  /// ends of these rows couple
+  BandHalves(std::int64_t rows, int below, int above, bool is_ring, const Scalar *rows_of_band)
+      : n(rows), kl(below), ku(above), b(std::min(below, above)), ring(is_ring), band(rows_of_band),
+        exponent(static_cast<std::size_t>(rows), 0)
   {
-    const auto at = [&](std::int64_t i, int d) { return d < -kl || d > ku ? Scalar(0) : band[i * (kl + ku + 1) + kl + d]; };
-    lower.reserve(static_cast<std::size_t>(n * (b + 1))), scale.reserve(static_cast<std::size_t>(n));
-    for (std::int64_t i = 0; i < n; ++i) {
-      Real largest = 0;
-      for (int d = -kl; d <= ku; ++d) largest = std::max(largest, magnitude(at(i, d)));
+    lower.reserve(static_cast<std::size_t>(n * (b + 1)));
+    for (std::int64_t i = 0; i < n; ++i)
       for (int d = 0; d <= b; ++d) lower.push_back(at(i, -d));
-      scale.push_back(scale_of(largest));
+  }
+  Scalar at(std::int64_t i, int d) const { return d < -kl || d > ku ? Scalar(0) : band[i * (kl + ku + 1) + kl + d]; }
+
+  /// One round. @param before, behind  (max(kl, ku)): exponents of the unknowns before the first row and behind the
+  /// last; null: there are none @return whether a scale changed
+  bool scale_once(const int *before, const int *behind)
+  {
+    const int  m           = std::max(kl, ku);
+    const auto exponent_at = [&](std::int64_t j) {
+      return j < 0 ? before[m + j] : j >= n ? behind[j - n] : exponent[static_cast<std::size_t>(j)];
+    };
+    std::vector<int> next  = exponent;
+    bool             moves = false;
+    for (std::int64_t i = 0; i < n; ++i) {
+      constexpr int none    = std::numeric_limits<int>::min();
+      int           largest = none;
+      for (int d = -kl; d <= ku; ++d) {
+        const Real size = magnitude(at(i, d));
+        if ((i + d < 0 && !before) || (i + d >= n && !behind) || !(size > 0) || !is_finite(size)) continue;
+        int e = 0;
+        std::frexp(size, &e);
+        largest = std::max(largest, e + exponent_at(i + d));
+      }
+      if (largest == none) continue;
+      largest += exponent[static_cast<std::size_t>(i)];
+      int &to = next[static_cast<std::size_t>(i)];
+      to      = std::clamp(to - (largest > 0 ? (largest + 1) / 2 : largest / 2), -highest, highest);
+      moves   = moves || to != exponent[static_cast<std::size_t>(i)];
     }
+    exponent = std::move(next);
+    return moves;
+  }
+  /// All rounds of rows that couple with no others.
+  void scale_all()
+  {
+    const auto m = static_cast<std::size_t>(std::max(kl, ku));
+    for (int k = 0; k < rounds; ++k)
+      if (std::vector<int> ends = exponent;
+          !scale_once(ring ? ends.data() + ends.size() - m : nullptr, ring ? ends.data() : nullptr))
+        break;
+    finish();
+  }
+  /// After the last round: scales, and what is not Hermitian.
+  void finish()
+  {
+    scale.clear();
+    for (int e : exponent) scale.push_back(static_cast<Real>(std::ldexp(1.0, e)));
     for (std::int64_t i = 0; i < n; ++i)
       for (int d = 0; d <= std::max(kl, ku); ++d)
         if (const std::int64_t j = i + d < n || !ring ? i + d : i + d - n; j < n) see(at(i, d), at(j, -d), scale[static_cast<std::size_t>(i)], scale[static_cast<std::size_t>(j)]);
   }
   void see(const Scalar &upper, const Scalar &opposite, Real one, Real other)
   {
-    const double difference = static_cast<double>(magnitude(upper - conjugate(opposite)) * one * other);
+    const double difference = static_cast<double>(magnitude(upper - conjugate(opposite)) * (one * other));
     if (!(difference <= asymmetry) && is_finite(asymmetry)) asymmetry = difference;
-  }
-  static Real scale_of(Real largest)
-  {
-    int exponent = 0;
-    if (largest > 0 && is_finite(largest)) std::frexp(largest, &exponent);
-    return static_cast<Real>(std::ldexp(1.0, -(exponent > 0 ? (exponent + 1) / 2 : exponent / 2)));
   }
 };
 
@@ -230,7 +285,8 @@ bool inertia_of_chains(const Chain &chain, const Scalar *band, Inertia *inertia,
   using namespace multifrontal;
   *inertia = {};
   for (std::int64_t c = 0; c < chain.chains; ++c) {
-    const BandHalves<Scalar> halves(chain.rows, chain.kl, chain.ku, chain.ring, band + c * chain.rows * (chain.width() + 1));
+    BandHalves<Scalar> halves(chain.rows, chain.kl, chain.ku, chain.ring, band + c * chain.rows * (chain.width() + 1));
+    halves.scale_all();
     if (asymmetry) *asymmetry = halves.asymmetry;
     auto scale = std::vector<real_t<Scalar>>(static_cast<std::size_t>(halves.b), real_t<Scalar>(1));
     if (chain.ring) scale.assign(halves.scale.end() - halves.b, halves.scale.end());
