@@ -7,6 +7,7 @@
 #include <ribbon/multifrontal/qr_solve.hpp>
 #include <ribbon/staging.hpp>
 
+#include <complex>
 #include <vector>
 
 namespace ribbon {
@@ -56,6 +57,17 @@ public:
 
   const FactorReport       &report() const { return report_; }
   const multifrontal::Tree &tree() const { return tree_; }
+  /// Whether columns of the matrix that was factored last may have units so different that scales of rows alone lose
+  /// digits of some (QR: all entries of one below 1/16, rows scaled): scale the columns, too.
+  bool has_small_columns() const { return has_small_columns_; }
+  /// Whether a row of it, or a pivot, is so small (2^-600, float 2^-60) that entries of the inverse may overflow.
+  bool is_tiny() const { return is_tiny_; }
+  /// The smallest pivot where rows have been scaled. By band LU, whose rows have not: the smallest |U_jj| over the
+  /// largest entry of its column or of its row, whichever is smaller, among those below 1e-5 of the largest entry of
+  /// the matrix.
+  double doubtful_pivot() const { return doubtful_pivot_; }
+  /// det A / |det A| of what band LU factored; NaN by QR, whose reflections are not counted.
+  std::complex<double> det_sign() const;
   /// "band LU" or "QR".
   const char *method() const { return is_lu_ ? "band LU" : "QR"; }
   /// Kernels of a solve one way, for one column; chains whose tiles run at the same time take one for both ways.
@@ -84,7 +96,8 @@ private:
   multifrontal::Tree                     tree_;
   multifrontal::Factors<Scalar>          factors_;
   multifrontal::BandLu<Scalar>           lu_;
-  bool                                   is_lu_ = false, has_leaves_ = true, in_tiles_ = false, in_lanes_ = false;
+  bool is_lu_ = false, has_leaves_ = true, in_tiles_ = false, in_lanes_ = false, has_small_columns_ = false,
+       is_tiny_                                         = false;
   mutable std::int64_t                   teams_at_once_ = -1; ///< of a solve for one column; unknown before the first
   std::int64_t                           reserved_      = 1;  ///< columns that reserve() made room for
   ChainSolverOptions                     options_;
@@ -94,7 +107,8 @@ private:
   Kokkos::View<Scalar *, Memory>         fill_, windows_; ///< of band LU, whose L is in reflection_
   Kokkos::View<int *, Memory>            exchange_, arrivals_;
   Kokkos::View<std::int64_t *, Memory>   plain_, postponed_;
-  Kokkos::View<real_t<Scalar> *, Memory> row_scale_;
+  Kokkos::View<real_t<Scalar> *, Memory> row_scale_, grown_, doubtful_;
+  double                                 doubtful_pivot_ = 1;
   Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words: views of records would bring device kernels of Kokkos for every type
   StagedWords<Exec>                      top_statistics_;                    ///< of the nodes at the top, on the host
   mutable Kokkos::View<Scalar *, Memory> workspace_;                         ///< what nodes pass in a solve

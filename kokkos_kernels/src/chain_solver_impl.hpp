@@ -119,9 +119,14 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &given, con
     exchange_        = allocate<Kokkos::View<int *, Memory>>(exec, "ribbon::exchange", static_cast<std::size_t>(rows));
     plain_           = allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::plain", static_cast<std::size_t>(chain.chains));
     postponed_       = allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::postponed", static_cast<std::size_t>(chain.chains));
+    for (auto *view : {&grown_, &doubtful_})
+      *view = allocate<Kokkos::View<real_t<Scalar> *, Memory>>(exec, "ribbon::of_chains",
+                                                               static_cast<std::size_t>(chain.chains));
     windows_         = numbers("ribbon::windows", static_cast<std::int64_t>(lu_.window_size()) * exec.concurrency());
     leaf_statistics_ = watched("ribbon::pivots", chain.chains);
-    lu_.upper = upper_.data(), lu_.lower = reflection_.data(), lu_.fill = fill_.data(), lu_.exchange = exchange_.data(), lu_.plain = plain_.data(), lu_.postponed = postponed_.data();
+    lu_.upper = upper_.data(), lu_.lower = reflection_.data(), lu_.fill = fill_.data(), lu_.exchange = exchange_.data(),
+    lu_.plain = plain_.data(), lu_.postponed = postponed_.data(), lu_.grown = grown_.data(),
+    lu_.doubtful = doubtful_.data();
   } else {
     in_lanes_      = !is_device_space<Exec> && options.leaf_size == 0 && has_bundles(W);
     const int tile = in_lanes_ ? bundle_lanes<Scalar> : in_tiles_ ? 32 : 1; // leaves whose factors lie side by side
@@ -227,6 +232,14 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
   report_.det_sign           = std::numeric_limits<double>::quiet_NaN();
   report_.line = report_.row = all.column;
   report_.smallest_pivot     = all.column < 0 ? 1 : static_cast<double>(all.smallest);
+  has_small_columns_ = all.has_small_column, is_tiny_ = all.is_tiny;
+  report_.growth = std::numeric_limits<double>::quiet_NaN();
+  if constexpr (!is_device_space<Exec>)
+    if (is_lu_ && tree_.chain.chains > 0) {
+      const auto chains = tree_.chain.chains;
+      report_.growth    = static_cast<double>(*std::max_element(grown_.data(), grown_.data() + chains));
+      doubtful_pivot_   = static_cast<double>(*std::min_element(doubtful_.data(), doubtful_.data() + chains));
+    }
   if (all.not_finite) report_.status = FactorStatus::not_finite;
   else if (all.zero_row != Statistics::no_row) {
     report_.status = FactorStatus::zero_pivot, report_.smallest_pivot = 0, report_.log_abs_det = -std::numeric_limits<double>::infinity();
@@ -237,6 +250,24 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
     Kokkos::deep_copy(exec, passed_, from);
     exec.fence();
   }
+}
+
+template <class Scalar, class Exec>
+std::complex<double> ChainSolver<Scalar, Exec>::det_sign() const
+{
+  std::complex<double> sign = is_lu_ ? 1 : std::numeric_limits<double>::quiet_NaN();
+  if constexpr (!is_device_space<Exec>)
+    for (std::int64_t i = 0; is_lu_ && i < tree_.chain.chains * tree_.chain.rows; ++i) {
+      const std::int64_t   c = i / tree_.chain.rows;
+      const Scalar         u = upper_(static_cast<std::size_t>(i * (lu_.chain.ku + 1))); // 1 / U_ii
+      std::complex<double> value;
+      if constexpr (std::is_floating_point_v<Scalar>) value = static_cast<double>(u);
+      else value = {static_cast<double>(u.real()), static_cast<double>(u.imag())};
+      sign *= std::conj(value) / std::abs(value);
+      if (i % tree_.chain.rows >= plain_(static_cast<std::size_t>(c)) && exchange_(static_cast<std::size_t>(i)) != 0)
+        sign = -sign;
+    }
+  return sign;
 }
 
 template <class Scalar, class Exec>

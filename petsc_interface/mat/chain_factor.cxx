@@ -182,6 +182,11 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  std::complex<double> det_sign() const override
+  {
+    return pivots && !is_cut_ ? solver_.det_sign() : std::numeric_limits<double>::quiet_NaN();
+  }
+
 private:
   /// Calls f(the solver of this rank's rows).
   template <class F>
@@ -225,6 +230,13 @@ private:
     }
     report->status = r.status, report->smallest_pivot = static_cast<PetscReal>(r.smallest_pivot), report->log_abs_det = static_cast<PetscReal>(r.log_abs_det);
     with_solver([&](const auto &solver) { report->leaves = static_cast<PetscInt>(solver.tree().leaves), report->levels = solver.tree().top(), report->launches = solver.launches(); });
+    report->doubtful_pivot = report->smallest_pivot;
+    if (pivots) {
+      report->has_small_columns = solver_.has_small_columns() || (is_cut_ && root_.has_small_columns());
+      report->is_tiny           = solver_.is_tiny();
+      report->doubtful_pivot    = static_cast<PetscReal>(is_cut_ ? r.smallest_pivot : solver_.doubtful_pivot());
+      report->growth            = r.growth;
+    }
     report->method = pivots ? solver_.method() : "Schur complements without pivots", report->space = is_device_space<Exec> ? "device" : "host";
   }
 

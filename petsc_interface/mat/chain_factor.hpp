@@ -7,6 +7,8 @@
 #include <ribbon/chain_solver.hpp>
 #include <ribbon/multifrontal/inertia.hpp>
 
+#include <complex>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -16,12 +18,17 @@ namespace ribbon::petsc {
 struct ChainReport {
   FactorStatus status         = FactorStatus::ok;
   PetscReal    smallest_pivot = 1;     ///< |R_jj| over the largest entry of column j
+  PetscReal    doubtful_pivot = 1;     ///< ChainSolver::doubtful_pivot()
   PetscInt     column         = -1;    ///< of the matrix, j, or where NaN was met
   bool         passed_on      = false; ///< NaN was met where pieces of ranks join, and came from another rank's
   PetscReal    log_abs_det    = 0;
   double       bytes          = 0;                   ///< of this rank
   PetscInt     leaves = 0, levels = 0, launches = 0; ///< of the first rank that has rows
   const char  *method = "", *space = "";
+  bool has_small_columns = false; ///< ChainSolver::has_small_columns(); false without pivots, where elimination does
+                                  ///< not change by the units of columns
+  bool   is_tiny = false;         ///< ChainSolver::is_tiny()
+  double growth  = std::numeric_limits<double>::quiet_NaN(); ///< of band LU: largest entry of U over that of the matrix
 };
 
 /// Interface to the factors; ChainFactorOn<Exec> does the work on a host or a device. All functions are collective over the ranks that have rows (`active`).
@@ -44,6 +51,8 @@ public:
   virtual PetscErrorCode transpose(const PetscScalar *b, PetscMemType where, PetscInt ldb, PetscInt rows, PetscInt columns, PetscScalar *to) = 0;
   /// Signs of the eigenvalues of what was factored last, the same on all ranks. @param refusal  why they cannot be told
   virtual PetscErrorCode inertia(Inertia *inertia, std::string *refusal) = 0;
+  /// det / |det| of this rank's rows, as far as elimination tells it (band LU), else NaN. Not collective.
+  virtual std::complex<double> det_sign() const = 0;
 };
 
 } // namespace ribbon::petsc

@@ -2,6 +2,8 @@
 // The solver type as PETSc sees it: options, views, creation, registration.
 #include "multifrontal.hpp"
 
+#include <cmath>
+
 using namespace ribbon::petsc;
 
 const char *const MatMultifrontalPivots[] = {"qr", "none", "MatMultifrontalPivot", "MAT_MULTIFRONTAL_PIVOT_", nullptr};
@@ -17,6 +19,38 @@ PetscErrorCode MatGetInfo_Multifrontal(Mat F, MatInfoType which, MatInfo *info)
   info->block_size   = 1;
   info->memory       = bytes;
   info->nz_allocated = info->nz_used = bytes / sizeof(PetscScalar);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The line of the view that tells of pivots: sign and growth where elimination knows them on all ranks (band LU),
+/// inertia where it was counted.
+PetscErrorCode ViewDeterminant(Mat F, PetscViewer viewer, double bytes)
+{
+  const MultifrontalFactor  *f    = Data(F);
+  const ChainReport         &r    = f->report;
+  const MPI_Comm             comm = PetscObjectComm((PetscObject)F);
+  const std::complex<double> sign = f->factor && f->is_factored ? f->factor->det_sign() : 1;
+  double unknown[2]               = {std::isnan(sign.real()) || !f->is_factored ? 1. : 0., f->factor ? r.growth : 1},
+         angle                    = std::arg(sign);
+  PetscFunctionBegin;
+  if (std::isnan(unknown[1])) unknown[1] = HUGE_VAL;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, unknown, 2, MPI_DOUBLE, MPI_MAX, comm));
+  if (unknown[0] > 0) angle = 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &angle, 1, MPI_DOUBLE, MPI_SUM, comm));
+  char det[64] = "", growth[32] = "", inertia[96] = "";
+  if (unknown[0] == 0 && !PetscDefined(USE_COMPLEX))
+    PetscCall(PetscSNPrintf(det, sizeof det, ", sign %s", std::cos(angle) < 0 ? "-1" : "+1"));
+  if (unknown[0] == 0 && PetscDefined(USE_COMPLEX))
+    PetscCall(PetscSNPrintf(det, sizeof det, ", det/|det| %.3g%+.3gi", std::cos(angle), std::sin(angle)));
+  if (unknown[1] < HUGE_VAL) PetscCall(PetscSNPrintf(growth, sizeof growth, ", growth %.2g", unknown[1]));
+  if (f->inertia[0] >= 0)
+    PetscCall(PetscSNPrintf(inertia, sizeof inertia,
+                            ", inertia %" PetscInt_FMT " - %" PetscInt_FMT " 0 %" PetscInt_FMT " +", f->inertia[0],
+                            f->inertia[1], f->inertia[2]));
+  PetscCall(PetscViewerASCIIPrintf(
+    viewer, "  %.4g MB, smallest pivot %.2g of the largest entry in column %" PetscInt_FMT ", log|det| %.10g%s%s%s\n",
+    bytes / 1e6, static_cast<double>(r.smallest_pivot), r.column, static_cast<double>(r.log_abs_det), det, growth,
+    inertia));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -42,10 +76,19 @@ PetscErrorCode MatView_Multifrontal(Mat F, PetscViewer viewer)
                                                  r.method, r.space, r.leaves, r.levels, r.launches, f->refine));
   PetscCall(PetscViewerFlush(viewer));
   PetscCall(PetscViewerASCIIPopSynchronized(viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %.4g MB, smallest pivot %.2g of the largest entry in column %" PetscInt_FMT ", log|det| %.10g\n", info.memory / 1e6, static_cast<double>(r.smallest_pivot), r.column,
-                                   static_cast<double>(r.log_abs_det)));
-  if (f->rcond >= 0)
+  PetscCall(ViewDeterminant(F, viewer, info.memory));
+  if (f->is_scaled)
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  rows and columns are scaled by powers of two: columns have entries of different size\n"));
+  if (f->compact)
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  entries that are zero are left out: the band would be wider with them\n"));
+  if (f->refused) PetscCall(PetscViewerASCIIPrintf(viewer, "  refused: %s\n", f->refused));
+  if (f->backward_error >= 0 && f->rcond >= 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  backward error of a random right-hand side %.2g, reciprocal condition estimate (1-norm) %.2g\n", static_cast<double>(f->backward_error), static_cast<double>(f->rcond)));
+  else if (f->rcond >= 0)
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  reciprocal condition estimate (1-norm) %.2g\n", static_cast<double>(f->rcond)));
   else if (f->backward_error >= 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  backward error of the probe %.2g\n", static_cast<double>(f->backward_error)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,6 +4,7 @@
 
 #include "../native_vectors.hpp"
 #include "chain_factor.hpp"
+#include "equilibrate.hpp"
 #include "symmetric_copy.hpp"
 
 #include <ribbon_petsc/ribbon.h>
@@ -26,7 +27,16 @@ struct MultifrontalFactor {
   ChainReport                  report;
   MPI_Comm                     active   = MPI_COMM_NULL; ///< ranks that have rows, in their order
   Mat                          aij      = nullptr;       ///< the matrix as AIJ: itself, or a copy
-  Mat                          gathered = nullptr;       ///< all rows, on rank 0
+  Mat          compact = nullptr; ///< the same without the zeros that it stores, where these would widen the band
+  ZeroFreeCopy places;            ///< its entries
+  bool   tries_scales   = false; ///< whether every factorization looks for scales of columns, since one before had some
+  bool   was_looked_at  = false; ///< for these, at least once
+  bool   has_small_rows = false; ///< band LU saw small columns of U, and the matrix has none: it is not asked again
+  bool   is_scaled      = false; ///< whether `scaled` is what was factored, with its rows and columns
+  Scales scales;
+  Mat    scaled    = nullptr; ///< scales of the rows times the matrix times those of the columns
+  Vec    row_scale = nullptr, column_scale = nullptr, scaled_b = nullptr; ///< where there are such
+  Mat    gathered = nullptr;                                              ///< all rows, on rank 0
   GatherRoom                   gather_room;
   SymmetricCopy                from_symmetric;     ///< where `aij` is a copy of an SBAIJ matrix
   Mat                          turned   = nullptr; ///< the last B^T of MatMatTransposeSolve()
@@ -37,6 +47,9 @@ struct MultifrontalFactor {
   NativeVectors                native;                                                                                        ///< where solutions of other types are refined
   bool                         is_factored    = false;
   PetscReal                    backward_error = -1, rcond = -1; ///< what the last factorization was probed for, or -1
+  PetscInt                     inertia[3] = {-1, -1,
+                                             -1}; ///< eigenvalues below zero, zero and above, where -mat_multifrontal_view counted them
+  const char                  *refused    = nullptr; ///< why factors without a zero pivot are none
 };
 
 inline MultifrontalFactor *Data(Mat F)
@@ -51,12 +64,27 @@ PetscErrorCode SetMultifrontalFromOptions(Mat F);
 /// Sets the operations that factor and solve.
 void SetFactorOperations(Mat F);
 void SetSolveOperations(Mat F);
-/// The largest backward error, with a lower bound of ||A|| that takes one product, of a solution that is known, v of b = A v, which is smooth along the chain (where A is close to singular a random b has a solution so
-/// large that no residual counts beside it), and of a random b (where a pivot is small the numbers of v, which are representable, may come without the errors that others have). Where a pivot is below 1e-5: of five
-/// random b and, if they are above 1e6 units of roundoff, of five random solutions and one of the transposed matrix.
+/// Finds the scales of a matrix, makes the scaled copy and the vectors of scales, if columns need them: f->is_scaled.
+/// Collective.
+PetscErrorCode ScaleMatrix(Mat F, Mat A);
+/// The matrix whose factors there are: the scaled copy, or the matrix.
+inline Mat FactoredMatrix(const MultifrontalFactor *f)
+{
+  return f->is_scaled ? f->scaled : f->aij;
+}
+/// The largest backward error, with a lower bound of ||A|| that takes one product, of a solution that is known, v of b
+/// = A v, which is smooth along the chain (where A is close to singular a random b has a solution so large that no
+/// residual counts beside it), and of a random b (where a pivot is small the numbers of v, which are representable, may
+/// come without the errors that others have). Where a pivot is below 1e-5: of five random b and, if they are above 1e6
+/// units of roundoff, of five random solutions and one of the transposed matrix. A is the matrix as it was factored,
+/// scaled or not.
 PetscErrorCode QuickProbe(Mat F, PetscReal *backward_error);
-/// Backward error ||b - A x|| / (||A|| ||x|| + ||b||) of a random right-hand side, and 1 / (||A|| ||A^-1||) by Hager's estimate, both in the norms that PETSc has: infinity and 1.
+/// Backward error ||b - A x|| / (||A|| ||x|| + ||b||) of a random right-hand side in maximum norms, and 1 / (||A||
+/// ||A^-1||) in the 1-norm by Hager's estimate, both of the equilibrated matrix: rows, and columns if they need it,
+/// scaled by FindScales(). Collective.
 PetscErrorCode Probe(Mat F, PetscReal *backward_error, PetscReal *rcond);
+/// Whether solutions of right-hand sides of 1 and -1 are all finite. Collective.
+PetscErrorCode InverseIsFinite(Mat F, bool *is_finite);
 
 /// Registers the solver type for all matrix types.
 PetscErrorCode RegisterMultifrontal();

@@ -5,6 +5,9 @@
 #include "../csr.hpp"
 #include "../session.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 using namespace ribbon::petsc;
 
 namespace {
@@ -97,17 +100,28 @@ PetscErrorCode KeepAIJ(MultifrontalFactor *f, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Blocks of a matrix with the rows of this rank; outside and columns are null where no other rank has rows.
-PetscErrorCode LocalBlocks(Mat aij, Mat *local, Mat *outside, const PetscInt **columns)
+/// Half-bandwidths (kl + ku) from which on it is worth a look whether they are those of zeros.
+constexpr int widest_with_zeros = 8;
+
+/// Which chain the matrix is. Zeros that it stores count where they do not widen the band much: values may take their
+/// places. Where kl + ku is above 8, and at least twice that of the entries that are not zero, or the matrix is no
+/// chain with them, a copy without zeros is factored.
+PetscErrorCode FindChainOfValues(MultifrontalFactor *f)
 {
-  PetscBool   mpi;
-  PetscMPIInt size;
+  ChainPattern other;
   PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)aij, MATMPIAIJ, &mpi));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)aij), &size));
-  *local = aij, *outside = nullptr, *columns = nullptr;
-  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(aij, local, outside, columns));
-  if (size == 1) *outside = nullptr;
+  PetscCall(FindChain(f->aij, &f->pattern));
+  const bool refused = !f->pattern.refusal.empty();
+  if (!refused && f->pattern.chain.width() <= widest_with_zeros) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CopyWithoutZeros(f->aij, &f->places, &f->compact));
+  if (!f->compact) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FindChain(f->compact, &other));
+  if (refused ? other.refusal.empty() : other.refusal.empty() && 2 * other.chain.width() <= f->pattern.chain.width()) {
+    f->pattern = other;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (refused) f->pattern.refusal = other.refusal + " (zeros that the matrix stores left out)";
+  PetscCall(MatDestroy(&f->compact));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,7 +129,6 @@ PetscErrorCode LocalBlocks(Mat aij, Mat *local, Mat *outside, const PetscInt **c
 PetscErrorCode MakeTree(Mat F)
 {
   MultifrontalFactor *f    = Data(F);
-  const Mat           aij  = f->aij;
   const MPI_Comm      comm = PetscObjectComm((PetscObject)F);
   PetscMPIInt         size, rank;
   PetscInt            rows, first;
@@ -124,7 +137,8 @@ PetscErrorCode MakeTree(Mat F)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(FindChain(aij, &f->pattern));
+  PetscCall(FindChainOfValues(f));
+  const Mat aij = f->compact ? f->compact : f->aij;
   PetscCall(CollectiveError(comm, PETSC_ERR_SUP, f->pattern.refusal));
   if (size > 1 && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE && !f->pattern.separate && f->pattern.fewest < 2 * std::max(f->pattern.chain.kl, f->pattern.chain.ku)) f->pattern.gathered = true;
   if (f->pattern.gathered) PetscCall(GatherOnFirstRank(aij, &f->gathered));
@@ -160,7 +174,7 @@ PetscErrorCode Agree(Mat F)
   ChainReport        &r     = f->report;
   const MPI_Comm      comm  = PetscObjectComm((PetscObject)F);
   const int           key   = r.status == ribbon::FactorStatus::ok ? 0 : r.status == ribbon::FactorStatus::not_finite ? 2 : 1;
-  int                 worst = key;
+  int                 most[] = {key, r.has_small_columns ? 1 : 0, r.is_tiny ? 1 : 0};
   PetscMPIInt         rank;
   struct {
     double value;
@@ -168,11 +182,14 @@ PetscErrorCode Agree(Mat F)
   } smallest = {f->factor ? static_cast<double>(r.smallest_pivot) : 2, 0}; // ranks without rows have no column
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_INT, MPI_MAX, comm));
+  const int worst     = most[0];
+  r.has_small_columns = most[1] != 0, r.is_tiny = most[2] != 0;
   smallest.rank = rank;
   if (worst == 2) smallest.value = key < 2 ? 1 : r.passed_on ? 0.5 : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &smallest, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r.log_abs_det, 1, MPIU_REAL, MPIU_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &r.doubtful_pivot, 1, MPIU_REAL, MPIU_MIN, comm));
   PetscCallMPI(MPI_Bcast(&r.column, 1, MPIU_INT, smallest.rank, comm));
   r.status         = worst == 0 ? ribbon::FactorStatus::ok : worst == 1 ? ribbon::FactorStatus::zero_pivot : ribbon::FactorStatus::not_finite;
   r.smallest_pivot = worst == 2 ? 0 : static_cast<PetscReal>(PetscMin(smallest.value, 1.0));
@@ -215,20 +232,97 @@ PetscErrorCode Analyse(Mat F, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Where nothing is pivoted: whether the factors solve.
-PetscErrorCode CheckFactors(Mat F, Mat A)
+constexpr PetscReal default_zero_pivot =
+  100 * PETSC_MACHINE_EPSILON; ///< that of PCFactor, and what 0, that of MatFactorInfoInitialize(), stands for
+PetscReal zero_pivot(const MultifrontalFactor *f)
 {
-  MultifrontalFactor *f     = Data(F);
-  PetscReal          &error = f->backward_error;
+  return f->zero_pivot > 0 ? f->zero_pivot : default_zero_pivot;
+}
+
+/// Says that the factors are none, though no pivot is zero.
+PetscErrorCode Refuse(Mat F, Mat A, const char *why, PetscReal value)
+{
+  MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
-  PetscCall(QuickProbe(F, &error));
-  if (error <= 1e4 * PETSC_MACHINE_EPSILON) PetscFunctionReturn(PETSC_SUCCESS); // not so NaN
   f->is_factored     = false;
   f->report.status   = ribbon::FactorStatus::unsound;
-  F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT; // see below
-  PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_CONV_FAILED,
-             "multifrontal: elimination without pivots loses the digits of this matrix (backward error %g of the probe): -mat_multifrontal_pivot qr", static_cast<double>(error));
-  PetscCall(PetscInfo(F, "backward error %g without pivots\n", static_cast<double>(error)));
+  f->refused         = why;
+  F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT; // the error that PCLU and PCCHOLESKY forget when numbers change
+  PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_CONV_FAILED, "multifrontal: %s (%g)", why,
+             static_cast<double>(value));
+  PetscCall(PetscInfo(F, "%s (%g)\n", why, static_cast<double>(value)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether pivots that PETSc's own tolerance calls zero are those of a matrix whose condition is that of one that is
+/// not singular: || A || || A^-1 || < 1 / (n eps), equilibrated. Another tolerance counts as it is.
+PetscErrorCode PivotsAreSmallAlone(Mat F, bool *they_are)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscReal           backward_error;
+  PetscFunctionBegin;
+  *they_are = false;
+  if (f->report.status != ribbon::FactorStatus::zero_pivot || !(f->report.smallest_pivot > 0) ||
+      zero_pivot(f) != default_zero_pivot || f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Probe(F, &backward_error, &f->rcond));
+  *they_are = f->rcond >= static_cast<PetscReal>(F->rmap->N) * PETSC_MACHINE_EPSILON;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Pivots from here on, relative to their columns, say that the matrix is far from singular, as far as pivots tell.
+/// Below it is judged by its condition.
+constexpr PetscReal tells = sizeof(PetscReal) == 8 ? 1e-10 : 1e-5;
+
+/// Whether factors that elimination found no fault with are good ones: those without pivots solve, small pivots are not
+/// those of a singular matrix, and the inverse is a matrix of numbers.
+PetscErrorCode JudgeFactors(Mat F, Mat A)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscFunctionBegin;
+  if (f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) {
+    PetscCall(QuickProbe(F, &f->backward_error));
+    if (!(f->backward_error <= 1e4 * PETSC_MACHINE_EPSILON)) { // NaN, too
+      PetscCall(Refuse(F, A,
+                       "elimination without pivots loses the digits of this matrix: -mat_multifrontal_pivot qr; "
+                       "backward error of the probe",
+                       f->backward_error));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  if (f->report.is_tiny) {
+    bool is_finite;
+    PetscCall(InverseIsFinite(F, &is_finite));
+    if (!is_finite) {
+      PetscCall(Refuse(
+        F, A, "the inverse of the matrix has entries beyond the largest number: scale the matrix; smallest pivot",
+        f->report.smallest_pivot));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  if (f->report.doubtful_pivot < tells && f->rcond < 0) {
+    PetscReal backward_error, least = PetscMin(PetscMin(F->rmap->N, 10) * PETSC_MACHINE_EPSILON, zero_pivot(f));
+    PetscCall(Probe(F, &backward_error, &f->rcond));
+    if (!(f->rcond >= least))
+      PetscCall(Refuse(
+        F, A, "the matrix is singular to working precision; reciprocal condition estimate of the equilibrated matrix",
+        f->rcond));
+    else if (f->pivot != MAT_MULTIFRONTAL_PIVOT_NONE) f->backward_error = backward_error;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Eigenvalues below zero, zero and above. @param refusal  why they cannot be told, empty where they are
+PetscErrorCode CountInertia(Mat F, PetscInt counts[3], std::string *refusal)
+{
+  MultifrontalFactor *f = Data(F);
+  ribbon::Inertia     found;
+  PetscFunctionBegin;
+  if (f->factor) PetscCall(f->factor->inertia(&found, refusal));
+  counts[0] = static_cast<PetscInt>(found.negative), counts[1] = static_cast<PetscInt>(found.zero),
+  counts[2] = static_cast<PetscInt>(found.positive);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 3, MPIU_INT, MPI_MAX,
+                             PetscObjectComm((PetscObject)F))); // ranks without rows know nothing
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,7 +334,14 @@ PetscErrorCode ViewFactorization(Mat F)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)f->viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  if (f->is_factored) PetscCall(Probe(F, &f->backward_error, &f->rcond));
+  if (f->is_factored && f->rcond < 0) PetscCall(Probe(F, &f->backward_error, &f->rcond));
+  if (F->factortype == MAT_FACTOR_CHOLESKY && f->report.status != ribbon::FactorStatus::not_finite) {
+    std::string refusal;
+    int         number = 0;
+    PetscCall(CountInertia(F, f->inertia, &refusal));
+    PetscCall(AgreeOnSentence(PetscObjectComm((PetscObject)F), &refusal, &number));
+    if (!refusal.empty()) f->inertia[0] = -1; // not a symmetric matrix, which Cholesky takes, too
+  }
   PetscCall(PetscViewerPushFormat(f->viewer, f->format));
   PetscUseTypeMethod(F, view, f->viewer);
   PetscCall(PetscViewerPopFormat(f->viewer));
@@ -258,33 +359,86 @@ PetscErrorCode TakeZeroPivot(Mat F, const MatFactorInfo *info, bool *changes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A matrix, or a pattern of it, that the tree was not made for is analysed first, and so is one with another `zeropivot`.
-PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *info)
+/// Factors what there is of the matrix, scaled or not; what all ranks found is in f->report.
+PetscErrorCode FactorNow(Mat F, Mat rows)
 {
   MultifrontalFactor *f = Data(F);
   Mat                 local, outside = nullptr;
   const PetscInt     *columns = nullptr;
+  PetscFunctionBegin;
+  if (f->is_scaled) rows = f->scaled;
+  if (f->pattern.gathered) {
+    PetscCall(GatherNumbers(rows, f->gathered, &f->gather_room));
+    local = f->gathered;
+  } else PetscCall(LocalBlocks(rows, &local, &outside, &columns));
+  f->report = {};
+  if (f->factor) PetscCall(f->factor->numeric(local, outside, columns, &f->report));
+  if (f->is_scaled) {
+    std::int64_t sum       = 0;
+    int          largest[] = {0, 0};
+    for (int e : f->scales.row) sum += e, largest[0] = std::max(largest[0], e);
+    for (int e : f->scales.column) sum += e, largest[1] = std::max(largest[1], e);
+    f->report.log_abs_det -= static_cast<PetscReal>(std::log(2.0) * static_cast<double>(sum));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, largest, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)F)));
+    f->report.is_tiny = largest[0] + largest[1] > -ribbon::multifrontal::least_exponent<PetscReal>();
+  }
+  PetscCall(Agree(F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Factors, with scales where the columns need them: where these show, and from then on until the next analysis.
+/// Without pivots elimination does not change by them, but the probe does; a matrix on a device is looked at once,
+/// since its entries come to the host for that.
+PetscErrorCode FactorScaled(Mat F, Mat rows)
+{
+  MultifrontalFactor *f = Data(F);
+  const bool          looks =
+    f->tries_scales || (f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE && (!f->on_device || !f->was_looked_at));
+  PetscFunctionBegin;
+  f->is_scaled = false, f->was_looked_at = true;
+  if (looks) PetscCall(ScaleMatrix(F, rows));
+  PetscCall(FactorNow(F, rows));
+  const bool shows = f->report.has_small_columns && !f->has_small_rows;
+  if (!looks && (shows || f->report.status == ribbon::FactorStatus::zero_pivot)) {
+    PetscCall(ScaleMatrix(F, rows));
+    if (f->is_scaled) PetscCall(FactorNow(F, rows));
+    else if (shows) f->has_small_rows = true; // band LU cannot tell these from columns, and is as good as LAPACK's
+  }
+  f->tries_scales = f->is_scaled;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A matrix, or a pattern of it, that the tree was not made for is analysed first, and so is one with another
+/// `zeropivot`, or with values in places of zeros that did not count.
+PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *info)
+{
+  MultifrontalFactor *f = Data(F);
   PetscObjectId       matrix;
   PetscObjectState    nonzeros;
   PetscLogDouble      entries;
-  bool                has_blocks, other_pivot = false;
+  bool                has_blocks, other_pivot = false, is_done = true;
   PetscFunctionBegin;
   if (info) PetscCall(TakeZeroPivot(F, info, &other_pivot));
   f->is_factored    = false;
   f->steps          = f->refine;
   f->backward_error = f->rcond = -1;
+  f->refused                   = nullptr;
+  f->inertia[0]                = -1;
   PetscCall(PetscObjectGetId((PetscObject)A, &matrix));
   PetscCall(MatGetNonzeroState(A, &nonzeros));
   PetscCall(CountBlocks(A, &has_blocks, &entries));
   if (matrix != f->matrix || nonzeros != f->nonzeros || entries != f->entries || other_pivot) PetscCall(Analyse(F, A));
-  else PetscCall(KeepAIJ(f, A));
-  if (f->pattern.gathered) {
-    PetscCall(GatherNumbers(f->aij, f->gathered, &f->gather_room));
-    local = f->gathered;
-  } else PetscCall(LocalBlocks(f->aij, &local, &outside, &columns));
-  f->report = {};
-  if (f->factor) PetscCall(f->factor->numeric(local, outside, columns, &f->report));
-  PetscCall(Agree(F));
+  else {
+    PetscCall(KeepAIJ(f, A));
+    if (f->compact) PetscCall(RefillWithoutZeros(f->aij, f->places, f->compact, &is_done));
+    if (!is_done) PetscCall(PetscInfo(F, "entries that were zero are not, and the matrix is analysed anew\n"));
+    if (!is_done) PetscCall(Analyse(F, A));
+  }
+  PetscCall(FactorScaled(F, f->compact ? f->compact : f->aij));
+  if ((f->refine > 0 || f->is_scaled) && !f->residual) PetscCall(MatCreateVecs(f->aij, &f->correction, &f->residual));
+  bool are_small_alone;
+  PetscCall(PivotsAreSmallAlone(F, &are_small_alone));
+  if (are_small_alone) f->report.status = ribbon::FactorStatus::ok;
   const ChainReport &r         = f->report;
   f->is_factored               = r.status == ribbon::FactorStatus::ok;
   F->factorerrortype           = f->is_factored ? MAT_FACTOR_NOERROR : MAT_FACTOR_NUMERIC_ZEROPIVOT; // of NaN, too: no other error PCLU and PCCHOLESKY forget when numbers change
@@ -298,8 +452,7 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
     PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_FP, "multifrontal: NaN or Inf at column %" PetscInt_FMT, r.column);
     PetscCall(PetscInfo(F, "smallest pivot %g in column %" PetscInt_FMT "\n", static_cast<double>(r.smallest_pivot), r.column));
   }
-  if (f->refine > 0 && !f->residual) PetscCall(MatCreateVecs(f->aij, &f->correction, &f->residual));
-  if (f->is_factored && f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE) PetscCall(CheckFactors(F, A));
+  if (f->is_factored) PetscCall(JudgeFactors(F, A));
   if (f->viewer) PetscCall(ViewFactorization(F));
   if (f->refine == 0 && !has_blocks) PetscCall(MatDestroy(&f->aij)); // a copy of blocks takes the next numbers
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -328,16 +481,15 @@ PetscErrorCode MatCholeskyFactorSymbolic_Multifrontal(Mat F, Mat A, IS, const Ma
 
 PetscErrorCode MatGetInertia_Multifrontal(Mat F, PetscInt *negative, PetscInt *zero, PetscInt *positive)
 {
-  MultifrontalFactor *f    = Data(F);
-  const MPI_Comm      comm = PetscObjectComm((PetscObject)F);
-  ribbon::Inertia     found;
-  std::string         refusal;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)F);
+  PetscInt       counts[3];
+  std::string    refusal;
   PetscFunctionBegin;
-  PetscCheck(f->report.status != ribbon::FactorStatus::not_finite, comm, PETSC_ERR_FP, "multifrontal: MatGetInertia() of a matrix with NaN or Inf at column %" PetscInt_FMT, f->report.column);
-  if (f->factor) PetscCall(f->factor->inertia(&found, &refusal));
+  PetscCheck(Data(F)->report.status != ribbon::FactorStatus::not_finite, comm, PETSC_ERR_FP,
+             "multifrontal: MatGetInertia() of a matrix with NaN or Inf at column %" PetscInt_FMT,
+             Data(F)->report.column);
+  PetscCall(CountInertia(F, counts, &refusal));
   PetscCall(CollectiveError(comm, PETSC_ERR_ARG_WRONG, refusal));
-  PetscInt counts[] = {static_cast<PetscInt>(found.negative), static_cast<PetscInt>(found.zero), static_cast<PetscInt>(found.positive)};
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 3, MPIU_INT, MPI_MAX, comm)); // ranks without rows know nothing
   if (negative) *negative = counts[0];
   if (zero) *zero = counts[1];
   if (positive) *positive = counts[2];
@@ -367,11 +519,17 @@ PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
   PetscCall(MatDestroy(&f->aij));
   PetscCall(MatDestroy(&f->gathered));
   PetscCall(MatDestroy(&f->turned));
+  PetscCall(MatDestroy(&f->compact));
+  PetscCall(MatDestroy(&f->scaled));
+  PetscCall(f->scales.reset());
+  f->places = {}, f->tries_scales = f->was_looked_at = f->is_scaled = f->has_small_rows = false;
   f->gather_room = {}, f->from_symmetric = {};
   PetscCall(VecScatterDestroy(&f->to_first));
   PetscCall(VecDestroy(&f->all_b));
   PetscCall(VecDestroy(&f->all_x));
-  for (Vec *v : {&f->residual, &f->probe_u, &f->probe_v, &f->probe_x, &f->probe_b, &f->probe_r}) PetscCall(VecDestroy(v));
+  for (Vec *v : {&f->row_scale, &f->column_scale, &f->scaled_b, &f->residual, &f->probe_u, &f->probe_v, &f->probe_x,
+                 &f->probe_b, &f->probe_r})
+    PetscCall(VecDestroy(v));
   PetscCall(VecDestroy(&f->correction));
   PetscCall(f->native.reset());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,6 +4,8 @@
 
 #include "../csr.hpp"
 
+#include <cmath>
+
 using namespace ribbon::petsc;
 
 namespace {
@@ -36,19 +38,31 @@ PetscErrorCode SolveOnce(Mat F, Vec b, Vec x, bool transposed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// One solve, and steps of refinement.
+/// One solve, and steps of refinement, with the matrix as it was factored.
 PetscErrorCode SolveAndRefine(Mat F, Vec b, Vec x, bool transposed)
 {
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
   PetscCall(SolveOnce(F, b, x, transposed));
-  for (PetscInt k = 0; k < f->steps; ++k) {
-    if (transposed) PetscCall(MatMultTranspose(f->aij, x, f->residual));
-    else PetscCall(MatMult(f->aij, x, f->residual));
+  for (PetscInt k = 0; k < (f->is_scaled ? PetscMax(f->steps, 1) : f->steps);
+       ++k) { // scales are not unique: one step makes errors small in every entry (Skeel 1980)
+    if (transposed) PetscCall(MatMultTranspose(FactoredMatrix(f), x, f->residual));
+    else PetscCall(MatMult(FactoredMatrix(f), x, f->residual));
     PetscCall(VecAYPX(f->residual, -1, b));
     PetscCall(SolveOnce(F, f->residual, f->correction, transposed));
     PetscCall(VecAXPY(x, 1, f->correction));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The same for A = r^-1 (r A c) c^-1, where there are scales: x = c (r A c)^-1 r b, transposed x = r (r A c)^-T c b.
+PetscErrorCode SolveScaled(Mat F, Vec b, Vec x, bool transposed)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscFunctionBegin;
+  if (f->is_scaled) PetscCall(VecPointwiseMult(f->scaled_b, b, transposed ? f->column_scale : f->row_scale));
+  PetscCall(SolveAndRefine(F, f->is_scaled ? f->scaled_b : b, x, transposed));
+  if (f->is_scaled) PetscCall(VecPointwiseMult(x, x, transposed ? f->row_scale : f->column_scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,8 +71,10 @@ PetscErrorCode Solve(Mat F, Vec b, Vec x, bool transposed)
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
   if (!f->is_factored) PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
-  else if (f->steps == 0) PetscCall(SolveOnce(F, b, x, transposed));
-  else PetscCall(f->native.with(f->residual, b, x, [&](Vec native_b, Vec native_x) { return SolveAndRefine(F, native_b, native_x, transposed); }));
+  else if (f->steps == 0 && !f->is_scaled) PetscCall(SolveOnce(F, b, x, transposed));
+  else
+    PetscCall(f->native.with(
+      f->residual, b, x, [&](Vec native_b, Vec native_x) { return SolveScaled(F, native_b, native_x, transposed); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,7 +100,8 @@ PetscErrorCode SolveColumns(Mat F, Mat B, Mat X, bool transposed)
   PetscCall(PetscObjectTypeCompareAny((PetscObject)X, &dense_x, MATSEQDENSE, MATMPIDENSE, "seqdensecuda", "mpidensecuda", ""));
   PetscCheck(dense_b && dense_x, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONG, "multifrontal: MatMatSolve() takes dense matrices, not %s and %s", ((PetscObject)B)->type_name, ((PetscObject)X)->type_name);
   PetscCall(MatGetSize(B, nullptr, &columns));
-  if (f->pattern.gathered || !f->is_factored || f->steps > 0 || (B == X && !f->pattern.row_of.empty())) {
+  if (f->pattern.gathered || !f->is_factored || f->steps > 0 || f->is_scaled ||
+      (B == X && !f->pattern.row_of.empty())) {
     Vec copy = nullptr; // in place
     for (PetscInt c = 0; c < columns; ++c) {
       Vec b, x;
@@ -209,9 +226,69 @@ void ribbon::petsc::SetSolveOperations(Mat F)
   F->ops->mattransposesolve = MatMatTransposeSolve_Multifrontal;
 }
 
+namespace {
+
+/// A vector of powers of two.
+PetscErrorCode PutPowers(const std::vector<int> &exponents, Vec v)
+{
+  PetscScalar *a;
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWrite(v, &a));
+  for (std::size_t i = 0; i < exponents.size(); ++i)
+    a[i] = static_cast<PetscScalar>(std::ldexp(PetscReal(1), exponents[i]));
+  PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode ribbon::petsc::ScaleMatrix(Mat F, Mat A)
+{
+  MultifrontalFactor *f = Data(F);
+  PetscFunctionBegin;
+  PetscCall(FindScales(A, F->factortype == MAT_FACTOR_CHOLESKY, &f->scales));
+  f->is_scaled = f->scales.differ;
+  if (!f->is_scaled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CopyScaled(A, f->scales, &f->scaled));
+  if (!f->row_scale) PetscCall(MatCreateVecs(A, &f->column_scale, &f->row_scale));
+  if (!f->scaled_b) PetscCall(VecDuplicate(f->row_scale, &f->scaled_b));
+  PetscCall(PutPowers(f->scales.row, f->row_scale));
+  PetscCall(PutPowers(f->scales.column, f->column_scale));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ribbon::petsc::InverseIsFinite(Mat F, bool *is_finite)
+{
+  Vec          b, x;
+  PetscInt     first, rows;
+  PetscScalar *a;
+  PetscReal    norm;
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(Data(F)->aij, &x, &b));
+  PetscCall(VecGetLocalSize(b, &rows));
+  PetscCall(VecGetOwnershipRange(b, &first, nullptr));
+  PetscCall(VecGetArrayWrite(b, &a));
+  for (PetscInt i = 0; i < rows; ++i)
+    a[i] = (static_cast<std::uint64_t>(first + i) * 0x9e3779b97f4a7c15u >> 63) != 0
+             ? 1
+             : -1; // no pattern of rows that could make sums vanish
+  PetscCall(VecRestoreArrayWrite(b, &a));
+  PetscCall(Solve(F, b, x, false));
+  PetscCall(VecNorm(x, NORM_INFINITY, &norm));
+  *is_finite = !PetscIsInfOrNanReal(norm);
+  if (*is_finite) { // NaN is lost in maxima
+    PetscCall(VecNorm(x, NORM_1, &norm));
+    *is_finite = !PetscIsNanReal(norm);
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
 {
   MultifrontalFactor *f = Data(F);
+  const Mat           A = FactoredMatrix(f);
   PetscReal           as, us, bs, xs, rs;
   PetscFunctionBegin;
   if (!f->probe_v) {
@@ -233,7 +310,7 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
     PetscCall(VecAssemblyBegin(f->probe_v));
     PetscCall(VecAssemblyEnd(f->probe_v));
   }
-  PetscCall(MatMult(f->aij, f->probe_u, f->probe_r));
+  PetscCall(MatMult(A, f->probe_u, f->probe_r));
   PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &as));
   PetscCall(VecNorm(f->probe_u, NORM_INFINITY, &us));
   *backward_error  = 0;
@@ -247,11 +324,11 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
   };
   const auto known = [&](Vec v, bool transposed, PetscReal least) {
     PetscFunctionBegin;
-    PetscCall(transposed ? MatMultTranspose(f->aij, v, f->probe_r) : MatMult(f->aij, v, f->probe_r));
+    PetscCall(transposed ? MatMultTranspose(A, v, f->probe_r) : MatMult(A, v, f->probe_r));
     PetscCall(VecNorm(f->probe_r, NORM_INFINITY, &bs));
-    PetscCall(Solve(F, f->probe_r, f->probe_x, transposed));
+    PetscCall(SolveAndRefine(F, f->probe_r, f->probe_x, transposed));
     PetscCall(VecAXPY(f->probe_x, -1, v));
-    PetscCall(transposed ? MatMultTranspose(f->aij, f->probe_x, f->probe_r) : MatMult(f->aij, f->probe_x, f->probe_r));
+    PetscCall(transposed ? MatMultTranspose(A, f->probe_x, f->probe_r) : MatMult(A, f->probe_x, f->probe_r));
     PetscCall(judge(v, least)); // as large as what was found, to rounding
     PetscFunctionReturn(PETSC_SUCCESS);
   };
@@ -264,8 +341,8 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
     if (k == 0) PetscCall(VecCopy(f->probe_u, f->probe_b));
     else PetscCall(VecPointwiseMult(f->probe_b, f->probe_b, f->probe_u));
     PetscCall(VecNorm(f->probe_b, NORM_INFINITY, &bs));
-    PetscCall(Solve(F, f->probe_b, f->probe_x, false));
-    PetscCall(MatMult(f->aij, f->probe_x, f->probe_r));
+    PetscCall(SolveAndRefine(F, f->probe_b, f->probe_x, false));
+    PetscCall(MatMult(A, f->probe_x, f->probe_r));
     PetscCall(VecAXPY(f->probe_r, -1, f->probe_b));
     PetscCall(judge(f->probe_x, 0));
     if (small) PetscCall(known(f->probe_b, false, rough));
@@ -273,20 +350,70 @@ PetscErrorCode ribbon::petsc::QuickProbe(Mat F, PetscReal *backward_error)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace {
+
+/// The equilibrated matrix S, and solves with it: by the factors of it where the columns have scales, else by those of
+/// A, whose rows are scaled for that.
+struct Equilibrated {
+  Mat    F, S = nullptr;
+  Scales scales;
+  Vec    row = nullptr, column = nullptr, work = nullptr; ///< scales, where A was factored; null where S was
+
+  explicit Equilibrated(Mat factor) : F(factor) { }
+  PetscErrorCode make()
+  {
+    MultifrontalFactor *f = Data(F);
+    PetscFunctionBegin;
+    if (f->is_scaled) {
+      S = f->scaled;
+      PetscCall(PetscObjectReference((PetscObject)S));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(FindScales(f->aij, false, &scales));
+    PetscCall(CopyScaled(f->aij, scales, &S));
+    PetscCall(MatCreateVecs(S, &column, &row));
+    PetscCall(VecDuplicate(row, &work));
+    PetscCall(PutPowers(scales.row, row));
+    PetscCall(PutPowers(scales.column, column));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// S = r A c, so that S^-1 b = c^-1 A^-1 r^-1 b and S^-T b = r^-1 A^-T c^-1 b.
+  PetscErrorCode solve(Vec b, Vec x, bool transposed)
+  {
+    PetscFunctionBegin;
+    if (row) PetscCall(VecPointwiseDivide(work, b, transposed ? column : row));
+    PetscCall(SolveAndRefine(F, row ? work : b, x, transposed));
+    if (row) PetscCall(VecPointwiseDivide(x, x, transposed ? row : column));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode destroy()
+  {
+    PetscFunctionBegin;
+    PetscCall(MatDestroy(&S));
+    for (Vec *v : {&row, &column, &work}) PetscCall(VecDestroy(v));
+    PetscCall(scales.reset());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+} // namespace
+
 PetscErrorCode ribbon::petsc::Probe(Mat F, PetscReal *backward_error, PetscReal *rcond)
 {
-  const Mat A = Data(F)->aij;
-  Vec       b, x, r;
-  PetscReal norm, norm1, bs, xs, rs, estimate = 0, largest;
-  PetscInt  n, place;
+  Equilibrated of(F);
+  Vec          b, x, r;
+  PetscReal    norm, norm1, bs, xs, rs, estimate = 0, largest;
+  PetscInt     n, place;
   PetscFunctionBegin;
+  PetscCall(of.make());
+  const Mat A = of.S;
   PetscCall(MatGetSize(A, &n, nullptr));
   PetscCall(MatNorm(A, NORM_INFINITY, &norm));
   PetscCall(MatNorm(A, NORM_1, &norm1));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecDuplicate(b, &r));
   PetscCall(VecSetRandom(b, nullptr));
-  PetscCall(Solve(F, b, x, false));
+  PetscCall(of.solve(b, x, false));
   PetscCall(MatMult(A, x, r));
   PetscCall(VecAYPX(r, -1, b));
   PetscCall(VecNorm(b, NORM_INFINITY, &bs));
@@ -296,7 +423,7 @@ PetscErrorCode ribbon::petsc::Probe(Mat F, PetscReal *backward_error, PetscReal 
   PetscCall(VecSet(b, static_cast<PetscScalar>(1 / static_cast<PetscReal>(PetscMax(n, 1))))); // Hager, SIAM J. Sci. Stat. Comput. 5 (1984)
   for (int its = 0; its < 5; ++its) {
     PetscReal now;
-    PetscCall(Solve(F, b, x, false));
+    PetscCall(of.solve(b, x, false));
     PetscCall(VecNorm(x, NORM_1, &now));
     if (!(now > estimate)) break;
     estimate = now;
@@ -307,7 +434,7 @@ PetscErrorCode ribbon::petsc::Probe(Mat F, PetscReal *backward_error, PetscReal 
     for (PetscInt i = 0; i < rows; ++i) a[i] = a[i] == PetscScalar(0) ? PetscScalar(1) : a[i] / PetscAbsScalar(a[i]);
     PetscCall(VecRestoreArray(x, &a));
     PetscCall(VecConjugate(x));
-    PetscCall(Solve(F, x, r, true));
+    PetscCall(of.solve(x, r, true));
     PetscCall(VecAbs(r));
     PetscCall(VecMax(r, &place, &largest));
     PetscCall(VecSet(b, 0));
@@ -323,5 +450,6 @@ PetscErrorCode ribbon::petsc::Probe(Mat F, PetscReal *backward_error, PetscReal 
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&r));
+  PetscCall(of.destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

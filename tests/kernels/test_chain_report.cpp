@@ -205,4 +205,62 @@ TEST(ChainErrors, ShapesThatAreNone)
   EXPECT_THROW(Solver(Exec(), {10, 1, 1, 1}, {-1}), std::invalid_argument);
 }
 
+// Band LU, tiles, bundles, windows of hosts and leaves of lanes see a column of another unit, and a row so small that
+// the inverse may overflow.
+TEST(ChainReport, ColumnsAndRowsOfOtherUnits)
+{
+  for (const auto &[kl, ku] : {std::pair(1, 1), std::pair(2, 1), std::pair(5, 5), std::pair(9, 9)})
+    for (bool ring : {false, true})
+      for (std::int64_t leaf : {0, 1, 40})
+        for (bool orthogonal : {false, true})
+          for (std::int64_t at : {0, 31, 211, 299}) {
+            SCOPED_TRACE(testing::Message() << "kl " << kl << " ku " << ku << " ring " << ring << " leaf " << leaf
+                                            << " orthogonal " << orthogonal << " at " << at);
+            ChainSystem<double>               s{{300, 1, kl, ku, ring}};
+            ribbon::ChainSolver<double, Exec> solver(Exec(), s.chain, {leaf, 0, 4, orthogonal});
+            const auto                        factor = [&](double row, double column) {
+              std::mt19937_64 g(5);
+              s.fill([&](std::int64_t i, int d) {
+                const double a = random_scalar<double>(g) + (d == 0 ? 3 : 0);
+                return a * (i == at ? row : 1) * ((i + d + 300) % 300 == at ? column : 1);
+              });
+              solver.factor(Exec(), ChainOnDevice<double>(s).matrix());
+              EXPECT_TRUE(solver.report().ok());
+            };
+            factor(1, 1);
+            EXPECT_FALSE(solver.has_small_columns());
+            EXPECT_FALSE(solver.is_tiny());
+            factor(1, 1e-5);
+            EXPECT_TRUE(solver.has_small_columns());
+            EXPECT_FALSE(solver.is_tiny());
+            factor(1e-300, 1);
+            EXPECT_TRUE(solver.is_tiny());
+            factor(1, 1);
+            EXPECT_FALSE(solver.has_small_columns() || solver.is_tiny());
+          }
+}
+
+// Of band LU: U of [[1, 0, 1], [-1, 1, 1], [-1, -1, 1]] ends with 4; two exchanged rows have a determinant of -1.
+TEST(ChainReport, GrowthAndSignOfBandLu)
+{
+  using Host          = Kokkos::DefaultHostExecutionSpace;
+  const auto factored = [](const ChainSystem<double> &s) {
+    ribbon::ChainSolver<double, Host> solver(Host(), s.chain);
+    solver.factor(Host(),
+                  ribbon::ChainMatrix<double, int>{{s.rows(), s.row_begin.data(), s.column.data(), s.value.data()}});
+    return solver;
+  };
+  ChainSystem<double> wilkinson{{3, 1, 2, 2}}, exchanged{{2, 3, 1, 1}};
+  wilkinson.fill([](std::int64_t i, int d) { return i + d == 2 ? 1. : d == 0 ? 1. : d < 0 ? -1. : 0.; });
+  exchanged.fill([](std::int64_t, int d) { return d == 0 ? 0. : 1.; });
+  EXPECT_EQ(factored(wilkinson).report().growth, 4);
+  EXPECT_EQ(factored(wilkinson).det_sign(), 1.);
+  EXPECT_EQ(factored(exchanged).report().growth, 1);
+  EXPECT_EQ(factored(exchanged).det_sign(), -1.); // three chains
+  ribbon::ChainSolver<double, Host> qr(Host(), wilkinson.chain, {0, 0, 0, true});
+  qr.factor(Host(), ribbon::ChainMatrix<double, int>{
+                      {3, wilkinson.row_begin.data(), wilkinson.column.data(), wilkinson.value.data()}});
+  EXPECT_TRUE(std::isnan(qr.report().growth) && std::isnan(qr.det_sign().real()));
+}
+
 } // namespace

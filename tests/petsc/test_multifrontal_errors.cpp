@@ -90,7 +90,8 @@ TEST_F(MultifrontalErrors, ColumnsThatAreNotInOrder) // one rank
   OK(MatDestroy(&A));
 }
 
-/// log|det A| and 1 / (||A|| ||A^-1||), 1-norms, of a chain by Gauss and Jordan with row exchanges.
+/// log|det A|, and 1 / (||A|| ||A^-1||) in 1-norms where rows are scaled by powers of two, to largest entries between
+/// 1/2 and 1, of a chain by Gauss and Jordan with row exchanges.
 std::pair<PetscReal, PetscReal> by_dense_elimination(const RandomChain &chain)
 {
   const auto               n = static_cast<std::size_t>(chain.n);
@@ -110,8 +111,16 @@ std::pair<PetscReal, PetscReal> by_dense_elimination(const RandomChain &chain)
     for (PetscInt d = -chain.kl; d <= chain.ku; ++d)
       if (chain.ring || (i + d >= 0 && i + d < chain.n)) at(static_cast<std::size_t>(i), static_cast<std::size_t>((i + d + chain.n) % chain.n)) = chain.entry(i, d);
   }
-  const PetscReal size    = norm(0);
-  PetscReal       log_det = 0;
+  PetscReal log_det = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    PetscReal largest  = 0;
+    int       exponent = 0;
+    for (std::size_t j = 0; j < n; ++j) largest = std::max(largest, PetscAbsScalar(at(i, j)));
+    std::frexp(largest, &exponent);
+    for (std::size_t j = 0; j < n; ++j) at(i, j) *= std::ldexp(PetscReal(1), -exponent);
+    log_det += std::log(PetscReal(2)) * static_cast<PetscReal>(exponent);
+  }
+  const PetscReal size = norm(0);
   for (std::size_t k = 0; k < n; ++k) {
     std::size_t pivot = k;
     for (std::size_t i = k; i < n; ++i)

@@ -305,14 +305,18 @@ struct ExponentsOf<Real, RealPack, false> {
 template <class Real, class RealPack>
 using Exponents = typename ExponentsOf<Real, RealPack>::type;
 
-/// The powers of two that put positive numbers between 1/2 and 1, and their exponents on top of `sums`; false, and nothing else, where one of them is zero, subnormal, not finite or next to that.
+/// The powers of two that put positive numbers between 1/2 and 1, and their exponents on top of `sums`; false, and
+/// nothing else, where one of them is zero, tiny (2^-600, float 2^-60: one that the caller has to look at), not finite
+/// or next to that.
 template <class RealPack, class Sums>
 bool scale_of([[maybe_unused]] const RealPack &a, [[maybe_unused]] RealPack &scale, [[maybe_unused]] Sums &sums)
 {
   if constexpr (!is_vector<RealPack>) return false;
   else {
     constexpr bool is_double = sizeof(a[0]) == 8;
-    constexpr int  digits = is_double ? 52 : 23, least = 1, most = is_double ? 2043 : 252, half = is_double ? 1022 : 126; // exponents as they are stored
+    constexpr int  digits = is_double ? 52 : 23, half = is_double ? 1022 : 126,
+                  least = is_double ? half - 600 : half - 60,
+                  most  = is_double ? 2043 : 252; // exponents as they are stored
     Sums           stored;
     std::memcpy(&stored, &a, sizeof a);
     stored = stored >> digits;

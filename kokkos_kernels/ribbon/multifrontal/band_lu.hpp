@@ -33,6 +33,8 @@ struct BandLu {
   std::int64_t       *plain     = nullptr;        ///< (chains): rows before the first exchange
   const std::int64_t *row_of    = nullptr;        ///< as in ChainMatrix
   std::int64_t       *postponed = nullptr;        ///< (chains): steps that a row was exchanged away from the diagonal, at most; without bound where entries grow. See loses_digits()
+  real_t<Scalar>     *grown     = nullptr;        ///< (chains): the largest entry of U over that of the matrix
+  real_t<Scalar>     *doubtful  = nullptr;        ///< (chains): see ChainSolver::doubtful_pivot()
   real_t<Scalar>     *row_scale = nullptr;        ///< (chains rows): powers of two that factor() multiplies rows by, so that their largest entries are between 1/2 and 1; null: rows as they are
 
   /// Rows that are eliminated before the window moves on.
@@ -41,6 +43,11 @@ struct BandLu {
   static constexpr int widest = 10;
   /// Entries of U this many times larger than any of the matrix so far count as growth.
   static constexpr int growth = 64;
+  /// Columns of U this small relative to the largest entry of the matrix so far: rows, or columns, of other units.
+  /// Elimination does not change by those of columns, and digits are lost by those of rows.
+  static constexpr auto uneven = real_t<Scalar>(0x1p-10);
+  /// Pivots this small relative to the largest entry so far are compared with their columns and rows, each of them.
+  static constexpr double looks_at = 1e-5;
   /// Half-bandwidths whose rows are told apart when they are exchanged.
   static constexpr int most_followed = 64;
   /// Whether the factors of a chain lose digits: what |L| |U| is larger than |A| by is bounded by how entries grow, to 2^kl times and more, and by the steps that a row stays, each of which rounds it (Higham, Accuracy
@@ -80,7 +87,9 @@ struct BandLu {
     std::int64_t          first = begin;                                                          // row of the window
     const auto            row   = [&](std::int64_t i) { return window + (i - first) * ld + kl; }; // at its diagonal
     PivotStatistics<Real> statistics;
-    Real                  biggest = 0;
+    Real                  biggest = 0, biggest_of_u = 0, least = std::numeric_limits<Real>::max(), least_doubtful = 1;
+    Real                  size_of_row[step + most_followed]; // of the window, as the matrix has them
+    const bool            follows = kl <= most_followed;
     const auto            load    = [&](std::int64_t i) {
       const std::int64_t r  = A.row_of ? A.row_of[i] : i;
       Scalar            *to = row(i);
@@ -119,10 +128,11 @@ struct BandLu {
         in_row *= row_scale[i];
       }
       biggest = std::max(biggest, in_row);
+      if (follows) size_of_row[i - first] = in_row;
+      least = std::min(least, in_row); // pivots of a row that is exchanged far away grow as the others decay
     };
     std::int64_t plain_rows = chain.rows, filled       = begin; // last column that rows above have entries in
     std::int64_t origin[step + most_followed], longest = 0;     // where rows of the window come from, once some have been exchanged
-    const bool   follows = kl <= most_followed;
     bool         grows   = false;
     const auto   follow  = [&](std::int64_t j, int p) {
       if (plain_rows == j - begin)
@@ -142,16 +152,24 @@ struct BandLu {
         plain_rows = std::min(plain_rows, j - begin);
       }
       Real largest = most; // of column j: looked for only where the pivot is small
-      if (!(most >= std::min(statistics.smallest, Real(0.1)) * biggest))
+      least        = std::min(least, most);
+      if (!(most >= std::min(std::max(statistics.smallest, Real(looks_at)), Real(0.1)) * biggest)) {
         for (int k = 1; k <= ku + kl && j - k >= begin; ++k)
-          if (k <= ku || j - k - begin >= plain_rows) largest = std::max(largest, absolute(k <= ku ? upper[(j - k) * (ku + 1) + k] : fill[(j - k) * kl + k - ku - 1]));
+          if (k <= ku || j - k - begin >= plain_rows)
+            largest =
+              std::max(largest, absolute(k <= ku ? upper[(j - k) * (ku + 1) + k] : fill[(j - k) * kl + k - ku - 1]));
+        if (largest < biggest * uneven) statistics.has_small_column = true;
+        // rows of 1 next to rows of 10^12 have pivots of 1 that are small in their columns
+        const Real compared = follows ? std::min(largest, size_of_row[j - first + p]) : largest;
+        if (most < least_doubtful * compared) least_doubtful = most / compared;
+      }
       statistics.take(most, largest, j);
       const bool is_plain = j - begin < plain_rows;
       filled              = std::max(filled, std::min(j + ku + p, end - 1));
       const int length    = static_cast<int>(filled - j);
       if (p > 0) {
         for (int k = 0; k <= length; ++k) std::swap(u[k], row(j + p)[k - p]);
-        if (follows) follow(j, p);
+        if (follows) follow(j, p), std::swap(size_of_row[j - first], size_of_row[j + p - first]);
       }
       const Scalar reciprocal = Scalar(1) / u[0];
       Scalar      *kept = upper + j * (ku + 1), *l = lower + j * kl;
@@ -162,7 +180,8 @@ struct BandLu {
         exchange[j] = p;
         for (int k = 0; k < kl; ++k) fill[j * kl + k] = u[ku + 1 + k], top = std::max(top, absolute(u[ku + 1 + k]));
       }
-      grows = grows || top > growth * biggest;
+      grows        = grows || top > growth * biggest;
+      biggest_of_u = std::max(biggest_of_u, top);
       if (most == Real(0)) { // nothing to eliminate with
         for (int r = 0; r < kl; ++r) l[r] = Scalar(0);
         return;
@@ -201,12 +220,17 @@ struct BandLu {
         } else column(j, static_cast<int>(end - 1 - j));
       }
       std::copy(row(stop) - kl, row(std::min(stop + kl, end)) - kl, window);
+      if (follows)
+        std::copy(size_of_row + (stop - first), size_of_row + (std::min(stop + kl, end) - first), size_of_row);
       if (follows && plain_rows < chain.rows) {
         std::copy(origin + (stop - first), origin + (std::min(stop + kl, end) - first), origin);
         for (int k = kl; k < kl + step; ++k) origin[k] = stop + k;
       }
       first = stop;
     }
+    statistics.is_tiny = statistics.is_tiny || least < static_cast<Real>(power_of_two(least_exponent<Real>()));
+    grown[c]           = biggest > 0 ? biggest_of_u / biggest : Real(1);
+    doubtful[c]        = least_doubtful;
     plain[c]     = plain_rows;
     postponed[c] = grows ? std::numeric_limits<std::int64_t>::max() : follows || plain_rows == chain.rows ? longest : chain.rows;
     return statistics;

@@ -273,7 +273,10 @@ struct QrJoinKernel {
       if (v != threads - 1) return;
       typename Factors<Scalar>::Statistics watched = *f.statistics_before;
       if (!f.closes) watched.join(*f.statistics_behind);
-      for (int k = 0; k < W; ++k) watched.take(pivot_of(s.pivot[k].beta), s.pivot[k].size, f.column_number(tree, chain, level, node, k));
+      for (int k = 0; k < W; ++k) {
+        watched.look_at_column(s.pivot[k].size);
+        watched.take(pivot_of(s.pivot[k].beta), s.pivot[k].size, f.column_number(tree, chain, level, node, k));
+      }
       *f.statistics = watched;
     });
     for (int first = f.closes ? 3 * W : W; first < 5 * W; first += shape.batch) {

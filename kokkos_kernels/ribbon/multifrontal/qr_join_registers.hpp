@@ -208,7 +208,11 @@ struct QrJoinRegistersKernel {
     if (node >= range.end || !tree.is_join(level, node)) return;
     Statistics seen = shared.watched[v];
     RIBBON_NO_UNROLL
-    for (int k = 0; k < W; ++k) seen.take(pivot_of(shared.pivots[v][k].beta), shared.pivots[v][k].size, Front<Scalar>::column_number(tree, chain, level, node, k));
+    for (int k = 0; k < W; ++k) {
+      seen.look_at_column(shared.pivots[v][k].size);
+      seen.take(pivot_of(shared.pivots[v][k].beta), shared.pivots[v][k].size,
+                Front<Scalar>::column_number(tree, chain, level, node, k));
+    }
     shared.watched[v] = seen;
   }
   template <class Team>

@@ -136,7 +136,9 @@ struct QrLeafKernel {
         const Real scale = at.window.row_scale[r];
         watched.take_row(1 - exponent_of<Real>(size_word(scale == Real(0) ? 1.0 : static_cast<double>(scale))), scale == Real(0), first + i + r);
       }
-      if (r < steps && s + r < at.leaf.own) watched.take(at.window.pivot[r].beta, at.window.pivot[r].size, first + tree.chain.ku + s + r);
+      if (!(r < steps && s + r < at.leaf.own)) continue;
+      watched.look_at_column(at.window.pivot[r].size);
+      watched.take(at.window.pivot[r].beta, at.window.pivot[r].size, first + tree.chain.ku + s + r);
     }
     at.window.statistics[lane] = watched;
   }

@@ -124,6 +124,7 @@ private:
     reflection_[0] = h.tau_conjugate, upper_[0] = Scalar(h.one_over_beta);
     for (int k = 0; k < W_; ++k) reflection_[1 + k] = h.factor * window_[k * size_ + p];
     reflect(h, p + 1, upper_ + 1), reflect(h, 0, upper_ + 1 + W_);
+    statistics_.look_at_column(largest_[p]);
     statistics_.take(pivot_of(h.beta), std::max(magnitude(entering_[p]), largest_[p]), leaf_.chain * tree_.chain.rows + leaf_.first + tree_.chain.ku + s);
     reflection_ += W_ + 1, upper_ += 2 * W_ + 1;
   }

@@ -223,11 +223,12 @@ private:
   void watch(int s, int p, const RealPack &beta, const RealPack &largest)
   {
     Window  &w    = window_[p];
-    RealPack size = beta, bound = w.smallest * largest, least, odd = largest - largest;
+    RealPack size = beta, bound = w.smallest * largest, least, small, odd = largest - largest;
     Doubles  now[doubles], low, high;
     host::take_size<Real>(size);
-    host::fill_lanes(least, least_pivot<Real>()), host::fill_lanes(low, 0x1p-300), host::fill_lanes(high, 0x1p300);
-    auto odd_lanes = (size < bound) | (size < least) | (odd != odd);
+    host::fill_lanes(least, least_pivot<Real>()), host::fill_lanes(small, static_cast<Real>(least_of_column)),
+      host::fill_lanes(low, 0x1p-300), host::fill_lanes(high, 0x1p300);
+    auto odd_lanes = (size < bound) | (size < least) | (largest < small) | (odd != odd);
     bool some_odd  = !Common;
     for (int d = 0; d < doubles; ++d) {
       Doubles factor;
@@ -249,6 +250,7 @@ private:
       if (s >= bundle_.leaf[l].own) continue;
       PivotStatistics<Real> &statistics = statistics_[l];
       put_seen(w, in, statistics);
+      statistics.look_at_column(static_cast<Real>(largest[in]));
       statistics.take(pivot_of(static_cast<Real>(beta[in])), static_cast<Real>(largest[in]), bundle_.place(l, bundle_.tree.chain.ku + s));
       w.smallest[in]                              = statistics.smallest;
       w.product[in / in_doubles][in % in_doubles] = statistics.product;

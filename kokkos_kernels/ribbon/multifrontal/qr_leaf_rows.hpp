@@ -171,10 +171,12 @@ struct QrLeafRows {
     const Real s        = power_of_two(-exponent);
     if (scale) *scale = s;
     seen.exponents += exponent;
-    if (largest == 0) {
+    if (largest < (1022 + least_exponent<Real>()) << 20) {
       const Leaf         leaf = shared.leaf[lane];
       const std::int64_t i    = leaf.first + row_at(q) + t;
-      if (has_row(tree.chain, i)) shared.pivots[lane].statistics.take_row(0, true, leaf.chain * tree.chain.rows + i);
+      if (largest > 0) shared.pivots[lane].statistics.is_tiny = true;
+      else if (has_row(tree.chain, i))
+        shared.pivots[lane].statistics.take_row(0, true, leaf.chain * tree.chain.rows + i);
     }
     RIBBON_UNROLL
     for (int k = 0; k <= W; ++k) {

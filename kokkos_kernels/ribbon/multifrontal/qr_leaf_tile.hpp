@@ -218,6 +218,7 @@ struct QrLeafTileKernel : QrLeafRows<Scalar, W> {
         RIBBON_UNROLL
         for (int i = 0; i < W; ++i) kept_for_solves[(1 + i) * leaves] = factor * x[i];
         if (parts > 1) look(); // no registers are left to keep them
+        if (size < size_of_small_column) shared.pivots[lane].statistics.has_small_column = true;
         shared.pivots[lane].take(seen, pivot_of(reflection[W + 1][lane]), of_size_word(size), size < size_of_infinity, row_at(q) - W + t);
       }
       kept_for_solves += (W + 1) * leaves, upper += (2 * W + 1) * leaves;

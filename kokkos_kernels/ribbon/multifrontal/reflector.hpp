@@ -115,6 +115,8 @@ KOKKOS_INLINE_FUNCTION int size_word(double a)
 }
 /// The least of what is not a finite number.
 inline constexpr int size_of_infinity = 0x7ff00000;
+/// That of least_of_column.
+inline constexpr int size_of_small_column = (1023 - 4) << 20;
 /// The number whose upper bits these are.
 KOKKOS_INLINE_FUNCTION double of_size_word(int word)
 {
@@ -141,6 +143,16 @@ KOKKOS_INLINE_FUNCTION double power_of_two(int e)
   return of_size_word((e + 1023) << 20);
 }
 
+/// Rows whose largest entry is below 2 to this power, and pivots, may have inverses that overflow.
+template <class Real>
+KOKKOS_INLINE_FUNCTION constexpr int least_exponent()
+{
+  return std::is_same_v<Real, float> ? -60 : -600;
+}
+/// Columns whose entries, rows scaled, are all smaller have another unit than the others: the scales of rows then count
+/// their largest columns alone.
+inline constexpr double least_of_column = 1.0 / 16;
+
 /// The diagonal of R as far as it is known: smallest |R_jj| relative to the largest entry of column j of the matrix, that column, the sum of log |R_jj|; and of the rows the sum of the exponents
 /// that were taken out, and the first that has zeros only.
 template <class Real>
@@ -150,6 +162,8 @@ struct PivotStatistics {
   double       log_det    = 0;
   double       product    = 1;
   bool         not_finite = false;
+  bool         has_small_column = false; ///< see least_of_column; told by orthogonal elimination and band LU
+  bool         is_tiny          = false; ///< a row of the matrix, or a pivot: see least_exponent()
   std::int64_t exponents = 0, zero_row = no_row;
 
   static constexpr std::int64_t no_row = std::int64_t(1) << 62;
@@ -164,7 +178,13 @@ struct PivotStatistics {
   KOKKOS_INLINE_FUNCTION void take_row(int exponent, bool is_zero, std::int64_t row)
   {
     exponents += exponent;
+    if (exponent < least_exponent<Real>()) is_tiny = true;
     if (is_zero && row < zero_row) zero_row = row;
+  }
+  /// The largest entry of a column, rows scaled.
+  KOKKOS_INLINE_FUNCTION void look_at_column(Real largest)
+  {
+    if (largest < Real(least_of_column)) has_small_column = true;
   }
   /// A product and comparisons, at times a quotient, unless something is out of the ordinary.
   KOKKOS_INLINE_FUNCTION void take(Real pivot, Real scale, std::int64_t j)
@@ -203,7 +223,9 @@ struct PivotStatistics {
   KOKKOS_INLINE_FUNCTION void join(const PivotStatistics &other)
   {
     if (!not_finite && (other.not_finite || other.smallest < smallest)) smallest = other.smallest, column = other.column;
-    not_finite = not_finite || other.not_finite;
+    not_finite       = not_finite || other.not_finite;
+    has_small_column = has_small_column || other.has_small_column;
+    is_tiny          = is_tiny || other.is_tiny;
     log_det += other.log_det;
     product *= other.product;
     if (!is_tame()) settle();

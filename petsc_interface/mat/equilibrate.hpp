@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file equilibrate.hpp  Copies of a matrix as it is factored: scaled on both sides, and without the zeros that it
+/// stores.
+#pragma once
+
+#include "../compat.h"
+
+#include <petscsf.h>
+
+#include <vector>
+
+namespace ribbon::petsc {
+
+/// The blocks of an AIJ matrix with the rows of this rank. @param outside  columns of other ranks, and @param columns
+/// their global numbers; both null where no other rank has rows
+PetscErrorCode LocalBlocks(Mat aij, Mat *local, Mat *outside, const PetscInt **columns);
+
+/// Scales r and c, powers of two, that bring the largest entry of every row and column of r A c to about 1: D. Ruiz, A
+/// scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034.
+struct Scales {
+  bool differ = false;          ///< whether columns have scales: else those of the rows suffice, and `column` is zero
+  std::vector<int> row, column; ///< exponents, of the rows of this rank
+  std::vector<int> outside;     ///< of columns of other ranks that this one has entries in
+  std::vector<int> near, far;   ///< room: exponents of the entries,
+  std::vector<int> largest_of_row, largest_of_column, largest_outside;
+  PetscSF          others = nullptr; ///< from the ranks that have these columns
+
+  PetscErrorCode reset();
+};
+
+/// Finds them on the host. Columns get scales where, rows scaled, all entries of one are below 1/16
+/// (multifrontal::least_of_column). Where the rows are even once columns are scaled by their largest entries, that is
+/// all. Rows and columns of zeros have a scale of 1; exponents are at most 1000 (single precision: 120) in size. @param
+/// symmetric  r = c, so that a symmetric matrix stays one. Collective.
+PetscErrorCode FindScales(Mat aij, bool symmetric, Scales *scales);
+
+/// copy = r A c, of the same type and pattern; made if it is null. Collective.
+PetscErrorCode CopyScaled(Mat aij, const Scales &scales, Mat *copy);
+
+/// Which entries of a matrix a copy without zeros has, for new values.
+struct ZeroFreeCopy {
+  std::vector<PetscInt> near, far; ///< places of the entries in the blocks of the matrix, in the order of the copy's
+};
+
+/// The entries of A that are not zero now, in a matrix of the same type. Null where A stores no zeros. Collective.
+PetscErrorCode CopyWithoutZeros(Mat aij, ZeroFreeCopy *places, Mat *copy);
+
+/// Puts new values of A into the copy. @param is_done  false where an entry that was left out is no longer zero; the
+/// same on all ranks. Collective.
+PetscErrorCode RefillWithoutZeros(Mat aij, const ZeroFreeCopy &places, Mat copy, bool *is_done);
+
+} // namespace ribbon::petsc
