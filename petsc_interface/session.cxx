@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace ribbon::petsc {
@@ -111,6 +112,14 @@ PetscErrorCode AwaitCopies([[maybe_unused]] Vec v)
     PetscCall(VecGetOffloadMask(v, &where));
     if (where == PETSC_OFFLOAD_BOTH) PetscCall(PetscDeviceContextSynchronize(nullptr));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode WarnOnce(MPI_Comm comm, const std::string &kind, const std::string &sentence)
+{
+  static std::set<std::string> said;
+  PetscFunctionBegin;
+  if (said.insert(kind).second) PetscCall(PetscFPrintf(comm, PETSC_STDERR, "WARNING! %s\n", sentence.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

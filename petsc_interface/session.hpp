@@ -25,6 +25,9 @@ Exec current_space();
 /// Waits until v may be written to on the host: PETSc copies numbers to a device behind the caller's back, from pinned memory that it hands out again at once.
 PetscErrorCode AwaitCopies(Vec v);
 
+/// Prints a warning on stderr, once in a process for each `kind`. Logically collective: the first rank of comm prints.
+PetscErrorCode WarnOnce(MPI_Comm comm, const std::string &kind, const std::string &sentence);
+
 /// Gives all ranks the sentence, and its number, of the lowest rank that has one; nothing changes where all are empty. Collective.
 PetscErrorCode AgreeOnSentence(MPI_Comm comm, std::string *what, int *number);
 

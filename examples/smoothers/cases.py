@@ -38,8 +38,8 @@ def smoothers(dim, convection=False):
     rows[f"{name}, bjacobi of 4, ilu(0)"] = others + options(p, pc_type="bjacobi", pc_bjacobi_blocks=4)
     rows["Chebyshev, line"] = CHEBYSHEV + lines(p)
     rows["Richardson, line"] = RICHARDSON + lines(p)
-    rows["Richardson, line x, zebra"] = RICHARDSON + lines(p, direction="x", ordering="zebra")
-    rows[f"Richardson, line {every}, zebra"] = RICHARDSON + lines(p, direction=every, ordering="zebra")
+    rows["Richardson, line x, zebra"] = RICHARDSON + lines(p, direction="x", ordering="zebra", composition="multiplicative")
+    rows[f"Richardson, line {every}, zebra"] = RICHARDSON + lines(p, direction=every, ordering="zebra", composition="multiplicative")
     return rows
 
 
@@ -53,8 +53,8 @@ def preconditioners(convection=False):
         "line": lines(""),
     }
     if convection:
-        rows["line x,y"] = lines("", direction="x,y")
-        rows["line x,y, zebra"] = lines("", direction="x,y", ordering="zebra")
+        rows["line x,y"] = lines("", direction="x,y", composition="multiplicative")
+        rows["line x,y, zebra"] = lines("", direction="x,y", ordering="zebra", composition="multiplicative")
     else:
         rows["line x,y, symmetric"] = lines("", direction="x,y", composition="symmetric")
         rows["line x,y, symmetric, zebra"] = lines("", direction="x,y", composition="symmetric", ordering="zebra")

@@ -235,7 +235,7 @@ PetscErrorCode Prepare(KSP ksp, PetscInt columns, bool *direct, bool *single)
   if (is_line && pc->mat == pc->pmat) {
     PetscCall(PCSetUp(pc)); // an option of the PC may have changed
     PetscCall(IsDirectNow(pc, direct));
-    *single = static_cast<PC_Line *>(pc->data)->precision == PC_LINE_PRECISION_SINGLE;
+    *single = static_cast<PC_Line *>(pc->data)->precision != PC_LINE_PRECISION_SAME;
   }
   *direct = *direct && static_cast<PC_Line *>(pc->data)->failure.empty();
   if (!*direct || ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
@@ -407,6 +407,9 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
   PetscCall(EndFailed(ksp, A, k, &failed));
   if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   LineResiduals *const lines = line->judged ? line->lines.get() : nullptr;
+  PetscBool            is_line;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCLINE, &is_line));
+  const RefinedOutside refined(is_line ? static_cast<PC_Line *>(ksp->pc->data) : nullptr, normed);
   // without norms nothing tells when to stop: a direct solve is refined once, in single precision three times
   const PetscInt      most = normed || !direct || ksp->converged == KSPConvergedSkip ? ksp->max_it : PetscMin(ksp->max_it, single ? 4 : 2);
   std::vector<Column> columns(static_cast<std::size_t>(k.columns));

@@ -18,12 +18,52 @@ PetscErrorCode ribbon::petsc::CheckIsSetUp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void set_refined(PC_Line *line, bool on)
+{
+  for (LineGroup &group : line->sweep.groups)
+    for (LineBatch &batch : group.batches)
+      if (batch.op) batch.op->set_refined(on);
+}
+
+RefinedOutside::RefinedOutside(PC_Line *line, bool instead) : line_(line)
+{
+  if (!line_) return;
+  line_->refined_outside = true;
+  set_refined(line_, !instead);
+}
+
+RefinedOutside::~RefinedOutside()
+{
+  if (!line_) return;
+  line_->refined_outside = false;
+  set_refined(line_, true);
+}
+
+std::string ribbon::petsc::option_of(PC pc, const char *name)
+{
+  const char *prefix = ((PetscObject)pc)->prefix;
+  return std::string("-") + (prefix ? prefix : "") + name;
+}
+
+PetscErrorCode ribbon::petsc::WarnOfUnrefined(PC pc)
+{
+  const auto       *line = static_cast<const PC_Line *>(pc->data);
+  const std::string option = option_of(pc, "pc_line_precision");
+  PetscFunctionBegin;
+  if (line->precision != PC_LINE_PRECISION_SINGLE_UNREFINED || line->refined_outside) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(WarnOnce(PetscObjectComm((PetscObject)pc), option,
+                     "PC line: " + option + " single_unrefined: applications have relative errors of 1e-7 and more, so that a Krylov method may report a residual that its solution does not have; use " + option +
+                       " single, or a KSP that docs/PCLINE.md calls safe"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
 {
   auto         *line = static_cast<PC_Line *>(pc->data);
   const Events *events;
   PetscFunctionBegin;
   PetscCall(CheckIsSetUp(pc));
+  PetscCall(WarnOfUnrefined(pc));
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
   if (transposed && line->failure.empty()) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
@@ -55,6 +95,7 @@ static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
   const Events *events;
   PetscFunctionBegin;
   PetscCall(CheckIsSetUp(pc));
+  PetscCall(WarnOfUnrefined(pc));
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events->solve, pc, B, X, 0));
   if (line->failure.empty() && transposed) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
@@ -110,8 +151,8 @@ static PetscErrorCode PCReset_Line(PC pc)
   SetMatApply(pc, false);
   PetscCall(line->sweep.reset());
   PetscCall(MatDestroy(&line->watched));
-  line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(), line->pinned.clear();
-  line->status = ribbon::FactorStatus::ok, line->some = line->direct = line->plain = false;
+  line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(), line->pinned.clear(), line->one_way.clear();
+  line->status = ribbon::FactorStatus::ok, line->some = line->direct = line->plain = line->swapped = line->equal = line->not_finite = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -34,10 +34,14 @@ struct PC_Line {
   std::vector<LineRequest> requests; ///< of each direction
   LineSweep                sweep;
   PCLineComposition        composed = PC_LINE_COMPOSITION_AUTO; ///< what auto stood for
+  std::vector<std::vector<int>> one_way;                        ///< sequences in place of those of the sweep, and of these during a solve, where auto is multiplicative under a KSP that takes any matrix; else empty
+  bool                     swapped = false;                     ///< they are the sweep's now
   std::string              names;                               ///< of the directions
   std::string              source;                              ///< where the lines come from
   std::string              why;                                 ///< why these directions
+  bool                     equal = false;                       ///< several directions are equally strong
   std::string              failure;                             ///< one sentence, empty when the set-up succeeded
+  bool                     not_finite = false;                  ///< because of an entry of the matrix
   FactorStatus             status = FactorStatus::ok;           ///< of the lines that failed
   bool                     some   = false;                      ///< the set-up failed, and one solve gives the lines that did not
   PCFailedReason           hidden = PC_NOERROR;                 ///< reason of the failure while KSPPREONLY solves
@@ -50,6 +54,8 @@ struct PC_Line {
   PetscInt64               set_up        = 0; ///< number of the set-up, of all PCs of this process
 
   PetscInt64 compared = 0; ///< applications that were compared
+
+  bool refined_outside = false; ///< KSP line is at work, which refines with residuals of Amat
 };
 
 /// Names of directions, with commas.
@@ -88,10 +94,35 @@ PetscErrorCode IsDirectNow(PC pc, bool *direct);
 /// this solve alone. Where some lines failed KSPPREONLY, which would overwrite all of them, learns so after the solve.
 PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec b, Vec x);
 PetscErrorCode PostSolveLine(PC pc, KSP ksp, Vec b, Vec x);
+/// While it lives, a KSP that refines by itself applies a PC line: there is no warning of unrefined solves, and single precision is not refined where `instead`, nor by the PC again.
+class RefinedOutside {
+public:
+  RefinedOutside(PC_Line *line, bool instead);
+  ~RefinedOutside();
+  RefinedOutside(const RefinedOutside &)            = delete;
+  RefinedOutside &operator=(const RefinedOutside &) = delete;
+
+private:
+  PC_Line *line_; ///< null: another PC
+};
+/// A warning, once, where applications in single precision are not refined by anybody.
+PetscErrorCode WarnOfUnrefined(PC pc);
+/// The name of an option with the prefix of its PC: -mg_levels_pc_line_precision.
+std::string option_of(PC pc, const char *name);
 /// Compares the columns of one solve, where that is asked for.
 PetscErrorCode CompareColumns(PC_Line *line, Mat B, Mat X, bool transposed);
 /// Says how far the solves of an application were from the reference, where that is asked for, and forgets them. Collective.
 PetscErrorCode PrintComparison(PC pc, PC_Line *line);
+/// What the elimination of lines tells of the matrix that has the lines of one direction alone; NaN where nobody knows, row -1.
+struct LineCondition {
+  double               rcond = 1;       ///< smallest reciprocal condition estimate of a line
+  PetscInt             row   = -1;      ///< global number of the first row of that line
+  double               growth      = 1; ///< largest
+  double               log_abs_det = 0; ///< log |det|
+  std::complex<double> det_sign    = 1; ///< det / |det|
+};
+/// Of direction d. Determinants of more unknowns of different matrices than `most` on a rank are left out. Collective.
+PetscErrorCode GetCondition(PC pc, std::size_t d, double most, LineCondition *condition);
 /// Prints what SetUpLine() found.
 PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer);
 /// Attaches the Set and Get functions of the options to a PC.

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double preferred_by_factor = 4;   ///< rows that couple so much more strongly along another direction prefer it
 constexpr double preferred_by_share  = 0.1; ///< a direction that so many of the rows prefer is swept too
+constexpr double as_strong_as        = 0.9; ///< directions whose strength is at least this times the largest are equally strong: all of them are swept
 
 /// The directions that were asked for in their order, or one error that says why there are none.
 PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, LineMap *map)
@@ -109,12 +110,12 @@ PetscErrorCode SumOutside(const LineSource &source, LineDirection *direction)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The direction with the largest median strength of coupling over all ranks, ties to the smallest stride; -1 where no row couples.
-PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, const LineSource &source, LineMap *map, int *strongest, std::string *why)
+/// The directions with the largest median strength of coupling over all ranks, and those that are as strong; none where no row couples. Which ones does not depend on their order.
+PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, const LineSource &source, LineMap *map, std::vector<LineDirection> *strongest, std::string *why)
 {
-  int best_bin = -1;
+  std::vector<int> bins;
   PetscFunctionBegin;
-  *strongest = -1;
+  strongest->clear();
   *why       = "largest median of sum |a_ij|/|a_ii|:";
   for (std::size_t d = 0; d < map->directions.size(); ++d) {
     std::vector<PetscInt> votes, all(strength_bins, 0);
@@ -123,8 +124,11 @@ PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, const LineSource &sour
     PetscCallMPI(MPI_Allreduce(votes.data(), all.data(), strength_bins, MPIU_INT, MPI_SUM, comm));
     const int bin = median_bin(std::vector<std::int64_t>(all.begin(), all.end()));
     *why += format(" %s %.2g", map->directions[d].name.c_str(), bin <= 0 ? 0.0 : strength_of_bin(bin));
-    if (bin > best_bin) best_bin = bin, *strongest = static_cast<int>(d);
+    bins.push_back(bin);
   }
+  const int best = *std::max_element(bins.begin(), bins.end());
+  for (std::size_t d = 0; d < bins.size(); ++d)
+    if (best >= 0 && (bins[d] == best || (bins[d] > 0 && strength_of_bin(bins[d]) >= as_strong_as * strength_of_bin(best)))) strongest->push_back(map->directions[d]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,24 +161,43 @@ PetscErrorCode TakePreferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The strongest direction of a map that can be solved along, and others that many rows prefer; `refusals` says why those are left out that cannot. Collective.
+/// Of directions that are equally strong those without lines that the partition cuts, where these are an error and others remain.
+void leave_out_cut(PCLineCut cut, std::vector<LineDirection> *equal)
+{
+  const auto is_cut = [](const LineDirection &d) { return d.lines_cut > 0; };
+  if (cut == PC_LINE_CUT_ERROR && !std::all_of(equal->begin(), equal->end(), is_cut)) equal->erase(std::remove_if(equal->begin(), equal->end(), is_cut), equal->end());
+}
+
+/// The strongest directions of a map that can be solved along, and others that many rows prefer; `refusals` says why those are left out that cannot. Collective.
 PetscErrorCode ChooseAmong(MPI_Comm comm, PC_Line *line, LineOperator &op, const LineSource &source, LineMap *map, std::vector<ChosenDirection> *chosen, std::vector<std::string> *refusals)
 {
-  int best = -1;
+  bool                         more = false;
+  std::vector<ChosenDirection> able;
   PetscFunctionBegin;
   while (chosen->empty() && !map->directions.empty()) {
-    ChosenDirection candidate;
-    std::string     refusal;
-    line->why = "the only one";
-    if (map->directions.size() > 1) PetscCall(Strongest(comm, op, source, map, &best, &line->why));
-    const auto at       = map->directions.begin() + PetscMax(best, 0);
-    candidate.direction = *at;
-    PetscCall(LookAlong(op, source, &candidate, &refusal));
-    if (refusal.empty()) chosen->push_back(candidate);
-    else refusals->push_back(refusal), map->directions.erase(at), best = -1;
+    std::vector<LineDirection> equal = {map->directions[0]};
+    line->why                        = "the only one";
+    more                             = map->directions.size() > 1;
+    if (more) PetscCall(Strongest(comm, op, source, map, &equal, &line->why));
+    if (equal.empty()) equal = {map->directions[0]}, more = false; // no row couples
+    leave_out_cut(line->cut, &equal);
+    for (const LineDirection &direction : equal) {
+      ChosenDirection candidate;
+      std::string     refusal;
+      candidate.direction = direction;
+      PetscCall(LookAlong(op, source, &candidate, &refusal));
+      if (refusal.empty()) {
+        able.push_back(candidate);
+        continue;
+      }
+      refusals->push_back(refusal);
+      map->directions.erase(std::find_if(map->directions.begin(), map->directions.end(), [&](const LineDirection &d) { return d.name == direction.name; }));
+    }
+    if (!able.empty()) chosen->push_back(able[0]);
   }
-  bool more = best >= 0;
   while (more && chosen->size() < map->directions.size()) PetscCall(TakePreferred(comm, line->cut, op, source, *map, chosen, &more, &line->why));
+  line->equal = chosen->size() == 1 && able.size() > 1; // the rows themselves prefer none
+  if (line->equal) *chosen = able, line->why += "; within 10% of the strongest: all of them are swept";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,7 +11,9 @@
 #include "shared_bands.hpp"
 #include "whole_lines.hpp"
 
+#include <ribbon/determinants.hpp>
 #include <ribbon/precision.hpp>
+#include <ribbon/refine.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -32,6 +34,9 @@ class LineOperatorOn final : public LineReaderOn<Exec> {
   using Input                  = Bands<Scalar, Memory>;
 
 public:
+  /// @param refined  solves in shorter numbers are refined to the roundoff of Scalar
+  explicit LineOperatorOn(bool refined) : refined_(refined) { }
+
   PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) override
   {
     const Events *events;
@@ -72,6 +77,10 @@ public:
     const std::int64_t elements = !is_packed() ? request.direction.lines.unknowns() : std::count_if(request.direction.element->begin(), request.direction.element->end(), [](std::int64_t e) { return e >= 0; });
     all_rows_                   = elements * request.direction.components * source.factors.p == rows_;
     facts->report               = !cut_.empty() ? cut_.report() : whole_.empty() ? solver_.report() : whole_solver_.report();
+    if constexpr (rounds) {
+      facts->rounded = cut_.empty() && whole_.empty(); // the others are solved in Scalar
+      if (facts->rounded) PetscCallCXX(JudgeShort(exec, facts));
+    }
     facts->bytes                = facts->report.bytes + (whole_.empty() ? 0 : whole_.bytes()) + bands_.values.size() * sizeof(Scalar) + factored_.values.size() * sizeof(Number) +
                    (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
     const int reach = chain_ ? bands_.half_bandwidth() : factored_.half_bandwidth();
@@ -123,9 +132,40 @@ public:
     else PetscCallCXX(transposed_ = Solver(exec, solver_.lines(), ribbon::transpose<Number>(exec, factored_), options));
     const FactorReport &report = whole_.empty() ? transposed_.report() : whole_transposed_.report();
     has_transposed_            = report.ok();
+    if constexpr (rounds) {
+      if (report.ok() && whole_.empty() && refined_) PetscCallCXX(transposed_steps_ = CountRefinements(exec, transposed_, true));
+    }
+    if (transposed_steps_ < 0) {
+      has_transposed_ = false;
+      *failure        = "PC line: -pc_line_precision single: refinement of the transposed lines stagnates, their condition number is too large for single precision; -pc_line_precision same has more digits";
+    }
     if (!report.ok())
       *failure = format("PC line: the transposed lines cannot be solved with -pc_line_algorithm %s: their smallest pivot is %.2g of its row, their backward error %.1e", request_.algorithm.c_str(), report.smallest_pivot,
                         report.probe_error);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  void set_refined(bool on) override { refined_now_ = on; }
+
+  PetscErrorCode determinant(double *log_abs, std::complex<double> *sign, bool *known) override
+  {
+    PetscFunctionBegin;
+    *log_abs = 0, *sign = 1, *known = cut_.empty();
+    if (!*known) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!whole_.empty()) PetscCallCXX(multiply_determinants(bands_, whole_.lines().lines(), Scalar(1), log_abs, sign));
+    else PetscCallCXX(multiply_determinants(factored_, lines_.lines(), alpha_, log_abs, sign));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode line_of_class(std::int64_t c, std::int64_t *line) override
+  {
+    PetscFunctionBegin;
+    *line = -1;
+    if (cut_.empty() && whole_.empty() && factored_.lhs == Lhs::classes) {
+      const auto classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), factored_.class_of_line);
+      for (std::size_t l = 0; l < classes.extent(0) && *line < 0; ++l)
+        if (classes(l) == c) *line = static_cast<std::int64_t>(l);
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -201,6 +241,41 @@ public:
 private:
   bool is_packed() const { return packing_.element.extent(0) > 0; }
 
+  /// Multiplies with the determinants of all lines, whose matrices times alpha are in `bands`. Few matrices come to the host, where a thread is fast.
+  template <class Entry>
+  void multiply_determinants(const Bands<Entry, Memory> &bands, std::int64_t lines, Scalar alpha, double *log_abs, std::complex<double> *sign)
+  {
+    std::vector<double>                  log(static_cast<std::size_t>(bands.matrices()));
+    std::vector<std::complex<double>>    unit(log.size());
+    std::vector<std::int64_t>            count(log.size(), bands.lhs == Lhs::shared ? lines : bands.lhs == Lhs::classes ? 0 : 1);
+    const auto classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bands.class_of_line);
+    if (bands.lhs == Lhs::classes)
+      for (std::int64_t l = 0; l < lines; ++l) ++count[static_cast<std::size_t>(classes(static_cast<std::size_t>(l)))];
+    if (!is_device_space<Exec> || bands.matrices() >= 1024) determinants_on(current_space<Exec>(), bands, log, unit);
+    else determinants_on(HostExec(), to_host(bands), log, unit);
+    for (std::size_t c = 0; c < log.size(); ++c) {
+      if (count[c] == 0) continue; // a class without lines
+      const double rows = static_cast<double>(bands.rows() * bands.block), n = static_cast<double>(count[c]);
+      *log_abs += n * (log[c] - rows * std::log(static_cast<double>(magnitude(alpha)))); // alpha is positive
+      *sign *= unit[c] == 0. ? 0. : std::polar(1., std::arg(unit[c]) * n);
+    }
+  }
+  template <class Space, class Entry>
+  static void determinants_on(const Space &space, const Bands<Entry, typename Space::memory_space> &bands, std::vector<double> &log, std::vector<std::complex<double>> &unit)
+  {
+    using Where = typename Space::memory_space;
+    const auto logs  = allocate<Kokkos::View<double *, Where>>(space, "ribbon::log_abs_det", log.size());
+    const auto signs = allocate<Kokkos::View<Entry *, Where>>(space, "ribbon::det_sign", log.size());
+    determinants(space, bands, logs, signs);
+    const auto host_logs = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), logs);
+    const auto host_signs = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), signs);
+    for (std::size_t c = 0; c < log.size(); ++c) {
+      log[c] = host_logs(c);
+      if constexpr (std::is_floating_point_v<Entry>) unit[c] = static_cast<double>(host_signs(c));
+      else unit[c] = {static_cast<double>(host_signs(c).real()), static_cast<double>(host_signs(c).imag())};
+    }
+  }
+
   /// One matrix for lines that agree, then the Kronecker product, and omega.
   PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request, LineFacts *facts)
   {
@@ -248,6 +323,7 @@ private:
         else factored_ = bands_;
         solver_ = Solver(exec, inner(lines_), factored_, request.solver);
       } while (ShiftZeroPivots(exec, request, solver_.report(), bands_, facts));
+      if constexpr (rounds) facts->below_range = first_row_below_range<Scalar, Number>(exec, bands_, factored_);
       bands_ = {};
     } catch (const std::invalid_argument &e) {
       facts->refusal = e.what();
@@ -281,30 +357,107 @@ private:
     PetscFunctionBegin;
     if (!cut.empty()) PetscCall(cut.solve(exec, b, in, x, out));
     else if (!whole_.empty()) PetscCall(whole_.solve(exec, transposed ? whole_transposed_ : whole_solver_, b, in, x, out));
-    else if (!is_packed()) PetscCallCXX(solve_numbers(exec, transposed ? solver : columns_.choose(exec, solver, factored_, request_, inner(in)), b, in, x, out));
+    else if (!is_packed()) PetscCallCXX(solve_numbers(exec, transposed ? solver : columns_.choose(exec, solver, factored_, request_, inner(in)), transposed, b, in, x, out));
     else {
       const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
       PetscCallCXX(pack(exec, packing_, components, b, packed_.data()));
-      PetscCallCXX(solve_numbers(exec, solver, packed_.data(), in, packed_.data(), in));
+      PetscCallCXX(solve_numbers(exec, solver, transposed, packed_.data(), in, packed_.data(), in));
       PetscCallCXX(unpack(exec, packing_, components, packed_.data(), x));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Solves, in the shorter numbers where there are: there and back through a buffer of theirs.
-  void solve_numbers(const Exec &exec, const Solver &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  /// Solves, in the shorter numbers where there are, and then refines the solution.
+  void solve_numbers(const Exec &exec, const Solver &solver, bool transposed, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
   {
     if constexpr (!rounds) solver.solve(exec, b, in, x, out);
     else {
-      const LineSet within = inner(in);
-      const auto    n = static_cast<std::size_t>(within.unknowns()), lines = static_cast<std::size_t>(within.lines());
-      if (rounded_.extent(0) < n) rounded_ = allocate<Kokkos::View<Number *, Memory>>(exec, "ribbon::rounded", n); // more columns than before
-      if (size_.extent(0) < lines) size_ = allocate<Buffer>(exec, "ribbon::size", lines);
-      line_maxima(exec, in, b, size_.data());
-      narrow_lines(exec, in, b, size_.data(), within, rounded_.data());
-      solver.solve(exec, rounded_.data(), within, rounded_.data(), within);
-      widen_lines(exec, within, rounded_.data(), size_.data(), alpha_, out, x);
+      const int steps = !refined_ || !refined_now_ ? 0 : transposed ? transposed_steps_ : steps_;
+      if (steps == 0) solve_short(exec, solver, b, in, x, out);
+      else refine(exec, solver, transposed, steps, b, in, x, out);
     }
+  }
+
+  /// x = S b: there and back through a buffer of the shorter numbers.
+  void solve_short(const Exec &exec, const Solver &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  {
+    const LineSet within = inner(in);
+    const auto    n = static_cast<std::size_t>(within.unknowns()), lines = static_cast<std::size_t>(within.lines());
+    if (rounded_.extent(0) < n) rounded_ = allocate<Kokkos::View<Number *, Memory>>(exec, "ribbon::rounded", n); // more columns than before
+    if (size_.extent(0) < lines) size_ = allocate<Buffer>(exec, "ribbon::size", lines);
+    line_maxima(exec, in, b, size_.data());
+    narrow_lines(exec, in, b, size_.data(), within, rounded_.data());
+    solver.solve(exec, rounded_.data(), within, rounded_.data(), within);
+    widen_lines(exec, within, rounded_.data(), size_.data(), alpha_, out, x);
+  }
+
+  /// x = S b, then `steps` times x += S (b - A x), with residuals in Scalar. b == x is allowed: x is written last.
+  void refine(const Exec &exec, const Solver &solver, bool transposed, int steps, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  {
+    const LineSet within = inner(in);
+    const auto    n      = static_cast<std::size_t>(within.unknowns());
+    for (Buffer *buffer : {&solution_, &residual_})
+      if (buffer->extent(0) < n) *buffer = allocate<Buffer>(exec, "ribbon::refined", n);
+    solve_short(exec, solver, b, in, solution_.data(), within);
+    for (int k = 1; k <= steps; ++k) {
+      correct(exec, solver, transposed, in, b, within);
+      const bool last = k == steps;
+      sum_lines(exec, within, solution_.data(), residual_.data(), last ? out : within, last ? x : solution_.data());
+    }
+  }
+
+  /// residual_ = S (b - A solution_); b null: zeros.
+  void correct(const Exec &exec, const Solver &solver, bool transposed, const LineSet &in, const Scalar *b, const LineSet &within)
+  {
+    short_residual(exec, factored_, lines_.lines(), alpha_, transposed, in, b, within, solution_.data(), residual_.data());
+    solve_short(exec, solver, residual_.data(), within, residual_.data(), within);
+  }
+
+  /// Steps of refinement after which corrections are at roundoff, by the rate at which they fall for a random b; -1: no step halves them, or they stop falling before.
+  /// Allocates what solve() needs. Waits.
+  int CountRefinements(const Exec &exec, const Solver &solver, bool transposed)
+  {
+    constexpr double   eps = std::numeric_limits<double>::epsilon();
+    constexpr int      most = 60;
+    const LineSet      within = inner(lines_);
+    const auto         n = static_cast<std::size_t>(within.unknowns()), lines = static_cast<std::size_t>(within.lines());
+    if (n == 0) return 0;
+    LineStates<double, Memory> found{Kokkos::View<double *, Memory>("ribbon::largest", lines), Kokkos::View<double *, Memory>("ribbon::scale", lines), Kokkos::View<int *, Memory>("ribbon::closed", lines)};
+    const auto         b = allocate<Buffer>(exec, "ribbon::probe", n);
+    solution_ = allocate<Buffer>(exec, "ribbon::refined", n), residual_ = allocate<Buffer>(exec, "ribbon::refined", n);
+    const bool singular = solver.report().singular_lines > 0; // b has to be consistent
+    fill_with_noise(exec, static_cast<std::int64_t>(n), singular ? solution_.data() : b.data());
+    if (singular) short_residual(exec, factored_, lines_.lines(), alpha_, transposed, within, static_cast<const Scalar *>(nullptr), within, solution_.data(), b.data());
+    solve_short(exec, solver, b.data(), within, solution_.data(), within);
+    line_maxima(exec, within, solution_.data(), found.scale.data());
+    double before = 1; // largest correction of the last step, relative to the solution of its line
+    int    k      = 1;
+    for (; k <= most && before > 2 * eps; ++k) {
+      correct(exec, solver, transposed, within, b.data(), within);
+      line_maxima(exec, within, residual_.data(), found.largest.data());
+      const double now = judge(exec, found, 1.0, 0.0, 1);
+      if (!(now <= before / 2)) break; // no better than rounding, or not convergent
+      sum_lines(exec, within, solution_.data(), residual_.data(), within, solution_.data());
+      before = now;
+    }
+    if (before > 1e-6) return -1;
+    if (k == 2) return 0; // nothing was rounded
+    const double rate = 2 * std::pow(std::max(before, 0.1 * eps), 1.0 / (k - 1)); // on average; twice, since other right-hand sides may be worse
+    return std::min(most, std::max(1, static_cast<int>(std::ceil(std::log(std::max(before, eps)) / std::log(rate))) - 1));
+  }
+
+  /// Whether shorter numbers hold these matrices, and how often solves have to be refined.
+  void JudgeShort(const Exec &exec, LineFacts *facts)
+  {
+    FactorReport &report = facts->report;
+    if (facts->below_range >= 0) {
+      report.status = FactorStatus::unsound, report.line = facts->below_range / factored_.rows(), report.row = facts->below_range % factored_.rows();
+      return;
+    }
+    if (!report.ok() || !refined_) return;
+    steps_              = CountRefinements(exec, solver_, false);
+    facts->refinements  = steps_;
+    if (steps_ < 0) report.status = FactorStatus::unsound, report.row = -1;
   }
 
   /// Where lines lie when they are solved: in vectors, or, rounded, in a buffer.
@@ -375,6 +528,9 @@ private:
   Kokkos::View<Number *, Memory> rounded_;   ///< right-hand sides and solutions where numbers are shorter
   Buffer                         size_;      ///< largest number of each right-hand side
   Scalar                         alpha_ = 1; ///< factored_ holds the matrices times this
+  Buffer                         solution_, residual_;     ///< of refined solves
+  bool                           refined_, refined_now_ = true;
+  int                            steps_ = 0, transposed_steps_ = 0; ///< of refinement
 };
 
 } // namespace
@@ -383,9 +539,9 @@ template <class Exec>
 static std::unique_ptr<LineOperator> create_on(PCLinePrecision precision)
 {
   if constexpr (std::is_same_v<Scalar, double>) {
-    if (precision == PC_LINE_PRECISION_SINGLE) return std::make_unique<LineOperatorOn<Exec, float>>();
+    if (precision != PC_LINE_PRECISION_SAME) return std::make_unique<LineOperatorOn<Exec, float>>(precision == PC_LINE_PRECISION_SINGLE);
   }
-  return std::make_unique<LineOperatorOn<Exec, Scalar>>();
+  return std::make_unique<LineOperatorOn<Exec, Scalar>>(false);
 }
 
 std::unique_ptr<LineOperator> LineOperator::create([[maybe_unused]] bool on_device, PCLinePrecision precision)

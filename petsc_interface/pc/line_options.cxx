@@ -2,6 +2,7 @@
 #include "line.hpp"
 
 #include <algorithm>
+#include <limits>
 
 const char *const PCLineDirections[]   = {"auto", "x", "y", "z", "rows", "matrix", "PCLineDirection", "PC_LINE_DIRECTION_", nullptr};
 const char *const PCLineCompositions[] = {"auto", "multiplicative", "additive", "symmetric", "PCLineComposition", "PC_LINE_COMPOSITION_", nullptr};
@@ -10,7 +11,7 @@ const char *const PCLineLhsTypes[]     = {"auto", "shared", "classes", "per_line
 const char *const PCLineCuts[]         = {"auto", "exact", "drop", "local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
 const char *const PCLineCutExchanges[] = {"auto", "every_rank", "dealt_out", "groups", "PCLineCutExchange", "PC_LINE_CUT_EXCHANGE_", nullptr};
 const char *const PCLineAlgorithms[]   = {"auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
-const char *const PCLinePrecisions[]   = {"same", "single", "PCLinePrecision", "PC_LINE_PRECISION_", nullptr};
+const char *const PCLinePrecisions[]   = {"same", "single", "single_unrefined", "PCLinePrecision", "PC_LINE_PRECISION_", nullptr};
 const char *const PCLineShiftTypes[]   = {"none", "nonzero", "pin", "PCLineShiftType", "PC_LINE_SHIFT_", nullptr};
 
 namespace ribbon::petsc {
@@ -127,6 +128,26 @@ PetscErrorCode GetInfo(PC pc, const char **direction, PetscInt *lines, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode GetFactorInfo(PC pc, PetscReal *rcond, PetscInt *row, PetscReal *growth, PetscReal *log_abs_det, PetscScalar *det_sign)
+{
+  LineCondition c;
+  PetscFunctionBegin;
+  PetscCheck(!context(pc)->requests.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCLineGetFactorInfo: call PCSetUp() first");
+  PetscCall(GetCondition(pc, 0, std::numeric_limits<double>::infinity(), &c));
+  if (rcond) *rcond = static_cast<PetscReal>(c.rcond);
+  if (row) *row = c.row;
+  if (growth) *growth = static_cast<PetscReal>(c.growth);
+  if (log_abs_det) *log_abs_det = static_cast<PetscReal>(c.log_abs_det);
+  if (det_sign) {
+#if defined(PETSC_USE_COMPLEX)
+    *det_sign = PetscScalar(static_cast<PetscReal>(c.det_sign.real()), static_cast<PetscReal>(c.det_sign.imag()));
+#else
+    *det_sign = static_cast<PetscScalar>(c.det_sign.real());
+#endif
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 std::string names_of(const std::vector<PCLineDirection> &directions)
@@ -158,8 +179,9 @@ PetscErrorCode ComposeLineOptions(PC pc, bool attach)
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineSetDirections_C", SetDirections));
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetDirections_C", GetDirections));
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetInfo_C", GetInfo));
+    PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetFactorInfo_C", GetFactorInfo));
   } else
-    for (const char *name : {"PCLineSetDirections_C", "PCLineGetDirections_C", "PCLineGetInfo_C"}) PetscCall(PetscObjectComposeFunction((PetscObject)pc, name, nullptr));
+    for (const char *name : {"PCLineSetDirections_C", "PCLineGetDirections_C", "PCLineGetInfo_C", "PCLineGetFactorInfo_C"}) PetscCall(PetscObjectComposeFunction((PetscObject)pc, name, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -200,7 +222,7 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   if (set) PetscCall(PCLineSetCutParts(pc, parts));
   PetscCall(PetscOptionsEnum("-pc_line_algorithm", "Kernel", "PCLineSetAlgorithm", PCLineAlgorithms, (PetscEnum)line->algorithm, &choice, &set));
   if (set) PetscCall(PCLineSetAlgorithm(pc, (PCLineAlgorithm)choice));
-  PetscCall(PetscOptionsEnum("-pc_line_precision", "What lines are factored and solved in: PETSc's precision, or single", "PCLineSetPrecision", PCLinePrecisions, (PetscEnum)line->precision, &choice, &set));
+  PetscCall(PetscOptionsEnum("-pc_line_precision", "What lines are factored and solved in: PETSc's precision, or single, whose solves are refined, or not", "PCLineSetPrecision", PCLinePrecisions, (PetscEnum)line->precision, &choice, &set));
   if (set) PetscCall(PCLineSetPrecision(pc, (PCLinePrecision)choice));
   PetscCall(PetscOptionsReal("-pc_line_zeropivot", "A pivot this small relative to its row is zero (0: 100 machine epsilon)", "PCLineSetZeroPivot", tol, &tol, &set));
   if (set) PetscCall(PCLineSetZeroPivot(pc, tol));
@@ -254,7 +276,7 @@ RIBBON_ENUM_OPTION(Cut, PCLineCut, PC_LINE_CUT_AUTO, PC_LINE_CUT_ERROR)
 RIBBON_ENUM_OPTION(CutExchange, PCLineCutExchange, PC_LINE_CUT_EXCHANGE_AUTO, PC_LINE_CUT_EXCHANGE_GROUPS)
 RIBBON_OPTION(CutParts, PetscInt, Int, value > 0, "PCLineSetCutParts, -pc_line_cut_parts: %" PetscInt_FMT " is not positive", value)
 RIBBON_ENUM_OPTION(Algorithm, PCLineAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_PIVOTED)
-RIBBON_ENUM_OPTION(Precision, PCLinePrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE)
+RIBBON_ENUM_OPTION(Precision, PCLinePrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE_UNREFINED)
 
 PetscErrorCode PCLineSetDirections(PC pc, PetscInt n, const PCLineDirection directions[])
 {
@@ -296,5 +318,13 @@ PetscErrorCode PCLineGetInfo(PC pc, const char **direction, PetscInt *lines, Pet
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscUseMethod(pc, "PCLineGetInfo_C", (PC, const char **, PetscInt *, PetscInt *, PetscInt *, PetscInt *, PetscLogDouble *), (pc, direction, lines, rows, matrices, half_bandwidth, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLineGetFactorInfo(PC pc, PetscReal *rcond, PetscInt *row, PetscReal *growth, PetscReal *log_abs_det, PetscScalar *det_sign)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCLineGetFactorInfo_C", (PC, PetscReal *, PetscInt *, PetscReal *, PetscReal *, PetscScalar *), (pc, rcond, row, growth, log_abs_det, det_sign));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Richardson's iteration with PC line as its preconditioner: PETSc hands over the whole of it where it needs no norms.
+// What the KSP of a PC line has to do with it: which composition it takes, and Richardson's iteration, which PETSc hands over as a whole where it needs no norms.
 #include "line.hpp"
 
 #include "../native_vectors.hpp"
@@ -7,7 +7,9 @@
 
 #include <petsc/private/kspimpl.h>
 
+#include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace ribbon::petsc {
 
@@ -40,6 +42,7 @@ PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscRe
   bool          current = false;
   PetscFunctionBegin;
   PetscCall(CheckIsSetUp(pc));
+  PetscCall(WarnOfUnrefined(pc));
   PetscCall(GetEvents(&events));
   PetscCall(IsCurrent(pc, &current));
   const bool exact = current && line->direct && line->precision == PC_LINE_PRECISION_SAME;
@@ -71,15 +74,56 @@ PetscErrorCode TakesNoNorms(PC pc, KSP ksp, bool *takes_none)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Krylov methods that need a symmetric preconditioner.
+bool needs_symmetry(const std::string &ksp)
+{
+  static const std::set<std::string> all = {"cg", "groppcg", "pipecg", "pipecgrr", "pipecg2", "pipelcg", "pipeprcg", "nash", "stcg", "gltr", "qcg", "minres", "symmlq", "cr", "pipecr"};
+  return all.count(ksp) > 0;
+}
+
+/// Krylov methods that take any preconditioner. Others (preonly, richardson, chebyshev ...) may stand below one that needs a symmetric one, which nobody tells a PC.
+bool takes_any(const std::string &ksp)
+{
+  static const std::set<std::string> all = {"gmres", "fgmres", "lgmres", "dgmres", "agmres", "pgmres", "pipefgmres", "bcgs", "ibcgs", "qmrcgs", "fbcgs", "fbcgsr", "bcgsl", "pipebcgs", "cgs", "tfqmr", "tcqmr", "gcr", "pipegcr", "bicg", "cgne", "lcd"};
+  return all.count(ksp) > 0;
+}
+
+/// One sweep where auto composes for a KSP that takes any preconditioner, there and back elsewhere. Swaps alone: a solve allocates nothing.
+void compose_one_way(PC_Line *line, bool one_way)
+{
+  if (line->one_way.empty() || one_way == line->swapped) return;
+  line->sweep.sequences.swap(line->one_way);
+  line->swapped = one_way;
+}
+
+/// A warning, once, where a choice that was made is not symmetric and the KSP needs it to be.
+PetscErrorCode WarnOfAsymmetry(PC pc, const std::string &ksp)
+{
+  const auto       *line      = static_cast<const PC_Line *>(pc->data);
+  const auto       &sequences = line->sweep.sequences;
+  const std::string option    = option_of(pc, "pc_line_composition");
+  const bool        is_zebra  = line->composed == PC_LINE_COMPOSITION_ADDITIVE;
+  PetscFunctionBegin;
+  if (!needs_symmetry(ksp) || line->composed == PC_LINE_COMPOSITION_SYMMETRIC) PetscFunctionReturn(PETSC_SUCCESS);
+  if (std::all_of(sequences.begin(), sequences.end(), [](const std::vector<int> &sequence) { return sequence.size() <= 1; })) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(WarnOnce(PetscObjectComm((PetscObject)pc), option + PCLineCompositions[line->composed] + ksp,
+                     "PC line: " + option + " " + PCLineCompositions[line->composed] + (is_zebra ? " with " + option_of(pc, "pc_line_ordering") + " zebra" : "") +
+                                                         " is not symmetric, but KSP " + ksp + " needs a symmetric preconditioner and may not converge; use " + option + " symmetric"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec b, Vec)
 {
-  auto     *line       = static_cast<PC_Line *>(pc->data);
-  bool      takes_none = false;
-  PetscBool preonly;
+  auto             *line       = static_cast<PC_Line *>(pc->data);
+  bool              takes_none = false;
+  const std::string type       = ((PetscObject)ksp)->type_name;
+  PetscBool         preonly;
   PetscFunctionBegin;
   PetscCall(PCSetUp(pc)); // not every KSP has done so, and what follows is of this matrix
+  compose_one_way(line, takes_any(type));
+  PetscCall(WarnOfAsymmetry(pc, type));
   PetscCall(RibbonCallPreSolve(pc, ksp));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
   if (!preonly) PetscCall(CheckIsMultiplied(pc->mat, b, "PC line"));
@@ -96,6 +140,7 @@ PetscErrorCode PostSolveLine(PC pc, KSP ksp, Vec, Vec)
 {
   auto *line = static_cast<PC_Line *>(pc->data);
   PetscFunctionBegin;
+  compose_one_way(line, false);
   pc->ops->applyrichardson = nullptr;
   if (line->hidden == PC_NOERROR) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetFailedReason(pc, line->hidden));

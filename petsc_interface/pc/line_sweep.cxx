@@ -3,6 +3,8 @@
 
 #include "../session.hpp"
 
+#include <utility>
+
 namespace ribbon::petsc {
 
 PetscErrorCode LineGroup::solve(Vec b, Vec x, bool transposed)
@@ -26,11 +28,12 @@ static PetscErrorCode Residual(Mat A, Vec b, Vec z, Vec r, bool transposed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LineSweep::allocate(Mat A)
+PetscErrorCode LineSweep::allocate(Mat A, const std::vector<std::vector<int>> &others)
 {
   bool chained = sequences.size() == 1 && iterations > 1, some_rows = false;
   PetscFunctionBegin;
-  for (const auto &sequence : sequences) chained = chained || sequence.size() > 1;
+  for (const auto *all : {&std::as_const(sequences), &others})
+    for (const auto &sequence : *all) chained = chained || sequence.size() > 1;
   for (const LineGroup &group : groups) some_rows = some_rows || !group.all_rows;
   if (chained) PetscCall(MatCreateVecs(A, nullptr, &residual_));
   if (some_rows) PetscCall(MatCreateVecs(A, &correction_, nullptr));

@@ -38,8 +38,8 @@ public:
 
   /// One group of one set of lines: no residual, no work vector.
   bool is_one_solve() const { return sequences.size() == 1 && sequences[0].size() == 1 && iterations == 1; }
-  /// Makes the vectors that apply() needs. Collective.
-  PetscErrorCode allocate(Mat A);
+  /// Makes the vectors that apply() needs, also with other sequences. Collective.
+  PetscErrorCode allocate(Mat A, const std::vector<std::vector<int>> &others);
   /// Makes the factors of transposed solves, once. Collective: what cannot be factored on some rank is one error on all.
   PetscErrorCode transpose(MPI_Comm comm);
   /// x = M b, or, after transpose(), M^T b: A^T, transposed solves, sequences backwards. Allocates nothing.

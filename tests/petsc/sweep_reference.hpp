@@ -101,7 +101,8 @@ public:
     for (int d : s.directions) {
       if (additive && !sequences.back().empty()) sequences.emplace_back();
       const bool zebra = s.ordering == PC_LINE_ORDERING_ZEBRA && has_both_colours(d);
-      for (int colour = 0; colour < (zebra ? 2 : 1); ++colour) sequences.back().push_back({d, zebra ? colour : -1});
+      const bool backwards = s.composition == PC_LINE_COMPOSITION_SYMMETRIC; // so that it ends with the last colour
+      for (int k = 0; k < (zebra ? 2 : 1); ++k) sequences.back().push_back({d, !zebra ? -1 : backwards ? 1 - k : k});
     }
     if (s.composition == PC_LINE_COMPOSITION_SYMMETRIC)
       for (auto k = sequences[0].size() - 1; k-- > 0;) sequences[0].push_back(std::array<int, 2>(sequences[0][k]));

@@ -13,6 +13,7 @@ namespace {
 class PCLineFuzz : public Fuzz {
 protected:
   void judge(const Options &o, Draw *draw);
+  PCLineComposition composed(const Options &o) const;
   void judge_answers(const Options &o, Draw *draw);
   void judge_batch(Draw *draw, double tolerance);
   void judge_scaled(const Options &o, Draw *draw, double varies);
@@ -129,6 +130,15 @@ void PCLineFuzz::judge_krylov(const Options &o, Draw *draw)
   for (Vec *v : {&b, &x, &r}) VecDestroy(v);
 }
 
+/// What auto stands for, by the view.
+PCLineComposition PCLineFuzz::composed(const Options &o) const
+{
+  const std::string view = printed([this](PetscViewer viewer) { PCView(pc, viewer); });
+  for (PCLineComposition c : {PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC})
+    if (contains(view, std::string("sweep: ") + PCLineCompositions[c])) return c;
+  return o.composition;
+}
+
 /// What a set-up that succeeded makes.
 void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
 {
@@ -138,7 +148,8 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
   MatHasOperation(problem->A, MATOP_MULT_TRANSPOSE, &has_transpose); // which sweeps need
   const Numbers tx        = has_transpose ? applied(x, true) : Numbers(mx.size());
   const double  grown     = 1 + largest_row() * std::max({largest(mx), largest(my), largest(tx), sound(o) ? 0 : 1 / smallest_diagonal()}); // of what comes and goes between solves
-  const double  tolerance = 1e4 * PETSC_MACHINE_EPSILON * (sound(o) ? 100 : std::pow(grown, 2)), size = largest(mx) + largest(my);
+  const bool    returns   = composed(o) == PC_LINE_COMPOSITION_SYMMETRIC; // what grows on the way there grows on the way back, too
+  const double  tolerance = 1e4 * PETSC_MACHINE_EPSILON * (sound(o) ? 100 : std::pow(grown, returns ? 3 : 2)), size = largest(mx) + largest(my);
   PetscBool     on_device; // whose products add in any order: those with transposes, and, by cuSPARSE's default algorithm, those of rows of which many are empty, as in columns of other ranks
   PetscObjectTypeCompareAny((PetscObject)problem->A, &on_device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, "");
   const double varies = on_device && !is_one_solve(o) ? tolerance : 0;
@@ -160,8 +171,7 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
     sweep.directions.clear();
     for (char c : names)
       if (c != ',') sweep.directions.push_back(c - 'x');
-    const bool both   = o.direction == "auto" && sweep.directions.size() > 1;
-    sweep.composition = o.composition != PC_LINE_COMPOSITION_AUTO ? o.composition : both ? PC_LINE_COMPOSITION_ADDITIVE : PC_LINE_COMPOSITION_MULTIPLICATIVE;
+    sweep.composition = composed(o);
     sweep.ordering    = o.ordering;
     sweep.omega       = o.omega == 0 ? 1 : o.omega;
     sweep.iterations  = o.iterations;

@@ -101,6 +101,7 @@ TEST_F(PCLineNullSpaces, PinGivesTheSolutionOfSmallestNorm)
             OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y));
             OK(PCLineSetLhs(line.pc, lhs));
             OK(PCLineSetOrdering(line.pc, ordering));
+            OK(PCLineSetComposition(line.pc, PC_LINE_COMPOSITION_MULTIPLICATIVE)); // every line is solved once
             OK(PCLineSetShiftType(line.pc, PC_LINE_SHIFT_PIN));
             OK(PCApply(line.pc, line.b, line.x)); // no right-hand side of a line is consistent
             EXPECT_LT(least_squares(grid.A, line), small);
@@ -191,7 +192,7 @@ TEST_F(PCLineNullSpaces, ANullSpaceWithTheConstantsPins)
   Line line(grid.A, grid.da);
   OK(PCSetUp(line.pc));
   EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_NUMERIC_ZEROPIVOT);
-  EXPECT_TRUE(contains(line.view(), "-pc_line_shift_type what becomes of it")) << line.view();
+  EXPECT_TRUE(contains(line.view(), "-pc_line_shift_type says what becomes of it")) << line.view();
   const auto set_up_again = [&](Mat A, Mat P) {
     PCReset(line.pc);
     PCSetOperators(line.pc, A, P);
