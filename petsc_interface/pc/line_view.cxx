@@ -64,6 +64,7 @@ PetscErrorCode ViewFailed(const LineSweep &sweep, std::size_t direction, PetscVi
 std::string in_precision(const PC_Line *line, const Held &h)
 {
   if (line->precision == PC_LINE_PRECISION_SAME) return "";
+  if (!h.first->facts.rounded) return ", not in single precision: lines span ranks";
   if (line->precision == PC_LINE_PRECISION_SINGLE_UNREFINED) return ", in single precision, not refined";
   return format(", in single precision, solves are refined %d times", h.first->facts.refinements);
 }

@@ -147,6 +147,22 @@ TEST_F(PCLineKrylov, AKSPThatTakesAnyPreconditionerHasOneSweepInZebraOrdering)
   EXPECT_EQ(difference, 0);
 }
 
+TEST_F(PCLineKrylov, ChebyshevsIterationIsSymmetricFromItsEstimateOn)
+{
+  const Grid grid({40, 36}, {30, 1}, 0.01);
+  Krylov     automatic(grid, KSPCHEBYSHEV), symmetric(grid, KSPCHEBYSHEV);
+  PetscReal  difference;
+  for (Krylov *k : {&automatic, &symmetric}) {
+    OK(PCLineSetOrdering(k->pc, PC_LINE_ORDERING_ZEBRA));
+    OK(KSPSetTolerances(k->ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 10));
+  }
+  OK(PCLineSetComposition(symmetric.pc, PC_LINE_COMPOSITION_SYMMETRIC));
+  EXPECT_EQ(automatic.iterations(), symmetric.iterations());
+  OK(VecAXPY(automatic.line.x, -1, symmetric.line.x));
+  OK(VecNorm(automatic.line.x, NORM_INFINITY, &difference));
+  EXPECT_LT(difference, 1e-12) << "eigenvalues are estimated of what is iterated with";
+}
+
 TEST_F(PCLineKrylov, EquallyStrongDirectionsAreAllSwept)
 {
   const Grid plane({30, 26}, {1, 1}, 0.01), nearly({30, 26}, {1, 1.05}, 0.01), far({30, 26}, {1, 1.3}, 0.01), cube({9, 10, 11}, {1, 1.02, 0.97}, 0.01), flat({9, 10, 11}, {1, 1.02, 0.5}, 0.01);
