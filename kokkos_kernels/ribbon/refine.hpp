@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file refine.hpp  Residuals, in the precision of vectors, of lines whose matrices are kept in a shorter one.
 ///
-/// round_bands() (precision.hpp) keeps R = alpha A in float. Solves in float are refined in double with the matrix that is there, A' = R / alpha:
+/// round_bands() (precision.hpp) keeps R = alpha A in float. Solves in float are refined in double with the matrix that
+/// is there, A' = R / alpha:
 ///
 ///     r = b - A' x,   x += S r       with S, the solve in float, near the inverse of A'
 ///
-/// so that x -> A'^-1 b is linear to the roundoff of double: Higham, Accuracy and Stability of Numerical Algorithms, SIAM (2002), chapter 12.
+/// so that x -> A'^-1 b is linear to the roundoff of double: Higham, Accuracy and Stability of Numerical Algorithms,
+/// SIAM (2002), chapter 12.
 #pragma once
 
 #include <ribbon/band_entries.hpp>
@@ -16,34 +18,38 @@
 
 namespace ribbon {
 
-/// Which matrix of `bands` a line has. Lines beyond those of the batch are its lines again, for further right-hand sides.
+/// Which matrix of `bands` a line has. Lines beyond those of the batch are its lines again, for further right-hand
+/// sides.
 template <class Memory>
 struct MatrixOfLine {
-  Lhs                             lhs;
+  Lhs                               lhs;
   Kokkos::View<const int *, Memory> class_of_line;
-  std::int64_t                    lines; ///< of the batch
-  KOKKOS_FUNCTION std::int64_t    operator()(std::int64_t l) const
+  std::int64_t                      lines; ///< of the batch
+  KOKKOS_FUNCTION std::int64_t operator()(std::int64_t l) const
   {
-    return lhs == Lhs::shared ? 0 : lhs == Lhs::classes ? static_cast<std::int64_t>(class_of_line(l % lines)) : l % lines;
+    return lhs == Lhs::shared    ? 0
+           : lhs == Lhs::classes ? static_cast<std::int64_t>(class_of_line(l % lines))
+                                 : l % lines;
   }
 };
 
 /// One thread per row of a line.
 template <class Scalar, class Short, class Memory>
 struct ShortResidualKernel {
-  BandEntries<Short, Memory>   entry;
-  MatrixOfLine<Memory>         matrix;
-  Scalar                       alpha;
-  bool                         transposed, contiguous;
-  LineSet                      in, at;
-  const Scalar                *b; ///< null: zeros
-  const Scalar                *x;
-  Scalar                      *r;
+  BandEntries<Short, Memory> entry;
+  MatrixOfLine<Memory>       matrix;
+  Scalar                     alpha;
+  bool                       transposed, contiguous;
+  LineSet                    in, at;
+  const Scalar              *b; ///< null: zeros
+  const Scalar              *x;
+  Scalar                    *r;
   KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const { return ((i % entry.rows) + entry.rows) % entry.rows; }
   KOKKOS_FUNCTION void         operator()(const std::int64_t k) const
   {
-    const std::int64_t l = contiguous ? k / at.rows : k % at.lines(), i = contiguous ? k % at.rows : k / at.lines(), c = matrix(l);
-    const int          first = transposed ? -entry.upper : -entry.lower, last = transposed ? entry.lower : entry.upper;
+    const std::int64_t l = contiguous ? k / at.rows : k % at.lines(), i = contiguous ? k % at.rows : k / at.lines(),
+                       c = matrix(l);
+    const int first = transposed ? -entry.upper : -entry.lower, last = transposed ? entry.lower : entry.upper;
     for (int a = 0; a < entry.block; ++a) {
       Scalar sum(0);
       for (int d = first; d <= last; ++d) {
@@ -51,23 +57,35 @@ struct ShortResidualKernel {
         if (!entry.periodic && (j < 0 || j >= entry.rows)) continue;
         const std::int64_t to = entry.periodic ? wrap(j) : j;
         for (int e = 0; e < entry.block; ++e)
-          sum += static_cast<Scalar>(transposed ? entry(c, to, -d, e, a) : entry(c, i, d, a, e)) * x[at(l, to) + e * at.component_stride];
+          sum += static_cast<Scalar>(transposed ? entry(c, to, -d, e, a) : entry(c, i, d, a, e)) *
+                 x[at(l, to) + e * at.component_stride];
       }
-      const Scalar right = b ? b[in(l, i) + a * in.component_stride] : Scalar(0);
+      const Scalar right                    = b ? b[in(l, i) + a * in.component_stride] : Scalar(0);
       r[at(l, i) + a * at.component_stride] = right - sum / alpha;
     }
   }
 };
 
-/// r = b - A' x line by line, or with the transpose of A'; r and x lie on `at`, b on `in` (null: zeros). r must not be x. Asynchronous on exec, allocates nothing.
+/// r = b - A' x line by line, or with the transpose of A'; r and x lie on `at`, b on `in` (null: zeros). r must not be
+/// x. Asynchronous on exec, allocates nothing.
 /// @param rounded  alpha A, of `lines` lines; `at` has a multiple of these
 template <class Scalar, class Short, class Exec>
-void short_residual(const Exec &exec, const Bands<Short, typename Exec::memory_space> &rounded, std::int64_t lines, Scalar alpha, bool transposed, const LineSet &in, const Scalar *b, const LineSet &at,
+void short_residual(const Exec &exec, const Bands<Short, typename Exec::memory_space> &rounded, std::int64_t lines,
+                    Scalar alpha, bool transposed, const LineSet &in, const Scalar *b, const LineSet &at,
                     const Scalar *x, Scalar *r)
 {
   using Memory = typename Exec::memory_space;
   Kokkos::parallel_for("ribbon::short_residual", indices(exec, at.lines() * at.rows),
-                       ShortResidualKernel<Scalar, Short, Memory>{BandEntries<Short, Memory>(rounded), {rounded.lhs, rounded.class_of_line, lines}, alpha, transposed, at.is_contiguous(), in, at, b, x, r});
+                       ShortResidualKernel<Scalar, Short, Memory>{BandEntries<Short, Memory>(rounded),
+                                                                  {rounded.lhs, rounded.class_of_line, lines},
+                                                                  alpha,
+                                                                  transposed,
+                                                                  at.is_contiguous(),
+                                                                  in,
+                                                                  at,
+                                                                  b,
+                                                                  x,
+                                                                  r});
 }
 
 template <class Scalar>
@@ -80,7 +98,7 @@ struct SumLinesKernel {
   {
     const std::int64_t l = contiguous ? k / at.rows : k % at.lines(), i = contiguous ? k % at.rows : k / at.lines();
     for (int a = 0; a < at.components; ++a) {
-      const std::int64_t place = at(l, i) + a * at.component_stride;
+      const std::int64_t place                 = at(l, i) + a * at.component_stride;
       to[out(l, i) + a * out.component_stride] = x[place] + d[place];
     }
   }
@@ -90,7 +108,8 @@ struct SumLinesKernel {
 template <class Scalar, class Exec>
 void sum_lines(const Exec &exec, const LineSet &at, const Scalar *x, const Scalar *d, const LineSet &out, Scalar *to)
 {
-  Kokkos::parallel_for("ribbon::sum_lines", indices(exec, at.lines() * at.rows), SumLinesKernel<Scalar>{at, out, x, d, to, out.is_contiguous()});
+  Kokkos::parallel_for("ribbon::sum_lines", indices(exec, at.lines() * at.rows),
+                       SumLinesKernel<Scalar>{at, out, x, d, to, out.is_contiguous()});
 }
 
 template <class Scalar>
@@ -120,15 +139,19 @@ struct BelowRangeKernel {
   }
 };
 
-/// matrix * rows + row of the first row of `bands` whose entries are all below the range of the shorter numbers, -1: there is none. Waits for the answer.
+/// matrix * rows + row of the first row of `bands` whose entries are all below the range of the shorter numbers, -1:
+/// there is none. Waits for the answer.
 template <class Scalar, class Short, class Exec>
-std::int64_t first_row_below_range(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const Bands<Short, typename Exec::memory_space> &rounded)
+std::int64_t first_row_below_range(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands,
+                                   const Bands<Short, typename Exec::memory_space> &rounded)
 {
-  using Memory             = typename Exec::memory_space;
-  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  using Memory                 = typename Exec::memory_space;
+  constexpr std::int64_t none  = std::numeric_limits<std::int64_t>::max();
   std::int64_t           first = none;
   Kokkos::parallel_reduce("ribbon::below_range", indices(exec, bands.matrices() * bands.rows()),
-                          BelowRangeKernel<Scalar, Short, Memory>{BandEntries<Scalar, Memory>(bands), BandEntries<Short, Memory>(rounded), std::numeric_limits<Short>::min()},
+                          BelowRangeKernel<Scalar, Short, Memory>{BandEntries<Scalar, Memory>(bands),
+                                                                  BandEntries<Short, Memory>(rounded),
+                                                                  std::numeric_limits<Short>::min()},
                           Kokkos::Min<std::int64_t>(first));
   return first == none ? -1 : first;
 }

@@ -115,7 +115,8 @@ PetscErrorCode PassPrecision(KSP ksp)
   PetscFunctionBegin;
   if (!line->precision_set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCLINE, &is_line));
-  PetscCheck(is_line || line->precision == PC_LINE_PRECISION_SAME, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_INCOMP, "KSP line: -ksp_line_precision %s is for PC line, but the PC is of type %s",
+  PetscCheck(is_line || line->precision == PC_LINE_PRECISION_SAME, PetscObjectComm((PetscObject)ksp),
+             PETSC_ERR_ARG_INCOMP, "KSP line: -ksp_line_precision %s is for PC line, but the PC is of type %s",
              PCLinePrecisions[line->precision], ((PetscObject)ksp->pc)->type_name);
   PetscCall(PCLineSetPrecision(ksp->pc, line->precision));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,7 +144,9 @@ PetscErrorCode SetKSPLineFromOptions(KSP ksp, RibbonOptionItems PetscOptionsObje
   PetscCall(ReadPCOptions(ksp));
   PetscCall(GetPrecision(ksp, &precision));
   PetscOptionsHeadBegin(PetscOptionsObject, "KSP line options");
-  PetscCall(PetscOptionsEnum("-ksp_line_precision", "What PC line factors and solves lines in: PETSc's precision, or single", "KSPLineSetPrecision", precisions, (PetscEnum)PetscMin(precision, PC_LINE_PRECISION_SINGLE), &choice, &set));
+  PetscCall(PetscOptionsEnum(
+    "-ksp_line_precision", "What PC line factors and solves lines in: PETSc's precision, or single",
+    "KSPLineSetPrecision", precisions, (PetscEnum)PetscMin(precision, PC_LINE_PRECISION_SINGLE), &choice, &set));
   if (set) PetscCall(KSPLineSetPrecision(ksp, (PCLinePrecision)choice));
   PetscCall(PetscViewerDestroy(&line->viewer));
   PetscCall(PetscOptionsViewer("-ksp_line_view", "Every solve says how its lines came out", "KSPLineView", &line->viewer, &line->format, nullptr));
@@ -158,7 +161,9 @@ PetscErrorCode KSPLineSetPrecision(KSP ksp, PCLinePrecision precision)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(ksp, precision, 2);
-  PetscCheck(precision >= PC_LINE_PRECISION_SAME && precision <= PC_LINE_PRECISION_SINGLE, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE, "KSPLineSetPrecision: %d is neither PC_LINE_PRECISION_SAME nor PC_LINE_PRECISION_SINGLE", (int)precision);
+  PetscCheck(precision >= PC_LINE_PRECISION_SAME && precision <= PC_LINE_PRECISION_SINGLE,
+             PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
+             "KSPLineSetPrecision: %d is neither PC_LINE_PRECISION_SAME nor PC_LINE_PRECISION_SINGLE", (int)precision);
   PetscTryMethod(ksp, "KSPLineSetPrecision_C", (KSP, PCLinePrecision), (ksp, precision));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

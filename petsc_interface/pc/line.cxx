@@ -47,13 +47,16 @@ std::string ribbon::petsc::option_of(PC pc, const char *name)
 
 PetscErrorCode ribbon::petsc::WarnOfUnrefined(PC pc)
 {
-  const auto       *line = static_cast<const PC_Line *>(pc->data);
+  const auto       *line   = static_cast<const PC_Line *>(pc->data);
   const std::string option = option_of(pc, "pc_line_precision");
   PetscFunctionBegin;
-  if (line->precision != PC_LINE_PRECISION_SINGLE_UNREFINED || line->refined_outside) PetscFunctionReturn(PETSC_SUCCESS);
+  if (line->precision != PC_LINE_PRECISION_SINGLE_UNREFINED || line->refined_outside)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(WarnOnce(PetscObjectComm((PetscObject)pc), option,
-                     "PC line: " + option + " single_unrefined: applications have relative errors of 1e-7 and more, so that a Krylov method may report a residual that its solution does not have; use " + option +
-                       " single, or a KSP that docs/PCLINE.md calls safe"));
+                     "PC line: " + option +
+                       " single_unrefined: applications have relative errors of 1e-7 and more, so that a Krylov method "
+                       "may report a residual that its solution does not have; use " +
+                       option + " single, or a KSP that docs/PCLINE.md calls safe"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,8 +154,10 @@ static PetscErrorCode PCReset_Line(PC pc)
   SetMatApply(pc, false);
   PetscCall(line->sweep.reset());
   PetscCall(MatDestroy(&line->watched));
-  line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(), line->pinned.clear(), line->one_way.clear();
-  line->status = ribbon::FactorStatus::ok, line->some = line->direct = line->plain = line->swapped = line->equal = line->not_finite = false;
+  line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(),
+    line->pinned.clear(), line->one_way.clear();
+  line->status = ribbon::FactorStatus::ok,
+  line->some = line->direct = line->plain = line->swapped = line->equal = line->not_finite = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

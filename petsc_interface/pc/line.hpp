@@ -34,7 +34,8 @@ struct PC_Line {
   std::vector<LineRequest> requests; ///< of each direction
   LineSweep                sweep;
   PCLineComposition        composed = PC_LINE_COMPOSITION_AUTO; ///< what auto stood for
-  std::vector<std::vector<int>> one_way;                        ///< sequences in place of those of the sweep, and of these during a solve, where auto is multiplicative under a KSP that takes any matrix; else empty
+  std::vector<std::vector<int>> one_way; ///< sequences in place of those of the sweep, and of these during a solve,
+                                         ///< where auto is multiplicative under a KSP that takes any matrix; else empty
   bool                     swapped = false;                     ///< they are the sweep's now
   std::string              names;                               ///< of the directions
   std::string              source;                              ///< where the lines come from
@@ -94,7 +95,8 @@ PetscErrorCode IsDirectNow(PC pc, bool *direct);
 /// this solve alone. Where some lines failed KSPPREONLY, which would overwrite all of them, learns so after the solve.
 PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec b, Vec x);
 PetscErrorCode PostSolveLine(PC pc, KSP ksp, Vec b, Vec x);
-/// While it lives, a KSP that refines by itself applies a PC line: there is no warning of unrefined solves, and single precision is not refined where `instead`, nor by the PC again.
+/// While it lives, a KSP that refines by itself applies a PC line: there is no warning of unrefined solves, and single
+/// precision is not refined where `instead`, nor by the PC again.
 class RefinedOutside {
 public:
   RefinedOutside(PC_Line *line, bool instead);
@@ -113,13 +115,14 @@ std::string option_of(PC pc, const char *name);
 PetscErrorCode CompareColumns(PC_Line *line, Mat B, Mat X, bool transposed);
 /// Says how far the solves of an application were from the reference, where that is asked for, and forgets them. Collective.
 PetscErrorCode PrintComparison(PC pc, PC_Line *line);
-/// What the elimination of lines tells of the matrix that has the lines of one direction alone; NaN where nobody knows, row -1.
+/// What the elimination of lines tells of the matrix that has the lines of one direction alone; NaN where nobody knows,
+/// row -1.
 struct LineCondition {
-  double               rcond = 1;       ///< smallest reciprocal condition estimate of a line
-  PetscInt             row   = -1;      ///< global number of the first row of that line
-  double               growth      = 1; ///< largest
-  double               log_abs_det = 0; ///< log |det|
-  std::complex<double> det_sign    = 1; ///< det / |det|
+  double               rcond       = 1;  ///< smallest reciprocal condition estimate of a line
+  PetscInt             row         = -1; ///< global number of the first row of that line
+  double               growth      = 1;  ///< largest
+  double               log_abs_det = 0;  ///< log |det|
+  std::complex<double> det_sign    = 1;  ///< det / |det|
 };
 /// Of direction d. Determinants of more unknowns of different matrices than `most` on a rank are left out. Collective.
 PetscErrorCode GetCondition(PC pc, std::size_t d, double most, LineCondition *condition);

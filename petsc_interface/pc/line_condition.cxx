@@ -24,10 +24,11 @@ std::int64_t line_of_rcond(const Report &, long)
   return -1;
 }
 
-/// Global number of the first row of the line with the smallest rcond of a batch, -1: nobody tells, or it is a line of several ranks. Of a class it is that of its first line.
+/// Global number of the first row of the line with the smallest rcond of a batch, -1: nobody tells, or it is a line of
+/// several ranks. Of a class it is that of its first line.
 PetscErrorCode FirstRow(PC pc, const LineBatch &batch, PetscInt *row)
 {
-  const auto         *line = static_cast<const PC_Line *>(pc->data);
+  const auto          *line = static_cast<const PC_Line *>(pc->data);
   const LineDirection &d    = batch.request.direction;
   std::int64_t         l    = line_of_rcond(batch.facts.report, 0);
   PetscInt             begin;
@@ -47,13 +48,13 @@ PetscErrorCode FirstRow(PC pc, const LineBatch &batch, PetscInt *row)
 
 PetscErrorCode GetCondition(PC pc, std::size_t d, double most, LineCondition *condition)
 {
-  const auto   *line = static_cast<const PC_Line *>(pc->data);
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  PetscMPIInt   rank;
-  double        least = std::numeric_limits<double>::infinity(), growth = -1, log = 0;
-  std::complex<double> sign = 1;
-  PetscInt      row = -1;
-  int           knows = 1;
+  const auto          *line = static_cast<const PC_Line *>(pc->data);
+  const MPI_Comm       comm = PetscObjectComm((PetscObject)pc);
+  PetscMPIInt          rank;
+  double               least = std::numeric_limits<double>::infinity(), growth = -1, log = 0;
+  std::complex<double> sign  = 1;
+  PetscInt             row   = -1;
+  int                  knows = 1;
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   for (const LineGroup &group : line->sweep.groups)
@@ -73,13 +74,15 @@ PetscErrorCode GetCondition(PC pc, std::size_t d, double most, LineCondition *co
       if (!known) knows = 0;
       else {
         const LineSet lines = batch.op->lines();
-        log += of_batch + static_cast<double>(lines.rows * lines.lines() * batch.request.block) * std::log(static_cast<double>(batch.request.omega)), sign *= its_sign;
+        log += of_batch + static_cast<double>(lines.rows * lines.lines() * batch.request.block) *
+                            std::log(static_cast<double>(batch.request.omega)),
+          sign *= its_sign;
       }
     }
   struct {
     double value;
     int    rank;
-  } smallest = {least, rank};
+  } smallest      = {least, rank};
   double parts[3] = {log, std::arg(sign), std::abs(sign) == 0 ? 1. : 0.};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &smallest, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &growth, 1, MPI_DOUBLE, MPI_MAX, comm));
@@ -90,8 +93,11 @@ PetscErrorCode GetCondition(PC pc, std::size_t d, double most, LineCondition *co
   condition->row         = std::isinf(smallest.value) ? -1 : row;
   condition->growth      = growth < 0 ? unknown : growth;
   condition->log_abs_det = knows ? parts[0] : unknown;
-  condition->det_sign    = !knows ? std::complex<double>(unknown) : parts[2] > 0 ? std::complex<double>(0) : std::polar(1., parts[1]);
-  if (std::is_floating_point_v<Scalar> && knows) condition->det_sign = std::round(condition->det_sign.real()); // not the cosine of a sum of pi
+  condition->det_sign    = !knows         ? std::complex<double>(unknown)
+                           : parts[2] > 0 ? std::complex<double>(0)
+                                          : std::polar(1., parts[1]);
+  if (std::is_floating_point_v<Scalar> && knows)
+    condition->det_sign = std::round(condition->det_sign.real()); // not the cosine of a sum of pi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

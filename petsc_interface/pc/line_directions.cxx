@@ -13,7 +13,8 @@ namespace {
 
 constexpr double preferred_by_factor = 4;   ///< rows that couple so much more strongly along another direction prefer it
 constexpr double preferred_by_share  = 0.1; ///< a direction that so many of the rows prefer is swept too
-constexpr double as_strong_as        = 0.9; ///< directions whose strength is at least this times the largest are equally strong: all of them are swept
+constexpr double as_strong_as =
+  0.9; ///< directions whose strength is at least this times the largest are equally strong: all of them are swept
 
 /// The directions that were asked for in their order, or one error that says why there are none.
 PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, LineMap *map)
@@ -110,8 +111,10 @@ PetscErrorCode SumOutside(const LineSource &source, LineDirection *direction)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The directions with the largest median strength of coupling over all ranks, and those that are as strong; none where no row couples. Which ones does not depend on their order.
-PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, const LineSource &source, LineMap *map, std::vector<LineDirection> *strongest, std::string *why)
+/// The directions with the largest median strength of coupling over all ranks, and those that are as strong; none where
+/// no row couples. Which ones does not depend on their order.
+PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, const LineSource &source, LineMap *map,
+                         std::vector<LineDirection> *strongest, std::string *why)
 {
   std::vector<int> bins;
   PetscFunctionBegin;
@@ -128,7 +131,9 @@ PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, const LineSource &sour
   }
   const int best = *std::max_element(bins.begin(), bins.end());
   for (std::size_t d = 0; d < bins.size(); ++d)
-    if (best >= 0 && (bins[d] == best || (bins[d] > 0 && strength_of_bin(bins[d]) >= as_strong_as * strength_of_bin(best)))) strongest->push_back(map->directions[d]);
+    if (best >= 0 &&
+        (bins[d] == best || (bins[d] > 0 && strength_of_bin(bins[d]) >= as_strong_as * strength_of_bin(best))))
+      strongest->push_back(map->directions[d]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,14 +166,17 @@ PetscErrorCode TakePreferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Of directions that are equally strong those without lines that the partition cuts, where these are an error and others remain.
+/// Of directions that are equally strong those without lines that the partition cuts, where these are an error and
+/// others remain.
 void leave_out_cut(PCLineCut cut, std::vector<LineDirection> *equal)
 {
   const auto is_cut = [](const LineDirection &d) { return d.lines_cut > 0; };
-  if (cut == PC_LINE_CUT_ERROR && !std::all_of(equal->begin(), equal->end(), is_cut)) equal->erase(std::remove_if(equal->begin(), equal->end(), is_cut), equal->end());
+  if (cut == PC_LINE_CUT_ERROR && !std::all_of(equal->begin(), equal->end(), is_cut))
+    equal->erase(std::remove_if(equal->begin(), equal->end(), is_cut), equal->end());
 }
 
-/// The strongest directions of a map that can be solved along, and others that many rows prefer; `refusals` says why those are left out that cannot. Collective.
+/// The strongest directions of a map that can be solved along, and others that many rows prefer; `refusals` says why
+/// those are left out that cannot. Collective.
 PetscErrorCode ChooseAmong(MPI_Comm comm, PC_Line *line, LineOperator &op, const LineSource &source, LineMap *map, std::vector<ChosenDirection> *chosen, std::vector<std::string> *refusals)
 {
   bool                         more = false;
@@ -191,7 +199,8 @@ PetscErrorCode ChooseAmong(MPI_Comm comm, PC_Line *line, LineOperator &op, const
         continue;
       }
       refusals->push_back(refusal);
-      map->directions.erase(std::find_if(map->directions.begin(), map->directions.end(), [&](const LineDirection &d) { return d.name == direction.name; }));
+      map->directions.erase(std::find_if(map->directions.begin(), map->directions.end(),
+                                         [&](const LineDirection &d) { return d.name == direction.name; }));
     }
     if (!able.empty()) chosen->push_back(able[0]);
   }

@@ -133,11 +133,13 @@ public:
     const FactorReport &report = whole_.empty() ? transposed_.report() : whole_transposed_.report();
     has_transposed_            = report.ok();
     if constexpr (rounds) {
-      if (report.ok() && whole_.empty() && refined_) PetscCallCXX(transposed_steps_ = CountRefinements(exec, transposed_, true));
+      if (report.ok() && whole_.empty() && refined_)
+        PetscCallCXX(transposed_steps_ = CountRefinements(exec, transposed_, true));
     }
     if (transposed_steps_ < 0) {
       has_transposed_ = false;
-      *failure        = "PC line: -pc_line_precision single: refinement of the transposed lines stagnates, their condition number is too large for single precision; -pc_line_precision same has more digits";
+      *failure = "PC line: -pc_line_precision single: refinement of the transposed lines stagnates, their condition "
+                 "number is too large for single precision; -pc_line_precision same has more digits";
     }
     if (!report.ok())
       *failure = format("PC line: the transposed lines cannot be solved with -pc_line_algorithm %s: their smallest pivot is %.2g of its row, their backward error %.1e", request_.algorithm.c_str(), report.smallest_pivot,
@@ -241,14 +243,16 @@ public:
 private:
   bool is_packed() const { return packing_.element.extent(0) > 0; }
 
-  /// Multiplies with the determinants of all lines, whose matrices times alpha are in `bands`. Few matrices come to the host, where a thread is fast.
+  /// Multiplies with the determinants of all lines, whose matrices times alpha are in `bands`. Few matrices come to the
+  /// host, where a thread is fast.
   template <class Entry>
-  void multiply_determinants(const Bands<Entry, Memory> &bands, std::int64_t lines, Scalar alpha, double *log_abs, std::complex<double> *sign)
+  void multiply_determinants(const Bands<Entry, Memory> &bands, std::int64_t lines, Scalar alpha, double *log_abs,
+                             std::complex<double> *sign)
   {
-    std::vector<double>                  log(static_cast<std::size_t>(bands.matrices()));
-    std::vector<std::complex<double>>    unit(log.size());
-    std::vector<std::int64_t>            count(log.size(), bands.lhs == Lhs::shared ? lines : bands.lhs == Lhs::classes ? 0 : 1);
-    const auto classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bands.class_of_line);
+    std::vector<double>               log(static_cast<std::size_t>(bands.matrices()));
+    std::vector<std::complex<double>> unit(log.size());
+    std::vector<std::int64_t> count(log.size(), bands.lhs == Lhs::shared ? lines : bands.lhs == Lhs::classes ? 0 : 1);
+    const auto                classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bands.class_of_line);
     if (bands.lhs == Lhs::classes)
       for (std::int64_t l = 0; l < lines; ++l) ++count[static_cast<std::size_t>(classes(static_cast<std::size_t>(l)))];
     if (!is_device_space<Exec> || bands.matrices() >= 1024) determinants_on(current_space<Exec>(), bands, log, unit);
@@ -261,13 +265,14 @@ private:
     }
   }
   template <class Space, class Entry>
-  static void determinants_on(const Space &space, const Bands<Entry, typename Space::memory_space> &bands, std::vector<double> &log, std::vector<std::complex<double>> &unit)
+  static void determinants_on(const Space &space, const Bands<Entry, typename Space::memory_space> &bands,
+                              std::vector<double> &log, std::vector<std::complex<double>> &unit)
   {
-    using Where = typename Space::memory_space;
+    using Where      = typename Space::memory_space;
     const auto logs  = allocate<Kokkos::View<double *, Where>>(space, "ribbon::log_abs_det", log.size());
     const auto signs = allocate<Kokkos::View<Entry *, Where>>(space, "ribbon::det_sign", log.size());
     determinants(space, bands, logs, signs);
-    const auto host_logs = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), logs);
+    const auto host_logs  = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), logs);
     const auto host_signs = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), signs);
     for (std::size_t c = 0; c < log.size(); ++c) {
       log[c] = host_logs(c);
@@ -357,7 +362,10 @@ private:
     PetscFunctionBegin;
     if (!cut.empty()) PetscCall(cut.solve(exec, b, in, x, out));
     else if (!whole_.empty()) PetscCall(whole_.solve(exec, transposed ? whole_transposed_ : whole_solver_, b, in, x, out));
-    else if (!is_packed()) PetscCallCXX(solve_numbers(exec, transposed ? solver : columns_.choose(exec, solver, factored_, request_, inner(in)), transposed, b, in, x, out));
+    else if (!is_packed())
+      PetscCallCXX(solve_numbers(exec,
+                                 transposed ? solver : columns_.choose(exec, solver, factored_, request_, inner(in)),
+                                 transposed, b, in, x, out));
     else {
       const int components = static_cast<int>(packed_.extent(0) / packing_.element.extent(0));
       PetscCallCXX(pack(exec, packing_, components, b, packed_.data()));
@@ -368,7 +376,8 @@ private:
   }
 
   /// Solves, in the shorter numbers where there are, and then refines the solution.
-  void solve_numbers(const Exec &exec, const Solver &solver, bool transposed, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  void solve_numbers(const Exec &exec, const Solver &solver, bool transposed, const Scalar *b, const LineSet &in,
+                     Scalar *x, const LineSet &out)
   {
     if constexpr (!rounds) solver.solve(exec, b, in, x, out);
     else {
@@ -379,11 +388,13 @@ private:
   }
 
   /// x = S b: there and back through a buffer of the shorter numbers.
-  void solve_short(const Exec &exec, const Solver &solver, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  void solve_short(const Exec &exec, const Solver &solver, const Scalar *b, const LineSet &in, Scalar *x,
+                   const LineSet &out)
   {
     const LineSet within = inner(in);
     const auto    n = static_cast<std::size_t>(within.unknowns()), lines = static_cast<std::size_t>(within.lines());
-    if (rounded_.extent(0) < n) rounded_ = allocate<Kokkos::View<Number *, Memory>>(exec, "ribbon::rounded", n); // more columns than before
+    if (rounded_.extent(0) < n)
+      rounded_ = allocate<Kokkos::View<Number *, Memory>>(exec, "ribbon::rounded", n); // more columns than before
     if (size_.extent(0) < lines) size_ = allocate<Buffer>(exec, "ribbon::size", lines);
     line_maxima(exec, in, b, size_.data());
     narrow_lines(exec, in, b, size_.data(), within, rounded_.data());
@@ -392,7 +403,8 @@ private:
   }
 
   /// x = S b, then `steps` times x += S (b - A x), with residuals in Scalar. b == x is allowed: x is written last.
-  void refine(const Exec &exec, const Solver &solver, bool transposed, int steps, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out)
+  void refine(const Exec &exec, const Solver &solver, bool transposed, int steps, const Scalar *b, const LineSet &in,
+              Scalar *x, const LineSet &out)
   {
     const LineSet within = inner(in);
     const auto    n      = static_cast<std::size_t>(within.unknowns());
@@ -407,27 +419,33 @@ private:
   }
 
   /// residual_ = S (b - A solution_); b null: zeros.
-  void correct(const Exec &exec, const Solver &solver, bool transposed, const LineSet &in, const Scalar *b, const LineSet &within)
+  void correct(const Exec &exec, const Solver &solver, bool transposed, const LineSet &in, const Scalar *b,
+               const LineSet &within)
   {
-    short_residual(exec, factored_, lines_.lines(), alpha_, transposed, in, b, within, solution_.data(), residual_.data());
+    short_residual(exec, factored_, lines_.lines(), alpha_, transposed, in, b, within, solution_.data(),
+                   residual_.data());
     solve_short(exec, solver, residual_.data(), within, residual_.data(), within);
   }
 
-  /// Steps of refinement after which corrections are at roundoff, by the rate at which they fall for a random b; -1: no step halves them, or they stop falling before.
-  /// Allocates what solve() needs. Waits.
+  /// Steps of refinement after which corrections are at roundoff, by the rate at which they fall for a random b; -1: no
+  /// step halves them, or they stop falling before. Allocates what solve() needs. Waits.
   int CountRefinements(const Exec &exec, const Solver &solver, bool transposed)
   {
-    constexpr double   eps = std::numeric_limits<double>::epsilon();
-    constexpr int      most = 60;
-    const LineSet      within = inner(lines_);
-    const auto         n = static_cast<std::size_t>(within.unknowns()), lines = static_cast<std::size_t>(within.lines());
+    constexpr double eps    = std::numeric_limits<double>::epsilon();
+    constexpr int    most   = 60;
+    const LineSet    within = inner(lines_);
+    const auto       n = static_cast<std::size_t>(within.unknowns()), lines = static_cast<std::size_t>(within.lines());
     if (n == 0) return 0;
-    LineStates<double, Memory> found{Kokkos::View<double *, Memory>("ribbon::largest", lines), Kokkos::View<double *, Memory>("ribbon::scale", lines), Kokkos::View<int *, Memory>("ribbon::closed", lines)};
-    const auto         b = allocate<Buffer>(exec, "ribbon::probe", n);
+    LineStates<double, Memory> found{Kokkos::View<double *, Memory>("ribbon::largest", lines),
+                                     Kokkos::View<double *, Memory>("ribbon::scale", lines),
+                                     Kokkos::View<int *, Memory>("ribbon::closed", lines)};
+    const auto                 b = allocate<Buffer>(exec, "ribbon::probe", n);
     solution_ = allocate<Buffer>(exec, "ribbon::refined", n), residual_ = allocate<Buffer>(exec, "ribbon::refined", n);
     const bool singular = solver.report().singular_lines > 0; // b has to be consistent
     fill_with_noise(exec, static_cast<std::int64_t>(n), singular ? solution_.data() : b.data());
-    if (singular) short_residual(exec, factored_, lines_.lines(), alpha_, transposed, within, static_cast<const Scalar *>(nullptr), within, solution_.data(), b.data());
+    if (singular)
+      short_residual(exec, factored_, lines_.lines(), alpha_, transposed, within, static_cast<const Scalar *>(nullptr),
+                     within, solution_.data(), b.data());
     solve_short(exec, solver, b.data(), within, solution_.data(), within);
     line_maxima(exec, within, solution_.data(), found.scale.data());
     double before = 1; // largest correction of the last step, relative to the solution of its line
@@ -442,8 +460,10 @@ private:
     }
     if (before > 1e-6) return -1;
     if (k == 2) return 0; // nothing was rounded
-    const double rate = 2 * std::pow(std::max(before, 0.1 * eps), 1.0 / (k - 1)); // on average; twice, since other right-hand sides may be worse
-    return std::min(most, std::max(1, static_cast<int>(std::ceil(std::log(std::max(before, eps)) / std::log(rate))) - 1));
+    const double average = std::pow(std::max(before, 0.1 * eps), 1.0 / (k - 1));
+    const double rate    = std::min(2 * average, std::sqrt(average)); // other right-hand sides may be worse
+    return std::min(most,
+                    std::max(1, static_cast<int>(std::ceil(std::log(std::max(before, eps)) / std::log(rate))) - 1));
   }
 
   /// Whether shorter numbers hold these matrices, and how often solves have to be refined.
@@ -451,12 +471,13 @@ private:
   {
     FactorReport &report = facts->report;
     if (facts->below_range >= 0) {
-      report.status = FactorStatus::unsound, report.line = facts->below_range / factored_.rows(), report.row = facts->below_range % factored_.rows();
+      report.status = FactorStatus::unsound, report.line = facts->below_range / factored_.rows(),
+      report.row = facts->below_range % factored_.rows();
       return;
     }
     if (!report.ok() || !refined_) return;
-    steps_              = CountRefinements(exec, solver_, false);
-    facts->refinements  = steps_;
+    steps_             = CountRefinements(exec, solver_, false);
+    facts->refinements = steps_;
     if (steps_ < 0) report.status = FactorStatus::unsound, report.row = -1;
   }
 
@@ -528,7 +549,7 @@ private:
   Kokkos::View<Number *, Memory> rounded_;   ///< right-hand sides and solutions where numbers are shorter
   Buffer                         size_;      ///< largest number of each right-hand side
   Scalar                         alpha_ = 1; ///< factored_ holds the matrices times this
-  Buffer                         solution_, residual_;     ///< of refined solves
+  Buffer                         solution_, residual_; ///< of refined solves
   bool                           refined_, refined_now_ = true;
   int                            steps_ = 0, transposed_steps_ = 0; ///< of refinement
 };
@@ -539,7 +560,8 @@ template <class Exec>
 static std::unique_ptr<LineOperator> create_on(PCLinePrecision precision)
 {
   if constexpr (std::is_same_v<Scalar, double>) {
-    if (precision != PC_LINE_PRECISION_SAME) return std::make_unique<LineOperatorOn<Exec, float>>(precision == PC_LINE_PRECISION_SINGLE);
+    if (precision != PC_LINE_PRECISION_SAME)
+      return std::make_unique<LineOperatorOn<Exec, float>>(precision == PC_LINE_PRECISION_SINGLE);
   }
   return std::make_unique<LineOperatorOn<Exec, Scalar>>(false);
 }

@@ -42,9 +42,10 @@ struct LineFacts {
   bool         exact = true;               ///< the lines are solved to rounding, over all ranks that hold their pieces
   std::string  joined;                     ///< how, or why they were brought together; empty: they have no chain
   FactorReport report;
-  int          refinements = 0;            ///< steps in a solve in single precision; -1: they stagnate
-  bool         rounded     = false;        ///< lines are factored in single precision
-  std::int64_t below_range = -1;           ///< matrix * rows + row of a row that single precision cannot hold next to the others, -1: there is none
+  int          refinements = 0;     ///< steps in a solve in single precision; -1: they stagnate
+  bool         rounded     = false; ///< lines are factored in single precision
+  std::int64_t below_range =
+    -1; ///< matrix * rows + row of a row that single precision cannot hold next to the others, -1: there is none
   std::string  refusal; ///< why the kernels do not take these lines; empty when they do
   const char  *space = "";
 };
@@ -53,7 +54,8 @@ struct LineFacts {
 class LineOperator {
 public:
   virtual ~LineOperator() = default;
-  /// `on_device`: the space PETSc's device matrices live in. `precision`: of factors; there are single ones beside double, whose solves are refined with PC_LINE_PRECISION_SINGLE.
+  /// `on_device`: the space PETSc's device matrices live in. `precision`: of factors; there are single ones beside
+  /// double, whose solves are refined with PC_LINE_PRECISION_SINGLE.
   static std::unique_ptr<LineOperator> create(bool on_device, PCLinePrecision precision = PC_LINE_PRECISION_SAME);
 
   virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes)                                                    = 0;
@@ -66,14 +68,16 @@ public:
   virtual PetscErrorCode build_shifted(const LineOperator &other, Vec diagonal, PetscReal s, const LineRequest &request, LineFacts *facts, bool *made) = 0;
   /// Factors the transposed lines, once, for transposed solves. Where they cannot be, `failure` is the sentence that says so.
   virtual PetscErrorCode transpose(std::string *failure) = 0;
-  /// log |det| of the matrix of all these lines, and det / |det|; `known`: false where lines span ranks and are solved in pieces. Not collective.
+  /// log |det| of the matrix of all these lines, and det / |det|; `known`: false where lines span ranks and are solved
+  /// in pieces. Not collective.
   virtual PetscErrorCode determinant(double *log_abs, std::complex<double> *sign, bool *known) = 0;
   /// The first line of a class, -1: no line has it.
   virtual PetscErrorCode line_of_class(std::int64_t c, std::int64_t *line) = 0;
   /// Where the lines lie in vectors; where the direction has tables, which places of these they have, with `components` unknowns of each element.
   virtual LineSet lines() const     = 0;
   virtual bool    on_device() const = 0;
-  /// Whether solves in single precision are refined from now on, where the operator was made for that; they are unless this says otherwise.
+  /// Whether solves in single precision are refined from now on, where the operator was made for that; they are unless
+  /// this says otherwise.
   virtual void set_refined(bool on) = 0;
   /// b == x is allowed.
   virtual PetscErrorCode solve(Vec b, Vec x, bool transposed) = 0;

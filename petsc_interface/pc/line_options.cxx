@@ -11,7 +11,8 @@ const char *const PCLineLhsTypes[]     = {"auto", "shared", "classes", "per_line
 const char *const PCLineCuts[]         = {"auto", "exact", "drop", "local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
 const char *const PCLineCutExchanges[] = {"auto", "every_rank", "dealt_out", "groups", "PCLineCutExchange", "PC_LINE_CUT_EXCHANGE_", nullptr};
 const char *const PCLineAlgorithms[]   = {"auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
-const char *const PCLinePrecisions[]   = {"same", "single", "single_unrefined", "PCLinePrecision", "PC_LINE_PRECISION_", nullptr};
+const char *const PCLinePrecisions[]   = {"same", "single", "single_unrefined", "PCLinePrecision", "PC_LINE_PRECISION_",
+                                          nullptr};
 const char *const PCLineShiftTypes[]   = {"none", "nonzero", "pin", "PCLineShiftType", "PC_LINE_SHIFT_", nullptr};
 
 namespace ribbon::petsc {
@@ -128,11 +129,13 @@ PetscErrorCode GetInfo(PC pc, const char **direction, PetscInt *lines, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GetFactorInfo(PC pc, PetscReal *rcond, PetscInt *row, PetscReal *growth, PetscReal *log_abs_det, PetscScalar *det_sign)
+PetscErrorCode GetFactorInfo(PC pc, PetscReal *rcond, PetscInt *row, PetscReal *growth, PetscReal *log_abs_det,
+                             PetscScalar *det_sign)
 {
   LineCondition c;
   PetscFunctionBegin;
-  PetscCheck(!context(pc)->requests.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCLineGetFactorInfo: call PCSetUp() first");
+  PetscCheck(!context(pc)->requests.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "PCLineGetFactorInfo: call PCSetUp() first");
   PetscCall(GetCondition(pc, 0, std::numeric_limits<double>::infinity(), &c));
   if (rcond) *rcond = static_cast<PetscReal>(c.rcond);
   if (row) *row = c.row;
@@ -181,7 +184,9 @@ PetscErrorCode ComposeLineOptions(PC pc, bool attach)
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetInfo_C", GetInfo));
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetFactorInfo_C", GetFactorInfo));
   } else
-    for (const char *name : {"PCLineSetDirections_C", "PCLineGetDirections_C", "PCLineGetInfo_C", "PCLineGetFactorInfo_C"}) PetscCall(PetscObjectComposeFunction((PetscObject)pc, name, nullptr));
+    for (const char *name :
+         {"PCLineSetDirections_C", "PCLineGetDirections_C", "PCLineGetInfo_C", "PCLineGetFactorInfo_C"})
+      PetscCall(PetscObjectComposeFunction((PetscObject)pc, name, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,7 +227,10 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
   if (set) PetscCall(PCLineSetCutParts(pc, parts));
   PetscCall(PetscOptionsEnum("-pc_line_algorithm", "Kernel", "PCLineSetAlgorithm", PCLineAlgorithms, (PetscEnum)line->algorithm, &choice, &set));
   if (set) PetscCall(PCLineSetAlgorithm(pc, (PCLineAlgorithm)choice));
-  PetscCall(PetscOptionsEnum("-pc_line_precision", "What lines are factored and solved in: PETSc's precision, or single, whose solves are refined, or not", "PCLineSetPrecision", PCLinePrecisions, (PetscEnum)line->precision, &choice, &set));
+  PetscCall(PetscOptionsEnum(
+    "-pc_line_precision",
+    "What lines are factored and solved in: PETSc's precision, or single, whose solves are refined, or not",
+    "PCLineSetPrecision", PCLinePrecisions, (PetscEnum)line->precision, &choice, &set));
   if (set) PetscCall(PCLineSetPrecision(pc, (PCLinePrecision)choice));
   PetscCall(PetscOptionsReal("-pc_line_zeropivot", "A pivot this small relative to its row is zero (0: 100 machine epsilon)", "PCLineSetZeroPivot", tol, &tol, &set));
   if (set) PetscCall(PCLineSetZeroPivot(pc, tol));
@@ -321,10 +329,12 @@ PetscErrorCode PCLineGetInfo(PC pc, const char **direction, PetscInt *lines, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCLineGetFactorInfo(PC pc, PetscReal *rcond, PetscInt *row, PetscReal *growth, PetscReal *log_abs_det, PetscScalar *det_sign)
+PetscErrorCode PCLineGetFactorInfo(PC pc, PetscReal *rcond, PetscInt *row, PetscReal *growth, PetscReal *log_abs_det,
+                                   PetscScalar *det_sign)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCLineGetFactorInfo_C", (PC, PetscReal *, PetscInt *, PetscReal *, PetscReal *, PetscScalar *), (pc, rcond, row, growth, log_abs_det, det_sign));
+  PetscUseMethod(pc, "PCLineGetFactorInfo_C", (PC, PetscReal *, PetscInt *, PetscReal *, PetscReal *, PetscScalar *),
+                 (pc, rcond, row, growth, log_abs_det, det_sign));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the KSP of a PC line has to do with it: which composition it takes, and Richardson's iteration, which PETSc hands over as a whole where it needs no norms.
+// What the KSP of a PC line has to do with it: which composition it takes, and Richardson's iteration, which PETSc
+// hands over as a whole where it needs no norms.
 #include "line.hpp"
 
 #include "../native_vectors.hpp"
@@ -77,20 +78,26 @@ PetscErrorCode TakesNoNorms(PC pc, KSP ksp, bool *takes_none)
 /// Krylov methods that need a symmetric preconditioner.
 bool needs_symmetry(const std::string &ksp)
 {
-  static const std::set<std::string> all = {"cg", "groppcg", "pipecg", "pipecgrr", "pipecg2", "pipelcg", "pipeprcg", "nash", "stcg", "gltr", "qcg", "minres", "symmlq", "cr", "pipecr"};
+  static const std::set<std::string> all = {"cg",      "groppcg",  "pipecg", "pipecgrr", "pipecg2",
+                                            "pipelcg", "pipeprcg", "nash",   "stcg",     "gltr",
+                                            "qcg",     "minres",   "symmlq", "cr",       "pipecr"};
   return all.count(ksp) > 0;
 }
 
-/// Krylov methods that take any preconditioner. Others (preonly, richardson, chebyshev ...) may stand below one that needs a symmetric one, which nobody tells a PC.
-/// GMRES that estimates eigenvalues for Chebyshev's iteration has to see what that iterates with.
+/// Krylov methods that take any preconditioner. Others (preonly, richardson, chebyshev ...) may stand below one that
+/// needs a symmetric one, which nobody tells a PC. GMRES that estimates eigenvalues for Chebyshev's iteration has to
+/// see what that iterates with.
 bool takes_any(const std::string &ksp, const char *prefix)
 {
   if (prefix && std::strstr(prefix, "esteig_")) return false;
-  static const std::set<std::string> all = {"gmres", "fgmres", "lgmres", "dgmres", "agmres", "pgmres", "pipefgmres", "bcgs", "ibcgs", "qmrcgs", "fbcgs", "fbcgsr", "bcgsl", "pipebcgs", "cgs", "tfqmr", "tcqmr", "gcr", "pipegcr", "bicg", "cgne", "lcd"};
+  static const std::set<std::string> all = {
+    "gmres",  "fgmres", "lgmres",   "dgmres", "agmres", "pgmres", "pipefgmres", "bcgs",    "ibcgs", "qmrcgs", "fbcgs",
+    "fbcgsr", "bcgsl",  "pipebcgs", "cgs",    "tfqmr",  "tcqmr",  "gcr",        "pipegcr", "bicg",  "cgne",   "lcd"};
   return all.count(ksp) > 0;
 }
 
-/// One sweep where auto composes for a KSP that takes any preconditioner, there and back elsewhere. Swaps alone: a solve allocates nothing.
+/// One sweep where auto composes for a KSP that takes any preconditioner, there and back elsewhere. Swaps alone: a
+/// solve allocates nothing.
 void compose_one_way(PC_Line *line, bool one_way)
 {
   if (line->one_way.empty() || one_way == line->swapped) return;
@@ -107,10 +114,14 @@ PetscErrorCode WarnOfAsymmetry(PC pc, const std::string &ksp)
   const bool        is_zebra  = line->composed == PC_LINE_COMPOSITION_ADDITIVE;
   PetscFunctionBegin;
   if (!needs_symmetry(ksp) || line->composed == PC_LINE_COMPOSITION_SYMMETRIC) PetscFunctionReturn(PETSC_SUCCESS);
-  if (std::all_of(sequences.begin(), sequences.end(), [](const std::vector<int> &sequence) { return sequence.size() <= 1; })) PetscFunctionReturn(PETSC_SUCCESS);
+  if (std::all_of(sequences.begin(), sequences.end(),
+                  [](const std::vector<int> &sequence) { return sequence.size() <= 1; }))
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(WarnOnce(PetscObjectComm((PetscObject)pc), option + PCLineCompositions[line->composed] + ksp,
-                     "PC line: " + option + " " + PCLineCompositions[line->composed] + (is_zebra ? " with " + option_of(pc, "pc_line_ordering") + " zebra" : "") +
-                                                         " is not symmetric, but KSP " + ksp + " needs a symmetric preconditioner and may not converge; use " + option + " symmetric"));
+                     "PC line: " + option + " " + PCLineCompositions[line->composed] +
+                       (is_zebra ? " with " + option_of(pc, "pc_line_ordering") + " zebra" : "") +
+                       " is not symmetric, but KSP " + ksp +
+                       " needs a symmetric preconditioner and may not converge; use " + option + " symmetric"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

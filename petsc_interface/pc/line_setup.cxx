@@ -50,18 +50,27 @@ long long global_row(PetscInt rbegin, const LineRequest &request, std::int64_t l
   return static_cast<long long>(rbegin + element * d.components);
 }
 
-/// Pivots that are zero, that the limit calls zero, or none though the matrix is singular to rounding. The option that sets the limit is named where it decides.
-std::string zero_pivot(const LineRequest &request, const LineFacts &facts, const std::string &place, const std::string &matrix)
+/// Pivots that are zero, that the limit calls zero, or none though the matrix is singular to rounding. The option that
+/// sets the limit is named where it decides.
+std::string zero_pivot(const LineRequest &request, const LineFacts &facts, const std::string &place,
+                       const std::string &matrix)
 {
-  const FactorReport &r     = facts.report;
-  const double        unit  = facts.rounded ? std::numeric_limits<float>::epsilon() / 2. : static_cast<double>(PETSC_MACHINE_EPSILON) / 2;
-  const double        limit = request.solver.zero_pivot > 0 ? request.solver.zero_pivot : 100 * unit;
-  const std::string   shift = std::string("-pc_line_shift_type says what becomes of it") + (facts.rounded ? ", -pc_line_precision same has more digits" : "");
-  if (r.smallest_pivot == 0) return format("PC line: zero pivot in %s: it is exactly zero; %s", place.c_str(), shift.c_str());
+  const FactorReport &r = facts.report;
+  const double        unit =
+    facts.rounded ? std::numeric_limits<float>::epsilon() / 2. : static_cast<double>(PETSC_MACHINE_EPSILON) / 2;
+  const double      limit = request.solver.zero_pivot > 0 ? request.solver.zero_pivot : 100 * unit;
+  const std::string shift = std::string("-pc_line_shift_type says what becomes of it") +
+                            (facts.rounded ? ", -pc_line_precision same has more digits" : "");
+  if (r.smallest_pivot == 0)
+    return format("PC line: zero pivot in %s: it is exactly zero; %s", place.c_str(), shift.c_str());
   if (r.smallest_pivot <= limit)
-    return format("PC line: zero pivot in %s: its size is %.2g of the largest entry of the row, -pc_line_zeropivot sets the limit, which is %.2g; %s", place.c_str(), r.smallest_pivot, limit, shift.c_str());
+    return format("PC line: zero pivot in %s: its size is %.2g of the largest entry of the row, -pc_line_zeropivot "
+                  "sets the limit, which is %.2g; %s",
+                  place.c_str(), r.smallest_pivot, limit, shift.c_str());
   const std::string rcond = std::isnan(r.rcond) ? "" : format(", and the reciprocal condition number %.1e", r.rcond);
-  return format("PC line: %s is singular to rounding: the smallest pivot, in %s, is %.2g of the largest entry of its row%s; %s", matrix.c_str(), place.c_str(), r.smallest_pivot, rcond.c_str(), shift.c_str());
+  return format(
+    "PC line: %s is singular to rounding: the smallest pivot, in %s, is %.2g of the largest entry of its row%s; %s",
+    matrix.c_str(), place.c_str(), r.smallest_pivot, rcond.c_str(), shift.c_str());
 }
 
 /// The line a report speaks of: of class c, the first one.
@@ -96,10 +105,15 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
     return format("PC line: %s has an entry or a pivot that is not a finite number", place.c_str());
   case FactorStatus::unsound:
     if (facts.below_range >= 0)
-      return format("PC line: -pc_line_precision single: %s lies below the range of float, which ends 1e38 times below the largest entry of all lines; -pc_line_precision same has a larger one", place.c_str());
+      return format("PC line: -pc_line_precision single: %s lies below the range of float, which ends 1e38 times below "
+                    "the largest entry of all lines; -pc_line_precision same has a larger one",
+                    place.c_str());
     if (facts.refinements < 0)
-      return format("PC line: -pc_line_precision single: refinement of lines along %s stagnates, their condition number is too large for single precision; -pc_line_precision same has more digits", request.direction.name.c_str());
-    return format("PC line: %s loses its digits in algorithm %s (backward error %.1e)%s", matrix.c_str(), r.algorithm.c_str(), r.probe_error, facts.rounded ? "; -pc_line_precision same has more digits" : "");
+      return format("PC line: -pc_line_precision single: refinement of lines along %s stagnates, their condition "
+                    "number is too large for single precision; -pc_line_precision same has more digits",
+                    request.direction.name.c_str());
+    return format("PC line: %s loses its digits in algorithm %s (backward error %.1e)%s", matrix.c_str(),
+                  r.algorithm.c_str(), r.probe_error, facts.rounded ? "; -pc_line_precision same has more digits" : "");
   case FactorStatus::ok:
     break;
   }
@@ -180,8 +194,9 @@ void Divide(PC_Line *line, const LineSource &source)
   sweep.iterations = line->iterations;
 }
 
-/// The sequences that groups are solved in. A symmetric one goes there with the colours of each direction backwards, so that it ends with the last colour of the first direction:
-/// on multigrid levels zebra ordering smooths so as it does in one sweep (snes/tutorials/ex5: 16 iterations, 20 where it ends with the first colour).
+/// The sequences that groups are solved in. A symmetric one goes there with the colours of each direction backwards, so
+/// that it ends with the last colour of the first direction: on multigrid levels zebra ordering smooths so as it does
+/// in one sweep (snes/tutorials/ex5: 16 iterations, 20 where it ends with the first colour).
 std::vector<std::vector<int>> sequences_of(const LineSweep &sweep, PCLineComposition composition)
 {
   std::vector<std::vector<int>> of_direction;
@@ -200,8 +215,9 @@ std::vector<std::vector<int>> sequences_of(const LineSweep &sweep, PCLineComposi
   return {there};
 }
 
-/// What auto stands for. Symmetric, since nobody tells a PC whether a method that needs that stands around its KSP; and definite: wide lines overshoot where all of a direction are solved at once,
-/// and are averaged, as are directions of which each is strong elsewhere. Collective.
+/// What auto stands for. Symmetric, since nobody tells a PC whether a method that needs that stands around its KSP; and
+/// definite: wide lines overshoot where all of a direction are solved at once, and are averaged, as are directions of
+/// which each is strong elsewhere. Collective.
 PetscErrorCode AutoComposition(PC pc, const PC_Line *line, PCLineComposition *composed)
 {
   int wide = 0;
@@ -216,14 +232,17 @@ PetscErrorCode AutoComposition(PC pc, const PC_Line *line, PCLineComposition *co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Makes the sequences. Where auto pays for symmetry, a KSP that takes any preconditioner, and that this PC can see, has it multiplicative (PreSolveLine()).
+/// Makes the sequences. Where auto pays for symmetry, a KSP that takes any preconditioner, and that this PC can see,
+/// has it multiplicative (PreSolveLine()).
 void Compose(PC_Line *line)
 {
   LineSweep &sweep = line->sweep;
-  const bool pays  = line->ordering == PC_LINE_ORDERING_ZEBRA || (line->directions.size() > 1 && line->composed == PC_LINE_COMPOSITION_ADDITIVE);
-  sweep.sequences  = sequences_of(sweep, line->composed);
+  const bool pays  = line->ordering == PC_LINE_ORDERING_ZEBRA ||
+                    (line->directions.size() > 1 && line->composed == PC_LINE_COMPOSITION_ADDITIVE);
+  sweep.sequences = sequences_of(sweep, line->composed);
   line->one_way.clear();
-  if (line->composition == PC_LINE_COMPOSITION_AUTO && pays) line->one_way = sequences_of(sweep, PC_LINE_COMPOSITION_MULTIPLICATIVE);
+  if (line->composition == PC_LINE_COMPOSITION_AUTO && pays)
+    line->one_way = sequences_of(sweep, PC_LINE_COMPOSITION_MULTIPLICATIVE);
 }
 
 /// Extracts and factors the lines of one set. What is wrong with them goes to the PC, what is wrong with the options to `error`.
@@ -325,7 +344,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     PetscReal  omega = line->omega;
     again            = false;
     error.clear(), line->failure = not_finite;
-    line->composed   = line->composition;
+    line->composed = line->composition;
     if (line->composition == PC_LINE_COMPOSITION_AUTO) PetscCall(AutoComposition(pc, line, &line->composed));
     if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
     for (LineRequest &request : line->requests) request.omega = omega;
@@ -343,7 +362,8 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Adds to the sentence of a zero pivot what is wrong with a matrix that has zeros on its diagonal: nothing says that lines of saddle points are regular. Collective.
+/// Adds to the sentence of a zero pivot what is wrong with a matrix that has zeros on its diagonal: nothing says that
+/// lines of saddle points are regular. Collective.
 PetscErrorCode ExplainZeroDiagonals(PC pc, PC_Line *line)
 {
   Vec                diagonal;
@@ -366,8 +386,10 @@ PetscErrorCode ExplainZeroDiagonals(PC pc, PC_Line *line)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found + 1, 1, MPIU_INT64, MPI_MIN, PetscObjectComm((PetscObject)pc)));
   if (found[0] > 0)
-    line->failure += format("; %lld rows have a zero on the diagonal, row %lld first: lines of a saddle point may be singular though it is not, use PCFIELDSPLIT, or -pc_type lu -pc_factor_mat_solver_type multifrontal",
-                            static_cast<long long>(found[0]), static_cast<long long>(found[1]));
+    line->failure +=
+      format("; %lld rows have a zero on the diagonal, row %lld first: lines of a saddle point may be singular though "
+             "it is not, use PCFIELDSPLIT, or -pc_type lu -pc_factor_mat_solver_type multifrontal",
+             static_cast<long long>(found[0]), static_cast<long long>(found[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -386,7 +408,8 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
   if (zero) PetscCall(ExplainZeroDiagonals(pc, line));
   PetscCall(PetscInfo(pc, "%s\n", line->failure.c_str()));
   // SNES and TS say no more than that a linear solve failed; an entry that is not finite is an error of the application
-  if (line->not_finite && !pc->erroriffailure) PetscCall(WarnOnce(comm, option_of(pc, "pc_line") + " not finite", line->failure));
+  if (line->not_finite && !pc->erroriffailure)
+    PetscCall(WarnOnce(comm, option_of(pc, "pc_line") + " not finite", line->failure));
   PetscCheck(!pc->erroriffailure, comm, zero ? PETSC_ERR_MAT_LU_ZRPVT : PETSC_ERR_FP, "%s", line->failure.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -72,17 +72,26 @@ std::string in_precision(const PC_Line *line, const Held &h)
 /// Digits are no more than those of what lines are solved in, less those of the condition. Collective.
 PetscErrorCode ViewCondition(PC pc, PC_Line *line, std::size_t d, PetscViewer viewer)
 {
-  const double  unit = line->precision == PC_LINE_PRECISION_SAME ? static_cast<double>(PETSC_MACHINE_EPSILON) : static_cast<double>(std::numeric_limits<float>::epsilon());
+  const double  unit = line->precision == PC_LINE_PRECISION_SAME
+                         ? static_cast<double>(PETSC_MACHINE_EPSILON)
+                         : static_cast<double>(std::numeric_limits<float>::epsilon());
   LineCondition c;
   PetscFunctionBegin;
   if (!line->failure.empty()) PetscFunctionReturn(PETSC_SUCCESS); // on all ranks
   PetscCall(GetCondition(pc, d, 1e7, &c));
   const std::string where  = c.row < 0 ? "" : format(" (line that begins at row %lld)", static_cast<long long>(c.row));
   const std::string growth = std::isnan(c.growth) ? "" : format(", growth %.1e", c.growth);
-  const std::string sign   = std::is_floating_point_v<Scalar> ? format("%g", c.det_sign.real()) : format("%.3g%+.3gi", c.det_sign.real(), c.det_sign.imag());
-  const std::string det    = std::isnan(c.log_abs_det) ? "" : format(", log |det| %.10g of sign %s", c.log_abs_det, sign.c_str());
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  smallest reciprocal condition number of a line %.1e%s%s%s\n", c.rcond, where.c_str(), growth.c_str(), det.c_str()));
-  if (c.rcond < 1e3 * unit) PetscCall(PetscViewerASCIIPrintf(viewer, "  remark: a line is ill-conditioned, its solution may have no more than %d correct digits\n", std::max(0, static_cast<int>(std::floor(std::log10(c.rcond / unit))))));
+  const std::string sign   = std::is_floating_point_v<Scalar>
+                               ? format("%g", c.det_sign.real())
+                               : format("%.3g%+.3gi", c.det_sign.real(), c.det_sign.imag());
+  const std::string det =
+    std::isnan(c.log_abs_det) ? "" : format(", log |det| %.10g of sign %s", c.log_abs_det, sign.c_str());
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  smallest reciprocal condition number of a line %.1e%s%s%s\n", c.rcond,
+                                   where.c_str(), growth.c_str(), det.c_str()));
+  if (c.rcond < 1e3 * unit)
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  remark: a line is ill-conditioned, its solution may have no more than %d correct digits\n",
+      std::max(0, static_cast<int>(std::floor(std::log10(c.rcond / unit))))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,8 +122,9 @@ PetscErrorCode ViewDirection(PC pc, PC_Line *line, std::size_t d, PetscMPIInt si
   PetscCall(ViewCondition(pc, line, d, viewer));
   if (h.matrices == 0) PetscFunctionReturn(PETSC_SUCCESS); // no lines, or not factored
   const FactorReport &report = h.first->facts.report;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices: %s%s, %lld distinct%s, %.3g bytes held on %s\n", rank, to_string(h.lhs), static_cast<long long>(h.matrices),
-                                   in_precision(line, h).c_str(), h.bytes, h.first->facts.space));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices: %s%s, %lld distinct%s, %.3g bytes held on %s\n", rank,
+                                   to_string(h.lhs), static_cast<long long>(h.matrices), in_precision(line, h).c_str(),
+                                   h.bytes, h.first->facts.space));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  algorithm: %s%s (%s)\n", rank, report.algorithm.c_str(), report.reason.c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  probe error %.1e, smallest pivot %.1e of its row\n", h.probe_error, h.smallest_pivot));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -136,9 +146,12 @@ PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer)
   }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  direction: %s (%s), from the %s\n", line->names.c_str(), line->why.c_str(), line->source.c_str()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  sweep: %s%s, %s, omega %s%s, iterations %" PetscInt_FMT "\n", PCLineCompositions[line->composed],
-                                   line->one_way.empty() ? "" : " (auto: multiplicative under a KSP that takes any preconditioner)", PCLineOrderings[line->ordering],
-                                   format("%g", (double)line->requests[0].omega).c_str(), line->omega > 0 || line->requests[0].omega == 1 ? "" : " (on a multigrid level, 1 would not smooth)", line->iterations));
+  PetscCall(PetscViewerASCIIPrintf(
+    viewer, "  sweep: %s%s, %s, omega %s%s, iterations %" PetscInt_FMT "\n", PCLineCompositions[line->composed],
+    line->one_way.empty() ? "" : " (auto: multiplicative under a KSP that takes any preconditioner)",
+    PCLineOrderings[line->ordering], format("%g", (double)line->requests[0].omega).c_str(),
+    line->omega > 0 || line->requests[0].omega == 1 ? "" : " (on a multigrid level, 1 would not smooth)",
+    line->iterations));
   if (!line->failure.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", line->failure.c_str()));
   if (line->sweep.rest_bytes() > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  kept for Richardson's iteration: %swhat lines leave out, %.3g bytes\n", size > 1 ? "on rank 0: " : "", static_cast<double>(line->sweep.rest_bytes())));

@@ -8,8 +8,12 @@
    PCLINE = "line" - Exact batched solves of the banded and block tridiagonal lines of the assembled operator.
 
    Options Database Keys:
-+  -pc_line_direction <auto,x,y,z,rows,matrix> - which couplings make the lines, or a list as x,y,z to sweep (default auto: the strongest, all within 10% of it, with others where many rows prefer them)
-.  -pc_line_composition <auto,multiplicative,additive,symmetric> - how the solves of a list are composed (default auto: symmetric or additive, as Krylov methods for symmetric matrices need it)
++  -pc_line_direction <auto,x,y,z,rows,matrix> - which couplings make the lines, or a list as x,y,z to sweep (default
+                                                 auto: the strongest, all within 10% of it, with others where many rows
+                                                 prefer them)
+.  -pc_line_composition <auto,multiplicative,additive,symmetric> - how the solves of a list are composed (default auto:
+                                                                   symmetric or additive, as Krylov methods for
+                                                                   symmetric matrices need it)
 .  -pc_line_ordering <jacobi,zebra> - all lines of a direction at once, or every second line and then the others (default jacobi)
 .  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8, with pentadiagonal lines 0.6, on a multigrid level for compositions that would not smooth with 1)
 .  -pc_line_iterations <its> - repeats of the whole (default 1)
@@ -19,7 +23,8 @@
 .  -pc_line_cut_exchange <auto,every_rank,dealt_out,groups> - who solves the reduced systems of these (default auto: the cheapest)
 .  -pc_line_cut_parts <parts> - parts that these are solved in, so that messages of one travel while others are computed (default 1)
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
-.  -pc_line_precision <same,single,single_unrefined> - what lines are factored and solved in (default same: PETSc's own precision; single: its solves are refined)
+.  -pc_line_precision <same,single,single_unrefined> - what lines are factored and solved in (default same: PETSc's own
+                                                       precision; single: its solves are refined)
 .  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
 .  -pc_line_shift_type <none,nonzero,pin> - what becomes of singular lines (default none: a failure, or pin where the null space of Pmat or Amat has the constants)
 .  -pc_line_shift_amount <amount> - first shift of nonzero, relative to the largest entry of a row (default 100 machine epsilon)
@@ -91,7 +96,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetDirection(PC, PCLineDirection *);
 +  pc - the preconditioner
 -  composition - PC_LINE_COMPOSITION_MULTIPLICATIVE: one after another, each to the residual that the others left;
                  PC_LINE_COMPOSITION_SYMMETRIC: the same there and back; PC_LINE_COMPOSITION_ADDITIVE: the average of all;
-                 PC_LINE_COMPOSITION_AUTO: symmetric; additive for wide lines in jacobi ordering and for directions of which each is strong elsewhere; in zebra ordering
+                 PC_LINE_COMPOSITION_AUTO: symmetric; additive for wide lines in jacobi ordering and for directions of
+                 which each is strong elsewhere; in zebra ordering
                  multiplicative during solves of a KSP of this PC that takes any preconditioner
 
    Options Database Key:
@@ -100,7 +106,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetDirection(PC, PCLineDirection *);
    Note:
    Krylov methods for symmetric matrices need PC_LINE_COMPOSITION_SYMMETRIC, or PC_LINE_COMPOSITION_ADDITIVE in jacobi ordering. Of a positive definite matrix A
    the latter is always positive definite; the former is where lambda(A_d^-1 A) < 2 / omega for the lines A_d of every direction, as for diagonally dominant matrices.
-   In zebra ordering only PC_LINE_COMPOSITION_SYMMETRIC is symmetric. A choice that is not symmetric prints one warning where the KSP of this PC is for symmetric matrices.
+   In zebra ordering only PC_LINE_COMPOSITION_SYMMETRIC is symmetric. A choice that is not symmetric prints one warning
+   where the KSP of this PC is for symmetric matrices.
 
 .seealso: PCLINE, PCLineSetDirections(), PCLineSetOrdering()
 @*/
@@ -230,15 +237,19 @@ PETSC_EXTERN PetscErrorCode PCLineGetAlgorithm(PC, PCLineAlgorithm *);
 
    Input Parameters:
 +  pc - the preconditioner
--  precision - PC_LINE_PRECISION_SAME: PETSc's own precision; PC_LINE_PRECISION_SINGLE: matrices and factors in single precision, in half the memory, and solves that are refined in that of PETSc;
-               PC_LINE_PRECISION_SINGLE_UNREFINED: without refinement, with relative errors of 1e-7 and more; vectors stay what they are
+-  precision - PC_LINE_PRECISION_SAME: PETSc's own precision; PC_LINE_PRECISION_SINGLE: matrices and factors in single
+               precision, in half the memory, and solves that are refined in that of PETSc;
+               PC_LINE_PRECISION_SINGLE_UNREFINED: without refinement, with relative errors of 1e-7 and more; vectors
+               stay what they are
 
    Options Database Key:
 .  -pc_line_precision <same,single,single_unrefined> - the precision
 
    Note:
-   A refined application is linear to the roundoff of PETSc's precision: the inverse of the lines with entries that are rounded to single precision. The set-up measures how many steps that takes,
-   and fails (PC_FACTOR_OTHER) where refinement stagnates. Without refinement the first application prints one warning, unless KSPLINE applies it, which refines by itself.
+   A refined application is linear to the roundoff of PETSc's precision: the inverse of the lines with entries that are
+   rounded to single precision. The set-up measures how many steps that takes,
+   and fails (PC_FACTOR_OTHER) where refinement stagnates. Without refinement the first application prints one warning,
+   unless KSPLINE applies it, which refines by itself.
    Every right-hand side is brought to the range of single precision line by line, so that small residuals keep their digits. Pivots are judged by the roundoff of single precision.
    PETSc in single precision ignores this; with complex scalars PCSetUp() is an error.
 
@@ -298,7 +309,8 @@ PETSC_EXTERN PetscErrorCode PCLineGetCompare(PC, PetscBool *compare);
    Errors: PETSC_ERR_ARG_WRONGSTATE before PCSetUp(). */
 PETSC_EXTERN PetscErrorCode PCLineGetInfo(PC, const char **direction, PetscInt *lines, PetscInt *rows, PetscInt *matrices, PetscInt *half_bandwidth, PetscLogDouble *bytes);
 /*@
-   PCLineGetFactorInfo - Tells what the elimination of the lines of the first direction found of their matrices, over all ranks. Collective
+   PCLineGetFactorInfo - Tells what the elimination of the lines of the first direction found of their matrices, over
+   all ranks. Collective
 
    Input Parameter:
 .  pc - the preconditioner, after PCSetUp()
@@ -306,19 +318,23 @@ PETSC_EXTERN PetscErrorCode PCLineGetInfo(PC, const char **direction, PetscInt *
    Output Parameters (any may be NULL; NaN where it is not known):
 +  rcond - the smallest reciprocal condition estimate of a line, in the maximum norm
 .  row - global number of the first row of that line, -1 where it is not known
-.  growth - the largest entry that elimination met, relative to the largest of its row; known where it is eliminated without pivoting on the host
-.  log_abs_det - log |det| of the matrix that has these lines and nothing else, which is Pmat where nothing couples but along them; not known where lines span ranks and are solved in pieces
+.  growth - the largest entry that elimination met, relative to the largest of its row; known where it is eliminated
+            without pivoting on the host
+.  log_abs_det - log |det| of the matrix that has these lines and nothing else, which is Pmat where nothing couples but
+                 along them; not known where lines span ranks and are solved in pieces
 -  det_sign - det / |det|, 0 where a line is singular
 
    Notes:
-   Determinants are computed in this call. With PCLineSetPrecision() they are those of the rounded matrices, and rcond is an estimate in single precision.
+   Determinants are computed in this call. With PCLineSetPrecision() they are those of the rounded matrices, and rcond
+   is an estimate in single precision.
    A PC that failed knows neither.
 
    Errors: PETSC_ERR_ARG_WRONGSTATE before PCSetUp().
 
 .seealso: PCLINE, PCLineGetInfo(), PCLineSetZeroPivot()
 @*/
-PETSC_EXTERN PetscErrorCode PCLineGetFactorInfo(PC, PetscReal *rcond, PetscInt *row, PetscReal *growth, PetscReal *log_abs_det, PetscScalar *det_sign);
+PETSC_EXTERN PetscErrorCode PCLineGetFactorInfo(PC, PetscReal *rcond, PetscInt *row, PetscReal *growth,
+                                                PetscReal *log_abs_det, PetscScalar *det_sign);
 
 /*MC
    MATSOLVERMULTIFRONTAL = "multifrontal" - Direct solver for banded matrices: chains and rings of unknowns, by orthogonal elimination on a tree (nested dissection of the chain).

@@ -16,7 +16,10 @@ struct Info {
   PetscReal   rcond = -1, growth = -1, log_abs_det = -1;
   PetscInt    row  = -2;
   PetscScalar sign = 0;
-  explicit Info(PC pc) { EXPECT_EQ(PCLineGetFactorInfo(pc, &rcond, &row, &growth, &log_abs_det, &sign), 0) << last_error(); }
+  explicit Info(PC pc)
+  {
+    EXPECT_EQ(PCLineGetFactorInfo(pc, &rcond, &row, &growth, &log_abs_det, &sign), 0) << last_error();
+  }
 };
 
 /// log |det| and det / |det| of a dense matrix, by elimination with partial pivoting.
@@ -81,13 +84,17 @@ TEST_F(PCLineCondition, DeterminantsAreThoseOfTheMatrix)
 TEST_F(PCLineCondition, OfBlocksPackedLinesAndSinglePrecision)
 {
   Mat A = matrix(
-    24 * ranks, [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? 5.3 : -0.3 - 0.1 * static_cast<PetscReal>((3 * r + c) % 7)); }, [](PetscInt r, PetscInt c) { return r / 24 == c / 24 && std::abs(r / 3 - c / 3) <= 1; },
-    24);
+    24 * ranks,
+    [](PetscInt r, PetscInt c) {
+      return PetscScalar(r == c ? 5.3 : -0.3 - 0.1 * static_cast<PetscReal>((3 * r + c) % 7));
+    },
+    [](PetscInt r, PetscInt c) { return r / 24 == c / 24 && std::abs(r / 3 - c / 3) <= 1; }, 24);
   OK(MatSetBlockSize(A, 3));
   Numbers all(576, 0);
   for (PetscInt r = 0; r < 24; ++r)
     for (PetscInt c = 0; c < 24; ++c)
-      if (std::abs(r / 3 - c / 3) <= 1) all[static_cast<std::size_t>(24 * r + c)] = r == c ? 5.3 : -0.3 - 0.1 * static_cast<PetscReal>((3 * r + c) % 7);
+      if (std::abs(r / 3 - c / 3) <= 1)
+        all[static_cast<std::size_t>(24 * r + c)] = r == c ? 5.3 : -0.3 - 0.1 * static_cast<PetscReal>((3 * r + c) % 7);
   PetscReal log = 0;
   {
     Line line(A);
@@ -108,13 +115,15 @@ TEST_F(PCLineCondition, OfBlocksPackedLinesAndSinglePrecision)
   }
   OK(MatDestroy(&A));
   A = matrix(
-    20 * ranks, [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? -4 : 1); }, [](PetscInt r, PetscInt c) { return r == c || (std::abs(r - c) == 1 && r / 5 == c / 5); }, 20);
+    20 * ranks, [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? -4 : 1); },
+    [](PetscInt r, PetscInt c) { return r == c || (std::abs(r - c) == 1 && r / 5 == c / 5); }, 20);
   for (PCLineDirection direction : {PC_LINE_DIRECTION_ROWS, PC_LINE_DIRECTION_MATRIX}) {
     Line line(A);
     OK(PCLineSetDirection(line.pc, direction));
     OK(PCSetUp(line.pc));
     const Info info(line.pc);
-    EXPECT_NEAR(info.log_abs_det, 4 * ranks * std::log(780.), 1e-10) << line.view(); // det of -4, 1: (-1)^5 780 for five rows
+    EXPECT_NEAR(info.log_abs_det, 4 * ranks * std::log(780.), 1e-10)
+      << line.view(); // det of -4, 1: (-1)^5 780 for five rows
     EXPECT_LT(PetscAbsScalar(info.sign - PetscScalar(1)), 1e-10) << line.view();
   }
   OK(MatDestroy(&A));
@@ -122,9 +131,11 @@ TEST_F(PCLineCondition, OfBlocksPackedLinesAndSinglePrecision)
 
 TEST_F(PCLineCondition, AnIllConditionedLineIsARemark)
 {
-  // two lines on each rank, with 1, 2, 2, ..., 2 on the diagonal and -1 next to it; the last line of all ends with 1 and a little: singular but for that
+  // two lines on each rank, with 1, 2, 2, ..., 2 on the diagonal and -1 next to it; the last line of all ends with 1
+  // and a little: singular but for that
   Mat A = matrix(
-    20 * ranks, [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? (r % 10 == 0 ? 1 : 2) : -1); }, [](PetscInt r, PetscInt c) { return r == c || (std::abs(r - c) == 1 && r / 10 == c / 10); }, 20);
+    20 * ranks, [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? (r % 10 == 0 ? 1 : 2) : -1); },
+    [](PetscInt r, PetscInt c) { return r == c || (std::abs(r - c) == 1 && r / 10 == c / 10); }, 20);
   PetscInt end;
   OK(MatGetOwnershipRange(A, nullptr, &end));
   if (rank == ranks - 1) {
@@ -140,7 +151,8 @@ TEST_F(PCLineCondition, AnIllConditionedLineIsARemark)
     const Info info(line.pc);
     EXPECT_LT(info.rcond, 1e3 * PETSC_MACHINE_EPSILON) << line.view();
     EXPECT_GT(info.rcond, 0.1 * PETSC_MACHINE_EPSILON) << line.view();
-    EXPECT_TRUE(contains(line.view(), "remark: a line is ill-conditioned, its solution may have no more than ")) << line.view();
+    EXPECT_TRUE(contains(line.view(), "remark: a line is ill-conditioned, its solution may have no more than "))
+      << line.view();
   }
   OK(MatDestroy(&A));
 }
@@ -166,7 +178,8 @@ TEST_F(PCLineCondition, IsAnErrorBeforeASetUpAndUnknownAfterAFailure)
 std::string failure(PetscReal d, PetscReal limit, PetscInt n)
 {
   Mat A = matrix(
-    n, [=](PetscInt r, PetscInt c) { return PetscScalar(r == c ? d : 1); }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
+    n, [=](PetscInt r, PetscInt c) { return PetscScalar(r == c ? d : 1); },
+    [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
   std::string text;
   {
     Line line(A);

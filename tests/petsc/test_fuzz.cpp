@@ -134,7 +134,8 @@ void PCLineFuzz::judge_krylov(const Options &o, Draw *draw)
 PCLineComposition PCLineFuzz::composed(const Options &o) const
 {
   const std::string view = printed([this](PetscViewer viewer) { PCView(pc, viewer); });
-  for (PCLineComposition c : {PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC})
+  for (PCLineComposition c :
+       {PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC})
     if (contains(view, std::string("sweep: ") + PCLineCompositions[c])) return c;
   return o.composition;
 }
@@ -148,8 +149,10 @@ void PCLineFuzz::judge_answers(const Options &o, Draw *draw)
   MatHasOperation(problem->A, MATOP_MULT_TRANSPOSE, &has_transpose); // which sweeps need
   const Numbers tx        = has_transpose ? applied(x, true) : Numbers(mx.size());
   const double  grown     = 1 + largest_row() * std::max({largest(mx), largest(my), largest(tx), sound(o) ? 0 : 1 / smallest_diagonal()}); // of what comes and goes between solves
-  const bool    returns   = composed(o) == PC_LINE_COMPOSITION_SYMMETRIC; // what grows on the way there grows on the way back, too
-  const double  tolerance = 1e4 * PETSC_MACHINE_EPSILON * (sound(o) ? 100 : std::pow(grown, returns ? 3 : 2)), size = largest(mx) + largest(my);
+  const bool    returns =
+    composed(o) == PC_LINE_COMPOSITION_SYMMETRIC; // what grows on the way there grows on the way back, too
+  const double tolerance = 1e4 * PETSC_MACHINE_EPSILON * (sound(o) ? 100 : std::pow(grown, returns ? 3 : 2)),
+               size      = largest(mx) + largest(my);
   PetscBool     on_device; // whose products add in any order: those with transposes, and, by cuSPARSE's default algorithm, those of rows of which many are empty, as in columns of other ranks
   PetscObjectTypeCompareAny((PetscObject)problem->A, &on_device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, "");
   const double varies = on_device && !is_one_solve(o) ? tolerance : 0;

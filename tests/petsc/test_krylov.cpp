@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What Krylov methods ask of PC line: symmetry where they need it or where nobody can tell, and directions that are equally strong.
+// What Krylov methods ask of PC line: symmetry where they need it or where nobody can tell, and directions that are
+// equally strong.
 #include "fixture.hpp"
 #include "warnings.hpp"
 
@@ -30,8 +31,8 @@ PetscReal asymmetry(const Line &line)
 
 /// A KSP of a type around a PC line.
 struct Krylov {
-  KSP                ksp = nullptr;
-  PC                 pc  = nullptr;
+  KSP                ksp    = nullptr;
+  PC                 pc     = nullptr;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   Line               line;
 
@@ -67,7 +68,8 @@ struct Krylov {
 TEST_F(PCLineKrylov, AutoIsSymmetricWhereNobodySeesTheKSP)
 {
   for (const PetscInt width : {1, 2}) {
-    const Grid grid({20, 17}, {1, 1.03}, 0.1, false, {}, false, width), x({20, 17}, {9, 1}, 0.1, false, {}, false, width);
+    const Grid grid({20, 17}, {1, 1.03}, 0.1, false, {}, false, width),
+      x({20, 17}, {9, 1}, 0.1, false, {}, false, width);
     for (const Grid *g : {&grid, &x})
       for (PCLineOrdering ordering : {PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA})
         for (const bool listed : {false, true}) {
@@ -104,10 +106,14 @@ TEST_F(PCLineKrylov, AnExplicitChoiceThatIsNotSymmetricIsWarnedOfOnce)
   for (PCLineComposition composition : {PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE}) {
     OK(PCLineSetComposition(k.pc, composition));
     k.iterations();
-    const std::string text = warnings.take(), zebra = composition == PC_LINE_COMPOSITION_ADDITIVE ? " with -asymmetric_pc_line_ordering zebra" : "";
+    const std::string text = warnings.take(), zebra = composition == PC_LINE_COMPOSITION_ADDITIVE
+                                                        ? " with -asymmetric_pc_line_ordering zebra"
+                                                        : "";
     if (rank == 0) {
-      EXPECT_EQ(text, std::string("WARNING! PC line: -asymmetric_pc_line_composition ") + PCLineCompositions[composition] + zebra +
-                        " is not symmetric, but KSP cg needs a symmetric preconditioner and may not converge; use -asymmetric_pc_line_composition symmetric\n");
+      EXPECT_EQ(text, std::string("WARNING! PC line: -asymmetric_pc_line_composition ") +
+                        PCLineCompositions[composition] + zebra +
+                        " is not symmetric, but KSP cg needs a symmetric preconditioner and may not converge; use "
+                        "-asymmetric_pc_line_composition symmetric\n");
     } else {
       EXPECT_EQ(text, "");
     }
@@ -136,7 +142,9 @@ TEST_F(PCLineKrylov, AKSPThatTakesAnyPreconditionerHasOneSweepInZebraOrdering)
   OK(VecAXPY(automatic.line.x, -1, one_way.line.x));
   OK(VecNorm(automatic.line.x, NORM_INFINITY, &difference));
   EXPECT_EQ(difference, 0);
-  EXPECT_TRUE(contains(automatic.view(), "sweep: symmetric (auto: multiplicative under a KSP that takes any preconditioner), zebra")) << automatic.view();
+  EXPECT_TRUE(contains(automatic.view(),
+                       "sweep: symmetric (auto: multiplicative under a KSP that takes any preconditioner), zebra"))
+    << automatic.view();
   Line direct(grid.A, grid.da); // outside of a KSP the same PC is symmetric again
   OK(PCLineSetOrdering(direct.pc, PC_LINE_ORDERING_ZEBRA));
   OK(PCLineSetComposition(direct.pc, PC_LINE_COMPOSITION_SYMMETRIC));
@@ -165,7 +173,8 @@ TEST_F(PCLineKrylov, ChebyshevsIterationIsSymmetricFromItsEstimateOn)
 
 TEST_F(PCLineKrylov, EquallyStrongDirectionsAreAllSwept)
 {
-  const Grid plane({30, 26}, {1, 1}, 0.01), nearly({30, 26}, {1, 1.05}, 0.01), far({30, 26}, {1, 1.3}, 0.01), cube({9, 10, 11}, {1, 1.02, 0.97}, 0.01), flat({9, 10, 11}, {1, 1.02, 0.5}, 0.01);
+  const Grid plane({30, 26}, {1, 1}, 0.01), nearly({30, 26}, {1, 1.05}, 0.01), far({30, 26}, {1, 1.3}, 0.01),
+    cube({9, 10, 11}, {1, 1.02, 0.97}, 0.01), flat({9, 10, 11}, {1, 1.02, 0.5}, 0.01);
   const auto directions = [](const Grid &grid, bool with_dm) {
     Line line(grid.A, with_dm ? grid.da : nullptr);
     EXPECT_EQ(PCSetUp(line.pc), 0) << last_error();
@@ -179,13 +188,15 @@ TEST_F(PCLineKrylov, EquallyStrongDirectionsAreAllSwept)
     EXPECT_EQ(directions(cube, with_dm), "x,y,z symmetric");
     EXPECT_EQ(directions(flat, with_dm), "x,y symmetric");
   }
-  const Grid squares({30, 26}, {1, 1}, 0.01, false, {}, false, 2); // wide lines overshoot: averaged, so that the PC is definite
+  const Grid squares({30, 26}, {1, 1}, 0.01, false, {}, false,
+                     2); // wide lines overshoot: averaged, so that the PC is definite
   Line       line(squares.A, squares.da);
   OK(PCSetUp(line.pc));
   EXPECT_EQ(line.direction(), "x,y");
   EXPECT_TRUE(contains(line.view(), "sweep: additive, jacobi")) << line.view();
   if (ranks == 1) return;
-  const Grid strips({30, 26}, {1, 1}, 0.01, false, {1, ranks}); // where cut lines are an error the direction that has none is taken alone
+  const Grid strips({30, 26}, {1, 1}, 0.01, false,
+                    {1, ranks}); // where cut lines are an error the direction that has none is taken alone
   Line       whole(strips.A, strips.da);
   OK(PCLineSetCut(whole.pc, PC_LINE_CUT_ERROR));
   OK(PCSetUp(whole.pc));

@@ -14,7 +14,8 @@ protected:
   void SetUp() override
   {
     Petsc::SetUp();
-    if (!PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_COMPLEX)) GTEST_SKIP() << "real double PETSc alone has lines in single precision";
+    if (!PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_COMPLEX))
+      GTEST_SKIP() << "real double PETSc alone has lines in single precision";
   }
   void TearDown() override
   {
@@ -29,20 +30,24 @@ Mat tridiagonal(PetscInt n, PetscReal lower, PetscReal diagonal, PetscReal upper
   return matrix(
     n, [=](PetscInt r, PetscInt c) -> PetscScalar { return r == c  ? diagonal
                                                            : r > c ? lower
-                                                                   : upper; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
+                                                                   : upper; },
+    [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1; });
 }
 
 /// Relative residual of a KSP with these options, all of a prefix.
 PetscReal solved(Mat A, DM da, const std::string &options)
 {
-  static int          count = 0;
-  const std::string   prefix = "precision" + std::to_string(++count) + "_";
-  std::string         prefixed;
-  const Line          line(A);
-  KSP                 ksp;
-  PC                  pc;
-  KSPConvergedReason  reason = KSP_CONVERGED_ITERATING;
-  for (std::size_t k = 0; k < options.size(); ++k) prefixed += options[k] == '-' && (k == 0 || options[k - 1] == ' ') && std::isalpha(options[k + 1]) ? "-" + prefix : std::string(1, options[k]);
+  static int         count  = 0;
+  const std::string  prefix = "precision" + std::to_string(++count) + "_";
+  std::string        prefixed;
+  const Line         line(A);
+  KSP                ksp;
+  PC                 pc;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  for (std::size_t k = 0; k < options.size(); ++k)
+    prefixed += options[k] == '-' && (k == 0 || options[k - 1] == ' ') && std::isalpha(options[k + 1])
+                  ? "-" + prefix
+                  : std::string(1, options[k]);
   PetscOptionsInsertString(nullptr, prefixed.c_str());
   KSPCreate(PETSC_COMM_WORLD, &ksp);
   KSPSetOptionsPrefix(ksp, prefix.c_str());
@@ -63,18 +68,23 @@ TEST_F(PCLineInSingle, KrylovMethodsReportTheResidualThatTheirSolutionHas)
   Mat        A = tridiagonal(60 * ranks, -1, 2.05, -1);
   const Grid grid({24, 21}, {50, 1}, 0.1); // lines that couple
   for (const char *ksp : {"gmres", "gmres -ksp_pc_side right", "bcgs", "tfqmr", "minres", "cr", "cgs", "cg", "fgmres"})
-    for (const char *pc : {"-pc_type line -pc_line_precision single", "-pc_type line -pc_line_precision single -pc_line_ordering zebra -pc_line_composition symmetric",
-                           "-pc_type bjacobi -sub_ksp_type preonly -sub_pc_type line -sub_pc_line_precision single", "-pc_type asm -sub_pc_type line -sub_pc_line_precision single"}) {
+    for (const char *pc :
+         {"-pc_type line -pc_line_precision single",
+          "-pc_type line -pc_line_precision single -pc_line_ordering zebra -pc_line_composition symmetric",
+          "-pc_type bjacobi -sub_ksp_type preonly -sub_pc_type line -sub_pc_line_precision single",
+          "-pc_type asm -sub_pc_type line -sub_pc_line_precision single"}) {
       const std::string options = std::string("-ksp_type ") + ksp + " " + pc;
-      if (std::string(pc).find("asm") != std::string::npos && std::string(ksp) != "gmres") continue; // restricted, not symmetric
+      if (std::string(pc).find("asm") != std::string::npos && std::string(ksp) != "gmres")
+        continue; // restricted, not symmetric
       EXPECT_LT(solved(A, nullptr, options), 1e-11) << options;
       EXPECT_LT(solved(grid.A, grid.da, options), 2e-10) << options; // the tolerance is on the preconditioned residual
     }
   OK(MatDestroy(&A));
 }
 
-/// Largest difference between M (u + 3 v) and M u + 3 M v, and between v^T M u and u^T M^T v, relative to the sizes of what is compared.
-void expect_linear(Mat A, DM da, const char *what, void (*choose)(PC) = nullptr)
+/// Largest difference between M (u + 3 v) and M u + 3 M v, and between v^T M u and u^T M^T v, relative to the sizes of
+/// what is compared.
+void expect_linear(Mat A, DM da, const char *what, bool spans_ranks, void (*choose)(PC) = nullptr)
 {
   Line        line(A, da), other(A, da);
   Vec         w, Mu, Mv, Mw;
@@ -84,7 +94,10 @@ void expect_linear(Mat A, DM da, const char *what, void (*choose)(PC) = nullptr)
   OK(PCLineSetPrecision(line.pc, PC_LINE_PRECISION_SINGLE));
   OK(PCSetUp(line.pc));
   ASSERT_EQ(failed_reason(line.pc), PC_NOERROR) << what << "\n" << line.view();
-  EXPECT_TRUE(contains(line.view(), "in single precision, solves are refined ")) << what << "\n" << line.view();
+  EXPECT_TRUE(contains(line.view(), spans_ranks ? "not in single precision: lines span ranks"
+                                                : "in single precision, solves are refined "))
+    << what << "\n"
+    << line.view();
   OK(VecShift(other.b, 0.25));
   for (Vec *v : {&w, &Mu, &Mv, &Mw}) OK(VecDuplicate(line.b, v));
   OK(VecWAXPY(w, 3, other.b, line.b));
@@ -110,33 +123,48 @@ void expect_linear(Mat A, DM da, const char *what, void (*choose)(PC) = nullptr)
 
 TEST_F(PCLineInSingle, ApplicationsAreLinearToRoundingAlongLinesOfAllKinds)
 {
-  const Grid x({31, 12}, {50, 1}, 0.3), y({13, 30}, {1, 50}, 0.3), ring({24, 8}, {7, 0.1}, 0.3, true), wide({24, 12}, {9, 0.2}, 0.3, false, {}, false, 2);
-  expect_linear(x.A, x.da, "x");
-  expect_linear(y.A, y.da, "y");
-  expect_linear(ring.A, ring.da, "rings");
-  expect_linear(wide.A, wide.da, "pentadiagonal");
-  expect_linear(x.A, x.da, "x and y, zebra", [](PC pc) {
+  const std::vector<PetscInt> rows = {1, ranks}, columns = {ranks, 1}; // lines of ranks are whole, or span them
+  const Grid                  x({31, 12}, {50, 1}, 0.3, false, rows), y({13, 30}, {1, 50}, 0.3, false, columns),
+    ring({24, 8}, {7, 0.1}, 0.3, true, rows), wide({24, 12}, {9, 0.2}, 0.3, false, rows, false, 2);
+  const Grid spanning({32, 12}, {50, 1}, 0.3, false, columns);
+  expect_linear(x.A, x.da, "x", false);
+  expect_linear(y.A, y.da, "y", false);
+  expect_linear(ring.A, ring.da, "rings", false);
+  expect_linear(wide.A, wide.da, "pentadiagonal", false);
+  expect_linear(spanning.A, spanning.da, "spanning", ranks > 1);
+  expect_linear(spanning.A, spanning.da, "pieces", false, [](PC pc) { PCLineSetCut(pc, PC_LINE_CUT_LOCAL); });
+  expect_linear(x.A, x.da, "x and y, zebra", false, [](PC pc) {
     const PCLineDirection both[] = {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y};
     PCLineSetDirections(pc, 2, both), PCLineSetOrdering(pc, PC_LINE_ORDERING_ZEBRA), PCLineSetIterations(pc, 2);
   });
-  expect_linear(y.A, y.da, "pieces", [](PC pc) { PCLineSetCut(pc, PC_LINE_CUT_LOCAL); });
-  expect_linear(y.A, nullptr, "matrix", [](PC pc) { PCLineSetDirection(pc, PC_LINE_DIRECTION_MATRIX), PCLineSetOrdering(pc, PC_LINE_ORDERING_ZEBRA); });
+  expect_linear(y.A, nullptr, "matrix", false, [](PC pc) {
+    PCLineSetDirection(pc, PC_LINE_DIRECTION_MATRIX), PCLineSetOrdering(pc, PC_LINE_ORDERING_ZEBRA);
+  });
   Mat A = matrix(
-    48 * ranks, [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? 5.3 : -0.3 - 0.1 * static_cast<PetscReal>((3 * r + c) % 7)); }, [](PetscInt r, PetscInt c) { return std::abs(r / 3 - c / 3) <= 1; }, 48);
+    48 * ranks,
+    [](PetscInt r, PetscInt c) {
+      return PetscScalar(r == c ? 5.3 : -0.3 - 0.1 * static_cast<PetscReal>((3 * r + c) % 7));
+    },
+    [](PetscInt r, PetscInt c) { return std::abs(r / 3 - c / 3) <= 1; }, 48);
   OK(MatSetBlockSize(A, 3));
-  expect_linear(A, nullptr, "blocks");
+  expect_linear(A, nullptr, "blocks", ranks > 1);
   OK(MatDestroy(&A));
   A = matrix(
-    40 * ranks, [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? 4.7 + 0.01 * static_cast<PetscReal>(r % 11) : r < c ? -1.3 : -0.7); },
+    40 * ranks,
+    [](PetscInt r, PetscInt c) {
+      return PetscScalar(r == c ? 4.7 + 0.01 * static_cast<PetscReal>(r % 11) : r < c ? -1.3 : -0.7);
+    },
     [](PetscInt r, PetscInt c) { return r / 20 == c / 20 && std::abs(r - c) <= 1; }, 40);
-  expect_linear(A, nullptr, "two matrices on a rank");
+  expect_linear(A, nullptr, "two matrices on a rank", false);
   OK(MatDestroy(&A));
 }
 
 TEST_F(PCLineInSingle, BatchesAreRefinedAsVectorsAre)
 {
   for (const bool interleaved : {false, true}) {
-    const Grid grid({interleaved ? 3 * ranks : 30, interleaved ? 30 : 3 * ranks}, {interleaved ? 0. : 5., interleaved ? 5. : 0.}, 0.3, false, {interleaved ? ranks : 1, interleaved ? 1 : ranks});
+    const Grid grid({interleaved ? 3 * ranks : 30, interleaved ? 30 : 3 * ranks},
+                    {interleaved ? 0. : 5., interleaved ? 5. : 0.}, 0.3, false,
+                    {interleaved ? ranks : 1, interleaved ? 1 : ranks});
     Line       line(grid.A, grid.da);
     Mat        B, X;
     PetscReal  size, norm;
@@ -167,8 +195,10 @@ TEST_F(PCLineInSingle, IllConditionedLinesAreRefinedOrRefused) // one rank
   for (int trial = 0; trial < 300; ++trial) {
     for (PetscReal &number : u) OK(PetscRandomGetValueReal(random, &number));
     const PetscInt  n = 5 + trial % 97;
-    const PetscReal d = -2 * PetscCosReal(PETSC_PI * PetscFloorReal(1 + u[0] * static_cast<PetscReal>(n - 1)) / static_cast<PetscReal>(n + 1)) + PetscPowReal(10, -1 - 8 * u[1]); // nearly an eigenvalue
-    Mat             A = tridiagonal(n, 1, d, 1 + (trial % 2 ? 0 : 0.5 * u[2]));
+    const PetscReal d = -2 * PetscCosReal(PETSC_PI * PetscFloorReal(1 + u[0] * static_cast<PetscReal>(n - 1)) /
+                                          static_cast<PetscReal>(n + 1)) +
+                        PetscPowReal(10, -1 - 8 * u[1]); // nearly an eigenvalue
+    Mat A = tridiagonal(n, 1, d, 1 + (trial % 2 ? 0 : 0.5 * u[2]));
     {
       Line      line(A);
       Vec       once, twice;
@@ -211,7 +241,8 @@ TEST_F(PCLineInSingle, LinesBeyondTheRangeOfFloatAreNamed)
 {
   for (const PetscReal small : {1e-39, 1e-43, 1e-60}) { // subnormal, nearly zero, zero in float
     Mat A = matrix(
-      40 * ranks, [&](PetscInt r, PetscInt c) { return PetscScalar((r == c ? 4 : -1) * (r % 40 < 20 ? 1 : small)); }, [](PetscInt r, PetscInt c) { return r / 20 == c / 20 && std::abs(r - c) <= 1; }, 40);
+      40 * ranks, [&](PetscInt r, PetscInt c) { return PetscScalar((r == c ? 4 : -1) * (r % 40 < 20 ? 1 : small)); },
+      [](PetscInt r, PetscInt c) { return r / 20 == c / 20 && std::abs(r - c) <= 1; }, 40);
     {
       Line line(A);
       OK(PCLineSetPrecision(line.pc, PC_LINE_PRECISION_SINGLE));
@@ -219,7 +250,8 @@ TEST_F(PCLineInSingle, LinesBeyondTheRangeOfFloatAreNamed)
       EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_OTHER) << small;
       EXPECT_TRUE(contains(line.view(), "lies below the range of float")) << line.view();
       EXPECT_FALSE(contains(line.view(), "-pc_line_zeropivot")) << line.view();
-      EXPECT_TRUE(contains(line.view(), "row 20 ") || contains(line.view(), "row 0 of the lines of class 1")) << line.view();
+      EXPECT_TRUE(contains(line.view(), "row 20 ") || contains(line.view(), "row 0 of the lines of class 1"))
+        << line.view();
       OK(PCLineSetPrecision(line.pc, PC_LINE_PRECISION_SAME));
       OK(PCSetUp(line.pc));
       EXPECT_EQ(failed_reason(line.pc), PC_NOERROR) << small;
