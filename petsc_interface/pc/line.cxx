@@ -50,7 +50,10 @@ PetscErrorCode ribbon::petsc::WarnOfUnrefined(PC pc)
   const auto       *line   = static_cast<const PC_Line *>(pc->data);
   const std::string option = option_of(pc, "pc_line_precision");
   PetscFunctionBegin;
-  if (line->precision != PC_LINE_PRECISION_SINGLE_UNREFINED || line->refined_outside)
+  bool rounded = false; // not those that span ranks
+  for (const LineGroup &group : line->sweep.groups)
+    for (const LineBatch &batch : group.batches) rounded = rounded || batch.facts.rounded;
+  if (line->precision != PC_LINE_PRECISION_SINGLE_UNREFINED || line->refined_outside || !rounded)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(WarnOnce(PetscObjectComm((PetscObject)pc), option,
                      "PC line: " + option +
