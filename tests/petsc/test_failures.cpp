@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Matrices that PC line cannot factor.
 #include "fixture.hpp"
+#include "warnings.hpp"
 
 #include <limits>
 
@@ -60,6 +61,33 @@ TEST_F(PCLineFailures, AZeroPivotOnOneRank)
 TEST_F(PCLineFailures, ANaNOnOneRank)
 {
   expect_failure(ranks, rank, std::numeric_limits<PetscReal>::quiet_NaN(), PC_FACTOR_OTHER, "has an entry that is not a finite number");
+}
+
+TEST_F(PCLineFailures, AnEntryThatIsNotFiniteIsAWarningOnce) // SNES and TS drop the reason
+{
+  Grid     grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
+  Line     line(grid.A, grid.da);
+  Warnings warnings;
+  PetscInt begin;
+  OK(PCSetOptionsPrefix(line.pc, "infinite_"));
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  for (int time = 0; time < 2; ++time) {
+    const PetscInt row = begin + time;
+    if (rank == ranks - 1) {
+      OK(MatSetValue(grid.A, row, row, std::numeric_limits<PetscReal>::infinity(), INSERT_VALUES));
+    }
+    OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+    OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_OTHER);
+    const std::string text = warnings.take();
+    if (rank > 0 || time > 0) {
+      EXPECT_EQ(text, "");
+    } else {
+      EXPECT_TRUE(contains(text, "WARNING! PC line: row ")) << text;
+      EXPECT_TRUE(contains(text, " has an entry that is not a finite number\n")) << text;
+    }
+  }
 }
 
 TEST_F(PCLineFailures, RankZeroShowsWhatAnotherRankFound)
