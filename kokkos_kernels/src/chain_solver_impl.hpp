@@ -234,6 +234,7 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
   report_.smallest_pivot     = all.column < 0 ? 1 : static_cast<double>(all.smallest);
   has_small_columns_ = all.has_small_column, is_tiny_ = all.is_tiny;
   report_.growth = std::numeric_limits<double>::quiet_NaN();
+  doubtful_pivot_            = report_.smallest_pivot;
   if constexpr (!is_device_space<Exec>)
     if (is_lu_ && tree_.chain.chains > 0) {
       const auto chains = tree_.chain.chains;

@@ -270,9 +270,12 @@ PetscErrorCode PivotsAreSmallAlone(Mat F, bool *they_are)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Pivots from here on, relative to their columns, say that the matrix is far from singular, as far as pivots tell.
-/// Below it is judged by its condition.
-constexpr PetscReal tells = sizeof(PetscReal) == 8 ? 1e-10 : 1e-5;
+/// Pivots from here on, relative to their columns, say that the matrix is far from singular, as far as pivots tell. Below
+/// it is judged by its condition. Scales of columns are not unique, and pivots with them.
+PetscReal tells(const MultifrontalFactor *f)
+{
+  return sizeof(PetscReal) == 8 && !f->is_scaled ? 1e-10 : 1e-5;
+}
 
 /// Whether factors that elimination found no fault with are good ones: those without pivots solve, small pivots are not
 /// those of a singular matrix, and the inverse is a matrix of numbers.
@@ -300,7 +303,7 @@ PetscErrorCode JudgeFactors(Mat F, Mat A)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  if (f->report.doubtful_pivot < tells && f->rcond < 0) {
+  if (f->report.doubtful_pivot < tells(f) && f->rcond < 0) {
     PetscReal backward_error, least = PetscMin(PetscMin(F->rmap->N, 10) * PETSC_MACHINE_EPSILON, zero_pivot(f));
     PetscCall(Probe(F, &backward_error, &f->rcond));
     if (!(f->rcond >= least))

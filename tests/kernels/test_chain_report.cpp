@@ -263,4 +263,33 @@ TEST(ChainReport, GrowthAndSignOfBandLu)
   EXPECT_TRUE(std::isnan(qr.report().growth) && std::isnan(qr.det_sign().real()));
 }
 
+// A pivot of 1 in a row of 1 next to rows of 10^8 is small in its column alone; one of [[1, 1], [1, 1 + 1e-12]] is in
+// both.
+TEST(ChainReport, PivotsThatAreSmallInTheirRowsToo)
+{
+  using Host = Kokkos::DefaultHostExecutionSpace;
+  for (bool orthogonal : {false, true}) {
+    ChainSystem<double> rows{{50, 1, 1, 1}}, near{{2, 1, 1, 1}};
+    rows.fill([](std::int64_t i, int d) {
+      const bool is_boundary = i == 0 || i == 49;
+      return is_boundary ? (d == 0 ? 1. : 0.) : (d == 0 ? 2e8 : -1e8);
+    });
+    near.fill([](std::int64_t i, int d) { return i == 1 && d == 0 ? 1 + 1e-12 : 1.; });
+    for (const auto *s : {&rows, &near}) {
+      ribbon::ChainSolver<double, Host> solver(Host(), s->chain, {0, 0, 0, orthogonal});
+      solver.factor(
+        Host(), ribbon::ChainMatrix<double, int>{{s->rows(), s->row_begin.data(), s->column.data(), s->value.data()}});
+      EXPECT_TRUE(solver.report().ok());
+      if (s == &near) {
+        EXPECT_LE(solver.doubtful_pivot(), 2e-12) << orthogonal;
+      } else {
+        EXPECT_GE(solver.doubtful_pivot(), 1e-3) << orthogonal;
+      }
+      if (orthogonal) {
+        EXPECT_EQ(solver.doubtful_pivot(), solver.report().smallest_pivot);
+      }
+    }
+  }
+}
+
 } // namespace
