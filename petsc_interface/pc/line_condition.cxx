@@ -12,25 +12,13 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// The line (or class) of the smallest rcond, where reports tell it; -1: this one does not.
-template <class Report>
-auto line_of_rcond(const Report &report, int) -> decltype(report.rcond_line)
-{
-  return report.rcond_line;
-}
-template <class Report>
-std::int64_t line_of_rcond(const Report &, long)
-{
-  return -1;
-}
-
 /// Global number of the first row of the line with the smallest rcond of a batch, -1: nobody tells, or it is a line of
 /// several ranks. Of a class it is that of its first line.
 PetscErrorCode FirstRow(PC pc, const LineBatch &batch, PetscInt *row)
 {
   const auto          *line = static_cast<const PC_Line *>(pc->data);
   const LineDirection &d    = batch.request.direction;
-  std::int64_t         l    = line_of_rcond(batch.facts.report, 0);
+  std::int64_t         l    = batch.facts.report.rcond_line;
   PetscInt             begin;
   PetscFunctionBegin;
   *row = -1;

@@ -40,23 +40,30 @@ Held sum_up(const LineSweep &sweep, std::size_t direction)
 }
 
 /// How many lines, or classes, are not solved, and the first of them on rank 0. Collective.
-PetscErrorCode ViewFailed(const LineSweep &sweep, std::size_t direction, PetscViewer viewer)
+PetscErrorCode ViewFailed(const PC_Line *line, std::size_t direction, PetscViewer viewer)
 {
   constexpr std::size_t shown = 10;
   long long             count = 0;
   std::string           first;
   PetscFunctionBegin;
-  for (const LineGroup &group : sweep.groups)
-    if (group.direction == direction)
-      for (const LineBatch &batch : group.batches) {
-        const auto &failed = batch.facts.report.failed;
-        count += static_cast<long long>(failed.size());
-        for (std::size_t k = 0; k < std::min(shown, failed.size()); ++k) first += format("%s%lld", first.empty() ? "" : ", ", static_cast<long long>(failed[k]));
-        if (failed.size() > shown) first += ", ...";
+  for (const LineGroup &group : line->sweep.groups)
+    for (const LineBatch &batch : group.batches) {
+      const FactorReport &report = batch.facts.report;
+      if (group.direction != direction || report.ok()) continue;
+      if (report.failed.empty()) { // one matrix is that of all lines
+        count += batch.request.direction.lines.lines();
+        continue;
       }
-  const std::string which = first.empty() ? "" : " (" + first + " on rank 0)";
+      count += static_cast<long long>(report.failed.size());
+      for (std::size_t k = 0; k < std::min(shown, report.failed.size()); ++k)
+        first += format("%s%lld", first.empty() ? "" : ", ", static_cast<long long>(report.failed[k]));
+      if (report.failed.size() > shown) first += ", ...";
+    }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
-  if (count > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  not solved: %lld lines or classes%s; they hold NaN, the others are solved\n", count, which.c_str()));
+  if (count > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  not solved: %lld lines or classes%s%s\n", count,
+                                     first.empty() ? "" : (" (" + first + " on rank 0)").c_str(),
+                                     line->some ? "; they hold NaN, the others are solved" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,7 +125,7 @@ PetscErrorCode ViewDirection(PC pc, PC_Line *line, std::size_t d, PetscMPIInt si
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &h.shift, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)viewer)));
   if (h.singular > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular lines: %lld, solved for the solution of zero mean (%s)\n", h.singular, line->pinned.c_str()));
   if (h.shift > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  shifted: diagonals by %.1e of the largest entry of their rows, because of zero pivots\n", h.shift));
-  PetscCall(ViewFailed(line->sweep, d, viewer));
+  PetscCall(ViewFailed(line, d, viewer));
   PetscCall(ViewCondition(pc, line, d, viewer));
   if (h.matrices == 0) PetscFunctionReturn(PETSC_SUCCESS); // no lines, or not factored
   const FactorReport &report = h.first->facts.report;
