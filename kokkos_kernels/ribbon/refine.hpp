@@ -12,32 +12,18 @@
 
 #include <ribbon/band_entries.hpp>
 #include <ribbon/line_set.hpp>
+#include <ribbon/matrix_of_line.hpp>
 #include <ribbon/noise.hpp>
 
 #include <limits>
 
 namespace ribbon {
 
-/// Which matrix of `bands` a line has. Lines beyond those of the batch are its lines again, for further right-hand
-/// sides.
-template <class Memory>
-struct MatrixOfLine {
-  Lhs                               lhs;
-  Kokkos::View<const int *, Memory> class_of_line;
-  std::int64_t                      lines; ///< of the batch
-  KOKKOS_FUNCTION std::int64_t operator()(std::int64_t l) const
-  {
-    return lhs == Lhs::shared    ? 0
-           : lhs == Lhs::classes ? static_cast<std::int64_t>(class_of_line(l % lines))
-                                 : l % lines;
-  }
-};
-
 /// One thread per row of a line.
 template <class Scalar, class Short, class Memory>
 struct ShortResidualKernel {
   BandEntries<Short, Memory> entry;
-  MatrixOfLine<Memory>       matrix;
+  MatrixOfLine               matrix;
   Scalar                     alpha;
   bool                       transposed, contiguous;
   LineSet                    in, at;
@@ -75,9 +61,11 @@ void short_residual(const Exec &exec, const Bands<Short, typename Exec::memory_s
                     const Scalar *x, Scalar *r)
 {
   using Memory = typename Exec::memory_space;
+  const int *const   classes = rounded.lhs == Lhs::classes ? rounded.class_of_line.data() : nullptr;
+  const MatrixOfLine matrix{classes, rounded.matrices(), 0, lines};
   Kokkos::parallel_for("ribbon::short_residual", indices(exec, at.lines() * at.rows),
                        ShortResidualKernel<Scalar, Short, Memory>{BandEntries<Short, Memory>(rounded),
-                                                                  {rounded.lhs, rounded.class_of_line, lines},
+                                                                  matrix,
                                                                   alpha,
                                                                   transposed,
                                                                   at.is_contiguous(),

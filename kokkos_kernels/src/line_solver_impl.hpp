@@ -213,14 +213,22 @@ private:
   /// Solves of singular lines, as they are handed out, with right-hand sides in the range of the given matrices.
   void probe_zero_mean(const Input &given)
   {
-    FactorReport        &r = this->report;
+    FactorReport &r = this->report;
+    auto          bad = flags(given_matrices_);
     ProbeOptions<Scalar> options;
     options.batch = true, options.class_of_line = given_class_.data();
+    // entries of single precision sum to zero in its units alone
+    options.bad = bad.data(), options.most_error = 450 * entry_eps(), options.least_rcond = -1;
     const auto found = probe<Scalar, Exec>(exec_, given, lines_, lines_.lines(), [&](Scalar *x, const LineSet &set) { solve(exec_, x, set, x, set, {}, 0); }, options);
     zero_mean_.inconsistency(exec_); // forgets that of the probe
     r.probe_error = std::max(r.probe_error, static_cast<double>(found.error));
-    // entries of single precision sum to zero in its units alone
-    if (found.error > 450 * entry_eps()) r.status = FactorStatus::unsound, r.line = found.matrix, r.row = -1;
+    if (found.error <= options.most_error) return;
+    r.status = FactorStatus::unsound, r.line = found.matrix, r.row = -1;
+    failed_ = bad;
+  }
+  Kokkos::View<int *, Memory> flags(std::int64_t count) const
+  {
+    return allocate_zeros<Kokkos::View<int *, Memory>>(exec_, "ribbon::failed", static_cast<std::size_t>(count));
   }
 
   /// Finds out which of several matrices are not solved.
@@ -228,16 +236,18 @@ private:
   {
     FactorReport &r = this->report;
     if (!solves_some()) return;
-    const auto flags = [&](std::int64_t count) { return allocate_zeros<Kokkos::View<int *, Memory>>(exec_, "ribbon::failed", static_cast<std::size_t>(count)); };
     auto                 bad = flags(matrices_);
     ProbeOptions<Scalar> options;
     options.bad = bad.data(), options.most_error = limit_, options.least_rcond = 100 * entry_eps();
     run_probe(options);
     std::vector<int> found(static_cast<std::size_t>(given_matrices_), 0);
+    const auto       before  = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), failed_); // by probe_zero_mean()
+    for (std::size_t c = 0; c < before.extent(0); ++c) found[c] = before(c);
     const auto       host    = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bad);
     const auto       classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), given_class_);
+    const bool by_line = given_class_.size() > 0 && class_of_line_.size() == 0; // partition has a matrix for every line
     for (std::size_t c = 0; c < host.extent(0); ++c)
-      if (host(c)) found[matrices_ == given_matrices_ ? c : static_cast<std::size_t>(classes(c))] = 1; // partition has a matrix for every line
+      if (host(c)) found[by_line ? static_cast<std::size_t>(classes(c)) : c] = 1;
     if (r.line >= 0) found[static_cast<std::size_t>(r.line)] = 1;
     for (std::size_t c = 0; c < found.size(); ++c)
       if (found[c]) r.failed.push_back(static_cast<std::int64_t>(c));
