@@ -3,8 +3,8 @@
 ///
 /// With D = diag(d), A x = b becomes (A D) y = b, x = D y. R A D has rows and columns of equal size, by alternating
 /// scaling (Sinkhorn & Knopp, Pacific J. Math. 21, 1967): the mean of |a|^(1/4) over the entries of a row, or a column,
-/// that are not zero becomes 1. Every pattern can be scaled so, small entries hardly count, and R A D is nearly the same
-/// for A in any units. Rows are scaled by every algorithm itself, so that D alone is kept. Pivots, reduced systems and
+/// that are not zero becomes 1. Every pattern can be scaled this way. Small entries have little weight, and R A D is
+/// nearly the same for A in any units. Rows are scaled by every algorithm itself, so that D alone is kept. Pivots, reduced systems and
 /// residuals are those of A D. Powers of two change no digit of an elimination without pivoting.
 ///
 /// Matrices are scaled where the largest entry of some column is below 1/16, each entry relative to the largest of its
@@ -17,6 +17,7 @@
 #include <ribbon/matrix_of_line.hpp>
 
 #include <cmath>
+#include <limits>
 
 namespace ribbon {
 

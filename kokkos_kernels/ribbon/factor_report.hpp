@@ -38,7 +38,7 @@ struct FactorReport {
   std::int64_t         row            = -1;
   double               growth         = 1; ///< largest entry met during elimination / max|entry of its row|; NaN where nobody looks
   double               rcond          = 1; ///< reciprocal condition estimate in the maximum norm: smallest ||b|| / (||A|| ||x||) of the probe
-  std::int64_t         rcond_line     = -1; ///< line (or class) that has it; -1: none is below 1
+  std::int64_t         rcond_line     = -1; ///< line (or class) with this rcond; -1 where rcond is 1
   double               log_abs_det    = 0; ///< log |det| of the matrix, summed over classes; NaN where the host eliminated none (determinants.hpp has it for every matrix)
   std::complex<double> det_sign       = 1; ///< det / |det|, multiplied over classes; 0 where a pivot is zero, NaN as log_abs_det and for chains
   std::int64_t         singular_lines = 0; ///< lines, or pieces of lines, that are solved with zero mean (LineSolverOptions::singular)

@@ -27,7 +27,7 @@ struct ProbeOptions {
   bool           batch         = false;
   const int     *class_of_line = nullptr; ///< of a batch with classes
   int            round         = 0;       ///< 0: the six right-hand sides named above; 1, 2, ...: six random ones each
-  int           *bad           = nullptr; ///< a place for each matrix, where kernels run: set to 1 where it fails the limits
+  int           *bad           = nullptr; ///< one flag per matrix, in the memory of the kernels: 1 where it exceeds a limit
   real_t<Scalar> most_error = 0, least_rcond = 0;
 };
 

@@ -2,7 +2,7 @@
 /// @file zero_mean.hpp  Lines whose matrix is singular because its rows sum to zero: Neumann and periodic lines.
 ///
 /// The constants are the null space of such a matrix A, l that of A^H. Row p is replaced by rho e_p^T. A' is regular
-/// where l_p is not zero, and its solutions satisfy row p of A, which it does not hold, to rounding where l_p a_p is
+/// where l_p is not zero. Row p of A is not in A', but the solutions of A' satisfy it to rounding where l_p a_p is
 /// among the largest of all l_i a_i (a_i: largest entry of row i), since a residual r has l^H r = 0. p is the last row
 /// unless another one is much better: rows whose coefficients differ by powers of ten have an l that spans many more.
 /// From A' x' = b, the solution of least squares and of zero mean is

@@ -15,7 +15,8 @@
    Notes:
    With J = shift M - A and A = A_1 + ... + A_D + R it is (shift M - A_1) (shift M)^-1 (shift M - A_2) ... ; docs/adi.md says how J is split. Inner PCs of type PCLINE, with the prefixes adi_x_, adi_y_ and
    adi_z_, solve along the lines. Inside TSTHETA, TSBDF, TSARKIMEX, TSROSW and the others shift and M are those of the stage; elsewhere PCADISetShift() gives the shift, and a matrix without
-   one (an elliptic problem) is for KSPADI. With KSPPREONLY it is right inside the W-methods of TSROSW alone: 2m, 2p, ra3pw, ra34pw2.
+   one (an elliptic problem) is for KSPADI. KSPPREONLY is correct inside the W-methods of TSROSW (2m, 2p, ra3pw, ra34pw2), and for a matrix with one direction and
+   no other couplings.
 
    References:
 .  * - J. Douglas, J. E. Gunn, A general formulation of alternating direction methods, Numerische Mathematik 6 (1964)
@@ -34,10 +35,8 @@ M*/
 .  -pc_adi_shift <shift> - the shift
 
    Note:
-   Rows that have a diagonal entry alone, as of Dirichlet values, are solved as they are, and take no shift; so are lines
-   along one direction where there is no other. Of a matrix without a shift of its own, as an elliptic one, this makes the preconditioner
-   (shift - A_1) (shift
-- A_2) / shift.
+   Rows whose only entry is on the diagonal (Dirichlet values) are solved without a shift, and so is a matrix with one
+   direction. For a matrix without a shift (an elliptic problem) the preconditioner is (shift - A_1) (shift - A_2) / shift.
 
 .seealso: PCADI, KSPADI
 @*/

@@ -327,7 +327,7 @@ PETSC_EXTERN PetscErrorCode PCLineGetInfo(PC, const char **direction, PetscInt *
    Notes:
    Determinants are computed in this call. With PCLineSetPrecision() they are those of the rounded matrices, and rcond
    is an estimate in single precision.
-   A PC that failed knows neither.
+   After a failed set-up all values are unknown.
 
    Errors: PETSC_ERR_ARG_WRONGSTATE before PCSetUp().
 
