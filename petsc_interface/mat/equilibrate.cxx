@@ -27,14 +27,12 @@ int exponent_of_entry(const Scalar &a)
   return e;
 }
 
-Real scaled(Real a, int exponent)
+/// a 2^exponent, which a factor 2^exponent out of the range of numbers would not give.
+template <class Number>
+Number scaled(const Number &a, int exponent)
 {
-  return std::ldexp(a, exponent);
-}
-template <class R>
-Kokkos::complex<R> scaled(const Kokkos::complex<R> &a, int exponent)
-{
-  return {std::ldexp(a.real(), exponent), std::ldexp(a.imag(), exponent)};
+  if constexpr (std::is_floating_point_v<Number>) return std::ldexp(a, exponent);
+  else return Number(std::ldexp(a.real(), exponent), std::ldexp(a.imag(), exponent));
 }
 
 /// Half of an exponent, away from zero where the scale makes entries smaller, so that none stays above 1.

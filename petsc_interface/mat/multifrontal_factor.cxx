@@ -304,7 +304,7 @@ PetscErrorCode JudgeFactors(Mat F, Mat A)
     }
   }
   if (f->report.doubtful_pivot < tells(f) && f->rcond < 0) {
-    PetscReal backward_error, least = PetscMin(PetscMin(F->rmap->N, 10) * PETSC_MACHINE_EPSILON, zero_pivot(f));
+    PetscReal backward_error, least = PetscMin(static_cast<PetscReal>(PetscMin(F->rmap->N, 10)) * PETSC_MACHINE_EPSILON, zero_pivot(f));
     PetscCall(Probe(F, &backward_error, &f->rcond));
     if (!(f->rcond >= least))
       PetscCall(Refuse(

@@ -38,8 +38,11 @@ TEST_F(PCLineErrors, VectorsThatPetscDoesNotMultiplyTheMatrixWith)
       EXPECT_TRUE(contains(last_error(), sentence)) << options << ": " << last_error();
       EXPECT_TRUE(contains(last_error(), "take -vec_type")) << last_error();
     } else {
+      constexpr bool     is_complex = !std::is_floating_point_v<PetscScalar>; // shifts of KSP adi are for real spectra
+      KSPConvergedReason reason;
       OK(KSPSolve(ksp, b, x));
-      EXPECT_LT(relative_residual(grid.A, b, x), 1e-8) << options;
+      OK(KSPGetConvergedReason(ksp, &reason));
+      EXPECT_TRUE(relative_residual(grid.A, b, x) < 1e-8 || (is_complex && reason < 0)) << options << ", reason " << reason;
     }
     reset_options();
     OK(KSPDestroy(&ksp));
