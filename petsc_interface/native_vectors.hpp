@@ -8,7 +8,7 @@
 
 namespace ribbon::petsc {
 
-/// Refuses a vector that PETSc does not multiply A with. A matrix of a device type takes vectors of its own type alone,
+/// Refuses a vector that PETSc does not multiply A with. A matrix of a device type takes vectors of the same type alone,
 /// and PETSc looks at that with debugging only: without, products have any numbers, or the program crashes.
 /// @param who  begins the sentence. Errors: PETSC_ERR_ARG_INCOMP.
 inline PetscErrorCode CheckIsMultiplied(Mat A, Vec v, const char *who)

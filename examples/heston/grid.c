@@ -112,7 +112,7 @@ static PetscErrorCode Assemble(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* A matrix of a device type multiplies vectors of its own type alone, at which PETSc looks with debugging only. */
+/* A matrix of a device type multiplies vectors of the same type alone. PETSc checks that with debugging only. */
 static PetscErrorCode CheckTypes(Mat A, Vec v)
 {
   PetscBool plain, same;

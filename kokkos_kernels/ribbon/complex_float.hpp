@@ -5,6 +5,7 @@
 ///
 /// w is a workspace of complex<double>, whose lines lie without gaps, interleaved or contiguous as those that were factored. The library has no kernels for it:
 /// the two that convert are compiled where they are used. Every float is a double; what is beyond the range of float when it is rounded becomes Inf.
+/// Matrices whose solutions exceed that range for right-hand sides of size 1 are reported as unsound, and solved even so.
 #pragma once
 
 #include <ribbon/line_solver.hpp>

@@ -247,7 +247,7 @@ ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int beg
     if (B == 1) {
       watch.see(pivot.a[0], scale, begin + i);
       inv(i)[0] = Wide(1) / pivot.a[0];
-    } else { // with rows of about the same size, whatever units their equations have
+    } else { // rows scaled to one size: their equations may have any units
       std::vector<long double> size;
       for (int a = 0; a < B; ++a) {
         const long double r = A.row_max(begin + i, a);

@@ -74,7 +74,7 @@ inline Mat FactoredMatrix(const MultifrontalFactor *f)
 }
 /// The largest backward error, with a lower bound of ||A|| that takes one product, of a solution that is known, v of b
 /// = A v, which is smooth along the chain (where A is close to singular a random b has a solution so large that no
-/// residual counts beside it), and of a random b (where a pivot is small the numbers of v, which are representable, may
+/// residual counts next to it), and of a random b (where a pivot is small the numbers of v, which are representable, may
 /// come without the errors that others have). Where a pivot is below 1e-5: of five random b and, if they are above 1e6
 /// units of roundoff, of five random solutions and one of the transposed matrix. A is the matrix as it was factored,
 /// scaled or not.

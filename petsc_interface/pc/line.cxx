@@ -47,14 +47,14 @@ std::string ribbon::petsc::option_of(PC pc, const char *name)
 
 PetscErrorCode ribbon::petsc::WarnOfUnrefined(PC pc)
 {
-  const auto       *line   = static_cast<const PC_Line *>(pc->data);
-  const std::string option = option_of(pc, "pc_line_precision");
+  const auto *line    = static_cast<const PC_Line *>(pc->data);
+  bool        rounded = false; // not those that span ranks
   PetscFunctionBegin;
-  bool rounded = false; // not those that span ranks
+  if (line->precision != PC_LINE_PRECISION_SINGLE_UNREFINED || line->refined_outside) PetscFunctionReturn(PETSC_SUCCESS);
   for (const LineGroup &group : line->sweep.groups)
     for (const LineBatch &batch : group.batches) rounded = rounded || batch.facts.rounded;
-  if (line->precision != PC_LINE_PRECISION_SINGLE_UNREFINED || line->refined_outside || !rounded)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!rounded) PetscFunctionReturn(PETSC_SUCCESS);
+  const std::string option = option_of(pc, "pc_line_precision");
   PetscCall(WarnOnce(PetscObjectComm((PetscObject)pc), option,
                      "PC line: " + option +
                        " single_unrefined: applications have relative errors of 1e-7 and more, so that a Krylov method "

@@ -110,13 +110,13 @@ PetscErrorCode WarnOfAsymmetry(PC pc, const std::string &ksp)
 {
   const auto       *line      = static_cast<const PC_Line *>(pc->data);
   const auto       &sequences = line->sweep.sequences;
-  const std::string option    = option_of(pc, "pc_line_composition");
   const bool        is_zebra  = line->composed == PC_LINE_COMPOSITION_ADDITIVE;
   PetscFunctionBegin;
   if (!needs_symmetry(ksp) || line->composed == PC_LINE_COMPOSITION_SYMMETRIC) PetscFunctionReturn(PETSC_SUCCESS);
   if (std::all_of(sequences.begin(), sequences.end(),
                   [](const std::vector<int> &sequence) { return sequence.size() <= 1; }))
     PetscFunctionReturn(PETSC_SUCCESS);
+  const std::string option = option_of(pc, "pc_line_composition");
   PetscCall(WarnOnce(PetscObjectComm((PetscObject)pc), option + PCLineCompositions[line->composed] + ksp,
                      "PC line: " + option + " " + PCLineCompositions[line->composed] +
                        (is_zebra ? " with " + option_of(pc, "pc_line_ordering") + " zebra" : "") +

@@ -69,7 +69,7 @@ struct LoopedFactorKernel {
       if (B == 1) {
         Watch::see(magnitude(inv(i, 0)), scale, l * rows + i, smallest);
         inv(i, 0) = Scalar(1) / inv(i, 0);
-      } else { // with rows of about the same size, whatever units their equations have
+      } else { // rows scaled to one size: their equations may have any units
         for (int a = 0; a < B; ++a)
           for (int b = 0; b < B; ++b) inv(i, a * B + b) *= entry.row_scale(l, i, a);
         const Real one = scale > 0 && is_finite(scale) ? Real(1) : scale;
