@@ -113,6 +113,9 @@ public:
   const FactorReport &report() const { return state().report; }
   const LineSet      &lines() const { return lines_; }
 
+  /// Such matrices are widened first: a solver is made anew.
+  bool refactor(const Exec &, const bands_type &) { return false; }
+
   LineSolver independent(const Exec &exec) const
   {
     LineSolver other = *this;

@@ -105,6 +105,13 @@ public:
   /// @throws std::invalid_argument where they are not, or where the algorithm that was chosen cannot do it
   void factor_and_solve(const Exec &exec, const bands_type &bands, const Scalar *b, Scalar *x) const;
 
+  /// Factors matrices with other values in the memory of the old factors, where the elimination proves that it is
+  /// accurate (certificate.hpp): as making a new solver, without allocations and without a probe. Copies of this solver
+  /// solve with the new factors.
+  /// @param bands  of the extents, the widths and the kind that were factored
+  /// @return false: the kernels cannot do that with these matrices, and this solver is to be made anew
+  bool refactor(const Exec &exec, const bands_type &bands);
+
   /// Of lines solved for zero mean: the largest ||b - A x||_2 of a line, or of a piece that couples with no other, in the solves since this was last asked for, by this
   /// solver, its copies and its independent() ones: how far right-hand sides were from the range of their matrices (rounding, where they are consistent; infinity, where they are not finite). 0 where no line is singular.
   /// Waits for exec; solves on other instances are to be complete.
@@ -114,10 +121,11 @@ public:
     FactorReport report;
     virtual ~Implementation()                                                                                                                                                                          = default;
     virtual void                                  solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known, std::int64_t first) const = 0;
-    virtual std::shared_ptr<const Implementation> independent(const Exec &exec) const                                                                                            = 0; ///< null: it may be shared
+    virtual std::shared_ptr<Implementation>       independent(const Exec &exec) const                                                                                            = 0; ///< null: it may be shared
     virtual bool                                  solve_with(const Exec &exec, const bands_type &bands, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const = 0;
     virtual double                                inconsistency(const Exec &exec) const                                                                                          = 0;
     virtual bool                                  joins() const                                                                                                                  = 0;
+    virtual bool                                  refactor(const Exec &exec, const bands_type &bands)                                                                            = 0;
   };
 
 private:
@@ -134,7 +142,7 @@ private:
   void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known) const;
 
   LineSet                               lines_;
-  std::shared_ptr<const Implementation> implementation_;
+  std::shared_ptr<Implementation>       implementation_;
 };
 
 } // namespace ribbon

@@ -4,6 +4,7 @@
 
 #include "instantiate.hpp"
 
+#include <ribbon/certificate.hpp>
 #include <ribbon/elimination.hpp>
 #include <ribbon/line_solver.hpp>
 
@@ -12,12 +13,15 @@
 
 namespace ribbon::detail {
 
+struct DevicePivot;
+
 /// A way to solve, factored.
 template <class Scalar, class Exec>
 struct Algorithm {
   std::string  name;
   std::size_t  bytes   = 0;
   std::int64_t lines   = 0; ///< it solves multiples of so many lines; 0: any number
+  Certificate  certificate; ///< what its elimination proved
   virtual ~Algorithm() = default;
   virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const = 0;
   /// Solves lines that are pieces of longer ones, for algorithms that take LineSolverOptions::continued.
@@ -28,6 +32,9 @@ struct Algorithm {
   virtual std::shared_ptr<Algorithm> independent(const Exec &) const { return {}; }
   /// Factors matrices of the same extents with other values and solves; false where that cannot be done.
   virtual bool solve_with(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, const Scalar *, const LineSet &, Scalar *, const LineSet &) const { return false; }
+  /// Factors matrices of the same extents with other values in the room of the old factors; false where there is no such
+  /// kernel, and nothing was changed.
+  virtual bool refactor(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, DevicePivot &) { return false; }
   /// Switches iterative refinement of the reduced system on; false where there is none to switch on.
   virtual bool refine() { return false; }
   /// Whether lines that are pieces of longer ones may find what lies beside them by themselves (KnownRows::joined).

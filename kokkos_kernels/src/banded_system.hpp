@@ -4,6 +4,7 @@
 
 #include "in_flight_algorithm.hpp"
 
+#include <ribbon/algorithm/certified_factor.hpp>
 #include <ribbon/algorithm/one_pass_per_line_plan.hpp>
 #include <ribbon/algorithm/one_pass_plan.hpp>
 #include <ribbon/algorithm/per_line_factor.hpp>
@@ -144,6 +145,16 @@ struct ThomasAlgorithm final : Algorithm<Scalar, Exec> {
   }
 };
 
+/// The smallest number of an array and its place.
+template <class Real, class Memory>
+struct SmallestOf {
+  Kokkos::View<const Real *, Memory> from;
+  KOKKOS_FUNCTION void               operator()(std::int64_t l, typename Kokkos::MinLoc<Real, std::int64_t>::value_type &least) const
+  {
+    if (from(l) < least.val) least.val = from(l), least.loc = l;
+  }
+};
+
 /// One matrix per line, whole lines.
 template <class Scalar, class Exec, int P>
 struct PerLineThomas final : Algorithm<Scalar, Exec> {
@@ -163,6 +174,7 @@ struct PerLineThomas final : Algorithm<Scalar, Exec> {
   };
   Factors                            kept, again; ///< again: those of solve_with()
   PivotPlace<real_t<Scalar>, Memory> place;
+  Kokkos::View<real_t<Scalar> *, Memory> rcond, work; ///< of a certified factorization; empty for rings
   std::int64_t                       rows, count;
   bool                               periodic, staged;
 
@@ -171,11 +183,19 @@ struct PerLineThomas final : Algorithm<Scalar, Exec> {
   {
     kept = room(exec);
     if (refactors) again = room(exec);
-    factor(exec, bands, kept, pivot.tolerance);
-    const auto smallest = place.found(exec);
-    pivot               = {pivot.tolerance, static_cast<double>(smallest.val), smallest.loc / rows, smallest.loc % rows};
-    this->name          = "thomas";
-    this->bytes         = kept.bytes() + again.bytes();
+    if (!periodic) {
+      rcond = allocate<decltype(rcond)>(exec, "ribbon::per_line::rcond", static_cast<std::size_t>(count));
+      if (is_device_space<Exec>) work = allocate<decltype(work)>(exec, "ribbon::per_line::work", static_cast<std::size_t>(rows * count));
+    }
+    factor_kept(exec, bands, pivot);
+    this->name  = "thomas";
+    this->bytes = kept.bytes() + again.bytes() + (rcond.size() + work.size()) * sizeof(real_t<Scalar>);
+  }
+  bool refactor(const Exec &exec, const Input &bands, DevicePivot &pivot) override
+  {
+    if (bands.block != 1 || bands.half_bandwidth() > P || bands.periodic != periodic || bands.rows() != rows || bands.matrices() != count) return false;
+    factor_kept(exec, bands, pivot);
+    return true;
   }
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { solve(exec, kept, 0, b, in, x, out); }
   void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { solve(exec, kept, first, b, in, x, out); }
@@ -196,7 +216,29 @@ struct PerLineThomas final : Algorithm<Scalar, Exec> {
 
 private:
   Factors room(const Exec &exec) const { return Factors(exec, static_cast<std::size_t>(rows), static_cast<std::size_t>(count), periodic); }
-  void    factor(const Exec &exec, const Input &bands, const Factors &to, double tolerance) const
+  void    factor_kept(const Exec &exec, const Input &bands, DevicePivot &pivot)
+  {
+    if (periodic) factor(exec, bands, kept, pivot.tolerance);
+    else factor_certified(exec, bands, pivot.tolerance);
+    const auto smallest = place.found(exec);
+    pivot               = {pivot.tolerance, static_cast<double>(smallest.val), smallest.loc / rows, smallest.loc % rows};
+  }
+  void factor_certified(const Exec &exec, const Input &bands, double tolerance)
+  {
+    using Certified = CertifiedFactorKernel<Scalar, P, Memory>;
+    using Real      = real_t<Scalar>;
+    using Smallest  = Kokkos::MinLoc<Real, std::int64_t>;
+    const Certified              kernel{BandEntries<Scalar, Memory>(bands), kept.words.data(), count, rcond.data(), work.data(), static_cast<Real>(tolerance)};
+    typename Smallest::value_type found;
+    if constexpr (is_device_space<Exec>) Kokkos::parallel_reduce("ribbon::per_line::factor", indices(exec, count), kernel, place.reducer());
+    else {
+      const CertifiedFactorTiles<Scalar, P, Memory> tiles{kernel};
+      Kokkos::parallel_reduce("ribbon::per_line::factor", indices(exec, tiles.tiles()), tiles, place.reducer());
+    }
+    Kokkos::parallel_reduce("ribbon::per_line::rcond", indices(exec, count), SmallestOf<Real, Memory>{rcond}, Smallest(found));
+    this->certificate.rcond = count > 0 ? static_cast<double>(found.val) : 1, this->certificate.line = count > 0 ? found.loc : -1;
+  }
+  void factor(const Exec &exec, const Input &bands, const Factors &to, double tolerance) const
   {
     Kokkos::parallel_reduce("ribbon::per_line::factor", indices(exec, count), Kernel{BandEntries<Scalar, Memory>(bands), to.words.data(), to.closures.data(), count, 0, static_cast<real_t<Scalar>>(tolerance)},
                             place.reducer());

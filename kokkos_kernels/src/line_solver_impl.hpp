@@ -43,6 +43,10 @@ public:
     if (bands.half_bandwidth() == 0) bands_.periodic = false;
     const Input given = bands_;
     if (options.singular == "zero_mean") zero_mean_ = ZeroMean<Scalar, Exec>(exec, lines, bands_, entry_eps());
+    if (factor_certified()) {
+      bands_ = Input();
+      return;
+    }
     if (!options.continued) scale_ = ColumnScale<Scalar, Exec>(exec, bands_); // columns beyond the ends are not known
     if (!factor_partition()) {
       if (bands_.repeats > 1) bands_ = all_rows(exec_, bands_);
@@ -70,7 +74,21 @@ public:
     if (!this->report.ok()) forget_failed(exec, x, out, failed_, given(first));
   }
 
-  std::shared_ptr<const typename LineSolver<Scalar, Exec>::Implementation> independent(const Exec &exec) const override
+  bool refactor(const Exec &exec, const Input &bands) override
+  {
+    const bool as_before = this->report.ok() && algorithm_ && algorithm_->certificate.rcond > 0 && scale_.empty() && zero_mean_.empty();
+    if (!as_before || bands.lhs != factored_as_) return false;
+    DevicePivot found{tolerance()};
+    if (!algorithm_->refactor(exec, bands, found)) return false;
+    const std::size_t bytes = this->report.bytes;
+    take(placed(found), this->report.reason);
+    this->report.bytes = bytes;
+    if (certified()) return true;
+    this->report.status = FactorStatus::unsound; // nobody judged these factors
+    return false;
+  }
+
+  std::shared_ptr<typename LineSolver<Scalar, Exec>::Implementation> independent(const Exec &exec) const override
   {
     auto own = algorithm_ ? algorithm_->independent(exec) : nullptr;
     if (!own) return nullptr;
@@ -140,12 +158,7 @@ private:
     auto          made = make(pivots, why);
     if (!made) return failure_ = why, false;
     algorithm_ = std::move(made), limit_ = limit;
-    r           = FactorReport();
-    r.algorithm = algorithm_->name, r.reason = reason;
-    r.growth = pivots.growth, r.log_abs_det = pivots.log_abs_det, r.det_sign = pivots.det_sign;
-    r.smallest_pivot = pivots.not_finite ? 0 : pivots.smallest;
-    r.line = pivots.line, r.row = pivots.row;
-    r.status = pivots.not_finite ? FactorStatus::not_finite : pivots.singular || pivots.smallest <= tolerance() ? FactorStatus::zero_pivot : FactorStatus::ok;
+    take(pivots, reason);
     if (!r.ok()) {
       r.probe_error = r.rcond = std::nan(""); // nothing was solved
       if (!std::isnan(r.log_abs_det) && (pivots.not_finite || pivots.smallest == 0)) r.log_abs_det = pivots.not_finite ? std::nan("") : -std::numeric_limits<double>::infinity();
@@ -153,6 +166,7 @@ private:
       failure_ = algorithm_->name + (pivots.not_finite ? " met a pivot that is not finite" : " met a zero pivot") + " in row " + std::to_string(r.row);
       return false;
     }
+    if (Certificate::bound(reach_, static_cast<double>(eps)) <= static_cast<double>(limit) && certified()) return true;
     bool passed = try_probe() <= limit;
     if (!passed && algorithm_->refine()) {
       r.algorithm = algorithm_->name;
@@ -169,6 +183,45 @@ private:
     char text[32];
     std::snprintf(text, sizeof text, "%.1e", r.probe_error);
     failure_ = "the probe found " + algorithm_->name + " unsound (backward error " + text + ")";
+    return false;
+  }
+
+  /// A report of what the elimination met.
+  void take(const Pivots &pivots, std::string reason)
+  {
+    FactorReport &r = this->report;
+    r           = FactorReport();
+    r.algorithm = algorithm_->name, r.reason = std::move(reason);
+    r.growth = pivots.growth, r.log_abs_det = pivots.log_abs_det, r.det_sign = pivots.det_sign;
+    r.smallest_pivot = pivots.not_finite ? 0 : pivots.smallest;
+    r.line = pivots.line, r.row = pivots.row;
+    r.status = pivots.not_finite ? FactorStatus::not_finite : pivots.singular || pivots.smallest <= tolerance() ? FactorStatus::zero_pivot : FactorStatus::ok;
+  }
+
+  /// Whether the elimination proved that every matrix is regular and every solve accurate; the report says so then.
+  bool certified()
+  {
+    FactorReport      &r = this->report;
+    const Certificate &c = algorithm_->certificate;
+    if (!r.ok() || !(c.rcond > tolerance())) return false;
+    r.probe_error = Certificate::bound(reach_, static_cast<double>(eps)), r.rcond = c.rcond, r.rcond_line = c.line;
+    return true;
+  }
+
+  /// Whole lines of one matrix each, where they are what is tried first and prove by themselves that they are accurate.
+  /// Columns need no look then, and nothing is solved. False: nothing was done.
+  bool factor_certified()
+  {
+    const bool first = asked_for("thomas") || (automatic() && !is_device_space<Exec>);
+    if (!first || !one_per_line() || !unrolled() || bands_.periodic || bands_.repeats > 1 || options_.continued || !zero_mean_.empty()) return false;
+    DevicePivot found{tolerance()};
+    algorithm_ = per_line_thomas(found);
+    take(placed(found), reason_per_line());
+    if (certified()) {
+      this->report.bytes = algorithm_->bytes;
+      return true;
+    }
+    algorithm_.reset();
     return false;
   }
 
@@ -425,19 +478,29 @@ private:
     else attempt(pivoted, most_unsound, reason);
   }
 
+  /// Scalar bands that elimination has an unrolled kernel for.
+  bool unrolled() const { return bands_.block == 1 && reach_ <= 2; }
+  static Pivots placed(const DevicePivot &found)
+  {
+    Pivots p;
+    p.smallest = found.smallest, p.not_finite = found.smallest < 0, p.line = found.line, p.row = found.row;
+    return p;
+  }
+  Made<Scalar, Exec> per_line_thomas(DevicePivot &found) const
+  {
+    return reach_ == 1 ? make_thomas_per_line<Scalar, Exec, 1>(exec_, bands_, staged(), options_.refactors, found) : make_thomas_per_line<Scalar, Exec, 2>(exec_, bands_, staged(), options_.refactors, found);
+  }
+  std::string reason_per_line() const { return !automatic() ? "asked for" : bands_.lhs == Lhs::shifted ? "one matrix per line, made of two" : "one matrix per line"; }
+
   void factor_per_line()
   {
     if (asked_for("tile_products")) throw std::invalid_argument(std::string("ribbon: algorithm tile_products: ") + of_one_matrix);
-    const bool unrolled = bands_.block == 1 && reach_ <= 2;
-    const auto placed   = [](Pivots &p, double smallest, std::int64_t line, std::int64_t row) { p.smallest = smallest, p.not_finite = smallest < 0, p.line = line, p.row = row; };
-    const Make thomas   = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {
-      if (unrolled) {
-        DevicePivot found{tolerance()};
-        auto made = reach_ == 1 ? make_thomas_per_line<Scalar, Exec, 1>(exec_, bands_, staged(), options_.refactors, found) : make_thomas_per_line<Scalar, Exec, 2>(exec_, bands_, staged(), options_.refactors, found);
-        placed(p, found.smallest, found.line, found.row);
-        return made;
-      }
-      return looped<false>(p, bands_);
+    const Make thomas = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {
+      if (!unrolled()) return looped<false>(p, bands_);
+      DevicePivot found{tolerance()};
+      auto        made = per_line_thomas(found);
+      p                = placed(found);
+      return made;
     };
     const Make pivoted = [&](Pivots &p, std::string &) {
       if (!is_short(bands_.kl(), bands_.ku())) return looped<true>(p, bands_);
@@ -446,11 +509,11 @@ private:
       return made;
     };
     const bool        ring_too_short = bands_.periodic && lines_.rows < 2 * reach_;
-    const std::string reason         = automatic() ? bands_.lhs == Lhs::shifted ? "one matrix per line, made of two" : "one matrix per line" : "asked for";
+    const std::string reason         = reason_per_line();
     const Make        one_pass       = [&](Pivots &p, std::string &why) {
       DevicePivot found{tolerance()};
       auto        made = make_in_flight<Scalar, Exec>(exec_, lines_, bands_, options_, found, why);
-      if (made) placed(p, found.smallest, found.line, found.row);
+      if (made) p = placed(found);
       return made;
     };
     if (asked_for("one_pass")) {
@@ -485,6 +548,7 @@ private:
   LineSet                                  lines_;
   Input                                    bands_;
   LineSolverOptions                        options_;
+  Lhs                                      factored_as_ = bands_.lhs;
   std::int64_t                             matrices_, classified_, unknowns_ = 0, given_matrices_ = matrices_;
   int                                      reach_ = 1;
   Real                                     limit_ = 0; ///< of the backward error of the probe, of the last algorithm that was tried

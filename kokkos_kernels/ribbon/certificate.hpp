@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file certificate.hpp  What an elimination proves of its own accuracy while it runs, so that nothing has to be solved to judge it.
+///
+/// Elimination without pivoting, A = L U, solves (A + E) x = b with |E| <= gamma |L| |U| (Higham, Accuracy and Stability
+/// of Numerical Algorithms, 2002, Theorem 9.4). In a band with P diagonals on either side every sum has at most P + 1
+/// terms, and gamma <= (3 P + 6) u, reciprocals of pivots instead of divisions included. Where all rows have
+///
+///     sum_j (|L| |U|)_ij <= growth sum_j |a_ij|,                                                     (1)
+///
+/// the residual of every solve, in units of the sums of magnitudes of the rows, is at most growth gamma ||x|| (maximum
+/// norm). That is the backward error the probe (probe.hpp) measures, for every right-hand side.
+///
+/// The same elimination bounds the condition: |A^-1| <= M(U)^-1 M(L)^-1, where the comparison matrix M(T) has the
+/// magnitudes of the diagonal of T and minus those of its other entries (Higham, Theorem 8.12). One solve with these
+/// and the row sums of |A| gives ||A^-1 D|| from above, D = diag(row sums); its reciprocal is a lower bound of the
+/// reciprocal condition number of D^-1 A. A regular matrix is proved to be one; what is not proved is left to the probe.
+///
+/// (1) speaks of norms over unknowns in the same units. A row whose diagonal entry is below 1/16 of its largest entry
+/// is not certified: some column may need a scale (column_scale.hpp).
+#pragma once
+
+#include <ribbon/compat.hpp>
+
+#include <cstdint>
+
+namespace ribbon {
+
+/// Of all matrices of a batch, eliminated without pivoting.
+struct Certificate {
+  static constexpr double growth = 7; ///< of (1) that is certified
+
+  double       rcond = -1; ///< smallest lower bound of a reciprocal condition number; negative: nothing is certified
+  std::int64_t line  = -1; ///< the matrix it belongs to
+
+  /// Largest backward error of a solve, in units of the unit roundoff `eps` = 2 u, for P diagonals on either side.
+  static constexpr double bound(int P, double eps) { return growth * (3 * P + 6) * eps / 2; }
+};
+
+} // namespace ribbon
