@@ -7,7 +7,7 @@
 /// nearly the same for A in any units. Rows are scaled by every algorithm itself, so that D alone is kept. Pivots, reduced systems and
 /// residuals are those of A D. Powers of two change no digit of an elimination without pivoting.
 ///
-/// Matrices are scaled where the largest entry of some column is below 1/16, each entry relative to the largest of its
+/// A matrix is scaled where the largest entry of some column is below 1/16, each entry relative to the largest of its
 /// row. Constant stencils and rows with a dominant diagonal have no such column: nothing is stored for them, and
 /// nothing added to a solve.
 #pragma once
@@ -35,6 +35,7 @@ struct ColumnScaleKernel {
   BandEntries<Scalar, Memory>                 entry;
   Scales                                      row, column; ///< fourth roots, until Finish makes powers of two of columns
   typename Bands<Scalar, Memory>::values_type to;          ///< of Apply: one matrix per line where they were shifted
+  Kokkos::View<int *, Memory>                 scaled;      ///< 1 for matrices that have a column which needs a scale
 
   KOKKOS_FUNCTION std::int64_t unknowns() const { return entry.rows * entry.block * entry.matrices(); }
   KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const { return ((i % entry.rows) + entry.rows) % entry.rows; }
@@ -65,7 +66,7 @@ struct ColumnScaleKernel {
       const Real relative = size / entry.row_max(c, i, a);
       largest             = relative > largest ? relative : largest;
     });
-    if (largest > 0 && largest < enough) ++count;
+    if (largest > 0 && largest < enough) Kokkos::atomic_fetch_or(&scaled(c), 1), ++count;
   }
   KOKKOS_FUNCTION static Real fourth_root(Real a) { return std::sqrt(std::sqrt(a)); }
   KOKKOS_FUNCTION void        operator()(Rows, const std::int64_t t) const
@@ -93,7 +94,7 @@ struct ColumnScaleKernel {
   KOKKOS_FUNCTION void operator()(Finish, const std::int64_t t) const
   {
     constexpr int most     = std::numeric_limits<Real>::max_exponent / 2;
-    const Real    exponent = std::floor(4 * std::log2(column(t)) + Real(0.5));
+    const Real    exponent = scaled(t % entry.matrices()) ? std::floor(4 * std::log2(column(t)) + Real(0.5)) : Real(0);
     column(t)              = std::ldexp(Real(1), static_cast<int>(exponent > most ? most : exponent < -most ? -most : exponent));
   }
   /// One thread per row of a matrix.
@@ -138,7 +139,7 @@ public:
   ColumnScale(const Exec &exec, Input &bands)
   {
     using Kernel = ColumnScaleKernel<Scalar, Memory>;
-    Kernel       kernel{BandEntries<Scalar, Memory>(bands), {}, {}, {}};
+    Kernel       kernel{BandEntries<Scalar, Memory>(bands), {}, {}, {}, allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::column_scale::scaled", static_cast<std::size_t>(bands.matrices()))};
     std::int64_t count    = 0;
     const auto   unknowns = kernel.unknowns();
     Kokkos::parallel_reduce("ribbon::column_scale::count", policy<typename Kernel::Count>(exec, unknowns), kernel, count);

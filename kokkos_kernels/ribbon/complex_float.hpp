@@ -5,7 +5,7 @@
 ///
 /// w is a workspace of complex<double>, whose lines lie without gaps, interleaved or contiguous as those that were factored. The library has no kernels for it:
 /// the two that convert are compiled where they are used. Every float is a double; what is beyond the range of float when it is rounded becomes Inf.
-/// Matrices whose solutions exceed that range for right-hand sides of size 1 are reported as unsound, and solved even so.
+/// A matrix that grows right-hand sides by so much is singular in double.
 #pragma once
 
 #include <ribbon/line_solver.hpp>
@@ -202,10 +202,6 @@ private:
       alpha    = allocate<Words>(exec, "ribbon::workspace", refactors ? count : 0);
       beta     = allocate<Words>(exec, "ribbon::workspace", refactors ? count : 0);
       report   = solver.report();
-      if (report.ok() && report.rcond < std::numeric_limits<float>::min()) { // what is finite in double is not in float
-        report.status = FactorStatus::unsound, report.line = report.rcond_line, report.row = -1;
-        report.reason += "; solutions exceed the range of single precision";
-      }
       report.bytes += (unknowns.size() + beside.size() + room.size() + alpha.size() + beta.size()) * sizeof(Wide);
     }
   };

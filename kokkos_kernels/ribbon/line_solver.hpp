@@ -41,6 +41,10 @@ struct LineSolverOptions {
   bool refactors = false;
   /// With "auto" lines are not cut in pieces (partition): a solve is one launch and has no workspace.
   bool whole_lines = false;
+  /// How factors are judged. "auto": by what the elimination proves (certificate.hpp), and by solves (probe.hpp) where it
+  /// proves nothing. "always": by solves. "never": by what it proves and by pivots alone: an algorithm that is inaccurate
+  /// for a matrix is not found out then.
+  std::string probe = "auto";
   /// The entries of matrices in double were rounded to single precision: zero_pivot's default and sums of rows (singular) are judged in its units.
   bool single_entries = false;
 };

@@ -37,6 +37,8 @@ struct Algorithm {
   virtual bool refactor(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, DevicePivot &) { return false; }
   /// Switches iterative refinement of the reduced system on; false where there is none to switch on.
   virtual bool refine() { return false; }
+  /// Whether a solve multiplies with the inverse of a system of the separators of chunks.
+  virtual bool inverts_reduced_system() const { return false; }
   /// Whether lines that are pieces of longer ones may find what lies beside them by themselves (KnownRows::joined).
   virtual bool joins() const { return false; }
 };

@@ -32,6 +32,7 @@ struct OnePassAlgorithm final : Algorithm<typename Scheme::Scalar, Exec> {
     plan.solve(exec, b, in, x, out, class_of_line, classified, known, correct);
   }
   bool joins() const override { return plan.joins() && !correct; }
+  bool inverts_reduced_system() const override { return true; }
   bool refine() override
   {
     if (!correct) this->name += " with correction";

@@ -9,6 +9,7 @@
 #include "in_flight.hpp"
 #include "looped_and_partition.hpp"
 #include "measured_choice.hpp"
+#include "unit_refinement.hpp"
 
 #include <ribbon/column_scale.hpp>
 #include <ribbon/forget_failed.hpp>
@@ -47,28 +48,30 @@ public:
       bands_ = Input();
       return;
     }
+    const Input unscaled = bands_;
     if (!options.continued) scale_ = ColumnScale<Scalar, Exec>(exec, bands_); // columns beyond the ends are not known
-    if (!factor_partition()) {
-      if (bands_.repeats > 1) bands_ = all_rows(exec_, bands_);
-      if (!factor_reduction()) one_per_line() ? factor_per_line() : factor_few();
-    }
+    factor();
     FactorReport &r = this->report;
     if (!scale_.empty() && !std::isnan(r.log_abs_det)) r.log_abs_det -= scale_.log_det();
+    if (r.ok() && !scale_.empty() && zero_mean_.empty() && options.probe != "never" && !probe_given_units(given)) {
+      scale_ = ColumnScale<Scalar, Exec>(), refinement_ = UnitRefinement<Scalar, Exec>();
+      bands_ = unscaled, matrices_ = given_matrices_, class_of_line_ = given_class_;
+      algorithm_.reset(), fastest_.reset();
+      factor();
+    }
     if (r.ok() && !zero_mean_.empty()) probe_zero_mean(given);
     if (!r.ok()) find_failed();
-    if (algorithm_) r.bytes = algorithm_->bytes + class_of_line_.size() * sizeof(int) + zero_mean_.bytes() + scale_.bytes();
+    if (algorithm_) r.bytes = algorithm_->bytes + class_of_line_.size() * sizeof(int) + zero_mean_.bytes() + scale_.bytes() + refinement_.bytes();
     r.singular_lines = zero_mean_.singular_lines();
     bands_           = Input(); // factored: nothing of the input is kept
   }
 
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const KnownRows<Scalar> &known, std::int64_t first) const override
   {
-    const int *classes = class_of_line_.size() ? class_of_line_.data() + first : nullptr;
     if (solves_some()) {
-      if (options_.continued) algorithm_->solve_between(exec, b, in, x, out, classes, classified_, known);
-      else if (first > 0 && !classes && matrices_ > 1) algorithm_->solve_lines(exec, first, b, in, x, out);
-      else algorithm_->solve(exec, b, in, x, out, classes, classified_);
-      scale_.apply(exec, x, out, given(first));
+      if (options_.continued) algorithm_->solve_between(exec, b, in, x, out, classes(first), classified_, known);
+      else if (refinement_.empty()) solve_once(exec, b, in, x, out, first);
+      else refinement_.solve(exec, b, in, x, out, given(first), [&](const Scalar *from, const LineSet &at, Scalar *to, const LineSet &there) { solve_once(exec, from, at, to, there, first); });
       zero_mean_.apply(exec, x, out);
     }
     if (!this->report.ok()) forget_failed(exec, x, out, failed_, given(first));
@@ -91,9 +94,10 @@ public:
   std::shared_ptr<typename LineSolver<Scalar, Exec>::Implementation> independent(const Exec &exec) const override
   {
     auto own = algorithm_ ? algorithm_->independent(exec) : nullptr;
-    if (!own) return nullptr;
-    auto other        = std::make_shared<Solver>(*this);
-    other->algorithm_ = std::move(own);
+    if (!own && refinement_.empty()) return nullptr;
+    auto other = std::make_shared<Solver>(*this);
+    if (own) other->algorithm_ = std::move(own);
+    other->refinement_.own_workspace();
     return other;
   }
 
@@ -108,6 +112,14 @@ public:
   bool   joins() const override { return algorithm_ && algorithm_->joins(); }
 
 private:
+  const int *classes(std::int64_t first) const { return class_of_line_.size() ? class_of_line_.data() + first : nullptr; }
+  /// Lines that have the matrices from that of line `first` on, in the units of their unknowns.
+  void solve_once(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, std::int64_t first) const
+  {
+    if (first > 0 && !classes(first) && matrices_ > 1) algorithm_->solve_lines(exec, first, b, in, x, out);
+    else algorithm_->solve(exec, b, in, x, out, classes(first), classified_);
+    scale_.apply(exec, x, out, given(first));
+  }
   /// Whether some line is solved.
   bool solves_some() const { return algorithm_ && (this->report.ok() || matrices_ > 1); }
   /// The given matrices of the lines from `first` on.
@@ -167,13 +179,17 @@ private:
       return false;
     }
     if (Certificate::bound(reach_, static_cast<double>(eps)) <= static_cast<double>(limit) && certified()) return true;
+    if (options_.probe == "never") {
+      r.probe_error = r.rcond = std::nan("");
+      return true;
+    }
     bool passed = try_probe() <= limit;
     if (!passed && algorithm_->refine()) {
       r.algorithm = algorithm_->name;
       passed      = try_probe() <= limit;
     }
-    // a pivot need not vanish for a matrix to be singular: rounding alone is left where a solution grows by the whole precision
-    if (r.rcond <= 10 * static_cast<double>(eps) && pivots.smallest <= std::sqrt(static_cast<double>(eps))) {
+    // a pivot need not be small for a matrix to be singular: rounding alone is left where a solution grows by the whole precision
+    if (r.rcond <= static_cast<double>(std::min<std::int64_t>(10, unknowns_)) * static_cast<double>(eps)) {
       r.status = FactorStatus::zero_pivot, r.line = pivots.line, r.row = pivots.row;
       failure_ = algorithm_->name + " found a singular matrix";
       return false;
@@ -203,7 +219,7 @@ private:
   {
     FactorReport      &r = this->report;
     const Certificate &c = algorithm_->certificate;
-    if (!r.ok() || !(c.rcond > tolerance())) return false;
+    if (options_.probe == "always" || !r.ok() || !(c.rcond > tolerance())) return false;
     r.probe_error = Certificate::bound(reach_, static_cast<double>(eps)), r.rcond = c.rcond, r.rcond_line = c.line;
     return true;
   }
@@ -230,9 +246,11 @@ private:
     constexpr int more  = 8;
     auto          found = run_probe();
     FactorReport &r     = this->report;
-    // an algorithm that loses digits loses more of them with some right-hand sides than with others
+    // an algorithm that loses digits loses more of them with some right-hand sides than with others, and one that multiplies
+    // with the inverse of a reduced system with few of them
+    const Real           enough = algorithm_->inverts_reduced_system() ? 5 * eps : sound;
     ProbeOptions<Scalar> options;
-    while (found.error > sound && found.error <= limit_ && options.round < more) {
+    while (found.error > enough && found.error <= limit_ && options.round < more) {
       ++options.round;
       const auto again = run_probe(options);
       if (again.error > found.error) found.error = again.error, found.matrix = again.matrix;
@@ -261,6 +279,23 @@ private:
   {
     const std::int64_t bytes = matrices_ * probe_kinds * unknowns_ * static_cast<std::int64_t>(sizeof(Scalar));
     return matrices_ * probe_kinds <= lines_.lines() || bytes <= (std::int64_t(1) << 26);
+  }
+
+  /// Where columns were scaled the solve is as accurate as it was found to be in the units of the scaled unknowns. In
+  /// those of the given ones it may need refinement. False: that does not help, scales are wrong for this matrix.
+  bool probe_given_units(const Input &given)
+  {
+    FactorReport        &r = this->report;
+    ProbeOptions<Scalar> options;
+    options.batch = true, options.class_of_line = given_class_.data();
+    const auto error = [&] {
+      return probe<Scalar, Exec>(exec_, given, lines_, lines_.lines(), [&](Scalar *x, const LineSet &set) { solve(exec_, x, set, x, set, {}, 0); }, options).error;
+    };
+    if (error() <= sound) return true;
+    refinement_ = UnitRefinement<Scalar, Exec>(exec_, given);
+    const Real left = error();
+    r.probe_error = std::max(r.probe_error, static_cast<double>(left));
+    return left <= limit_;
   }
 
   /// Solves of singular lines, as they are handed out, with right-hand sides in the range of the given matrices.
@@ -361,6 +396,13 @@ private:
     if (made && made->name != "toeplitz_cr" && made->name.rfind("pivoted", 0) != 0) p.growth = static_cast<double>(watch.growth);
     p.log_abs_det = static_cast<double>(watch.log_det), p.det_sign = std::complex<double>(watch.sign);
     return made;
+  }
+
+  void factor()
+  {
+    if (factor_partition()) return;
+    if (bands_.repeats > 1) bands_ = all_rows(exec_, bands_);
+    if (!factor_reduction()) one_per_line() ? factor_per_line() : factor_few();
   }
 
   /// Cuts lines where that is asked for, or likely to be faster. False: nothing was done.
@@ -557,6 +599,7 @@ private:
   Kokkos::View<int *, Memory>              given_class_, failed_;   ///< failed_: 1 for each given matrix that is not solved
   std::shared_ptr<Algorithm<Scalar, Exec>> algorithm_;
   ColumnScale<Scalar, Exec>                scale_;
+  UnitRefinement<Scalar, Exec>             refinement_; ///< empty: solves need none
   ZeroMean<Scalar, Exec>                   zero_mean_;
   std::optional<choice::Algorithm>         fastest_;
 };

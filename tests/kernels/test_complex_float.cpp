@@ -237,17 +237,17 @@ TEST(ComplexFloat, BatchesWithoutRowsOrLines)
   }
 }
 
-// Diagonal 1, entries -r above it: the inverse grows as r^100, within the range of double, and of float for r = 1.5 alone.
+// Diagonal 1, entries -r above it: the inverse grows as r^100, for r = 3 and 10 beyond the range of float.
 TEST(ComplexFloat, MatricesWhoseSolutionsExceedTheRangeOfFloatAreReported)
 {
-  for (float r : {1.5f, 3.0f, 10.0f})
+  for (float r : {1.2f, 3.0f, 10.0f})
     for (const char *algorithm : {"auto", "thomas"}) {
       SCOPED_TRACE(testing::Message() << algorithm << ", r " << r);
       HostBands bands;
       bands.values = decltype(bands.values)("test::bands", 1, 100, 3);
       for (std::size_t i = 0; i < 100; ++i) bands.values(0, i, 1) = Scalar(1), bands.values(0, i, 2) = Scalar(-r);
       const ribbon::LineSolver<Scalar, Exec> solver(Exec(), LineSet::interleaved(100, 2), to_device(bands), {algorithm});
-      EXPECT_EQ(solver.report().status, r < 2 ? ribbon::FactorStatus::ok : ribbon::FactorStatus::unsound);
+      EXPECT_EQ(solver.report().status, r < 2 ? ribbon::FactorStatus::ok : ribbon::FactorStatus::zero_pivot);
     }
 }
 

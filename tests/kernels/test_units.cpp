@@ -84,7 +84,7 @@ void expect_digits_in_any_units(int kl, int ku, int block, bool periodic, Lhs lh
       }
   // a factor of 100 between neighbours is left of 10^24 (column_scale.hpp); dominant matrices have conditions of about 100
   const double roundoff = static_cast<double>(ribbon::unit_roundoff<Scalar>());
-  EXPECT_LE(worst, (algorithm == "pivoted" ? 1e5 : 2e3) * roundoff) << solver.report().algorithm;
+  EXPECT_LE(worst, (algorithm == "pivoted" ? 2e5 : 2e3) * roundoff) << solver.report().algorithm;
 }
 
 TEST(Units, DominantMatricesKeepEveryDigit)
@@ -116,6 +116,58 @@ TEST(Units, TwoByTwo)
     EXPECT_NEAR(x[1], 1, 1e-14) << algorithm;
     EXPECT_NEAR(solver.report().log_abs_det, std::log(3e-16), 1e-12) << algorithm;
     EXPECT_GT(solver.report().rcond, 0.05) << algorithm;
+  }
+}
+
+/// Entries that are tiny in their rows and in their columns are no units, though scales that weigh all entries take them
+/// for such: the solution is that of the given units, whose condition is 64 and 10^3.
+TEST(Units, TinyEntriesAreNone)
+{
+  const double matrices[][3][3] = {{{0, 2, 5.802306177859959e-19}, {0.06448876455234769, 2, -1.1604612355719919e-18}, {0, 0, 1}},
+                                   {{0, 1e-20, 1}, {0, 1, 0}, {1e-3, 1e-20, 1}},
+                                   {{0, 1e-30, 1}, {0, 1, 0}, {1e-3, 1e-30, 1}}};
+  for (const auto &A : matrices)
+    for (const char *algorithm : {"auto", "pivoted"}) {
+      HostBands<double>   bands;
+      std::vector<double> b(3, 0);
+      bands.values = decltype(bands.values)("test::bands", 1, 3, 5);
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(j - i + 2)) = A[i][j], b[static_cast<std::size_t>(i)] += A[i][j];
+      const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(3, 1), to_device(bands), {algorithm});
+      ASSERT_TRUE(solver.report().ok()) << algorithm << ", " << solver.report().reason;
+      const auto x = solve(solver, b);
+      for (int i = 0; i < 3; ++i) EXPECT_NEAR(x[static_cast<std::size_t>(i)], 1, 1e-11) << algorithm << ", unknown " << i << " of " << A[2][0];
+    }
+}
+
+/// What the units of another line ask for does not change a line that needs no scale.
+TEST(Units, LinesAreScaledByThemselves)
+{
+  const double        p = std::ldexp(1, -21);
+  const double        a[3][3] = {{0, p, 0}, {-std::ldexp(1, 22), -p / 2, 0}, {0, -p, -std::ldexp(1, 20)}};
+  const double        c[3][3] = {{p / 8, 2, 0}, {-p / 4, -4, std::ldexp(1, -12)}, {0, -4, std::ldexp(1, -13)}};
+  const double        b[3] = {-1.064e-08, 5.657e+06, 5.540e+05};
+  const auto          solved = [&](bool together, const char *algorithm) {
+    const std::size_t   lines = together ? 2 : 1;
+    HostBands<double>   bands;
+    std::vector<double> right(3 * lines, 1);
+    bands.lhs = Lhs::per_line, bands.values = decltype(bands.values)("test::bands", lines, 3, 3);
+    for (int i = 0; i < 3; ++i) {
+      for (int d = -1; d <= 1; ++d) {
+        if (i + d < 0 || i + d > 2) continue;
+        bands.values(0, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 1)) = a[i][i + d];
+        if (together) bands.values(1, static_cast<std::size_t>(i), static_cast<std::size_t>(d + 1)) = c[i][i + d];
+      }
+      right[static_cast<std::size_t>(i) * lines] = b[i];
+    }
+    const ribbon::LineSolver<double, Exec> solver(Exec(), ribbon::LineSet::interleaved(3, static_cast<std::int64_t>(lines)), to_device(bands), {algorithm});
+    EXPECT_TRUE(solver.report().ok()) << algorithm;
+    const auto x = solve(solver, right);
+    return std::vector<double>{x[0], x[lines], x[2 * lines]};
+  };
+  for (const char *algorithm : {"auto", "pivoted"}) {
+    const auto alone = solved(false, algorithm), together = solved(true, algorithm);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(together[i], alone[i], 1e-13 * std::abs(alone[i])) << algorithm << ", unknown " << i;
   }
 }
 

@@ -62,6 +62,17 @@ struct CertifiedFactorKernel {
     host::store_pack(a, words + (i * width + word) * count + l, false);
   }
 
+  /// Asks for row i of the lines of the next tile: rows lie far apart, in pages that no processor fetches ahead.
+  KOKKOS_FUNCTION void fetch_next(std::int64_t first, std::int64_t i) const
+  {
+    constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(Scalar)), ahead = 2 * line;
+    if (first + ahead > count) return;
+    for (int d = 0; d < static_cast<int>(entry.values.extent(2)) && !entry.alpha.data(); ++d)
+      for (std::int64_t e = 0; e < ahead; e += line) host::prefetch(&entry.values(first + e, i, d));
+    for (int w = 0; w < width; ++w)
+      for (std::int64_t e = 0; e < ahead; e += line) host::prefetch(words + (i * width + w) * count + first + e);
+  }
+
   /// Factors N packs of lines from l on.
   /// @param z  room for rows * step numbers
   template <class Pack, int N>
@@ -81,6 +92,7 @@ struct CertifiedFactorKernel {
       least[k] = Sizes{} + Real(1e30f), unproved[k] = Sizes{}, place[k] = Places{};
     }
     for (std::int64_t i = 0; i < entry.rows; ++i) {
+      if constexpr (N > 1) fetch_next(l + N * lanes, i);
       RIBBON_UNROLL_PACKS
       for (int k = 0; k < N; ++k) {
         const std::int64_t c = l + k * lanes;

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What an elimination proves of its accuracy and of the condition (certificate.hpp), next to solves and inverses in
+// extended precision. RIBBON_CERTIFICATES names the number of matrices.
+#include "batch.hpp"
+
+#include <ribbon/algorithm/certified_factor.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace {
+
+using namespace test;
+template <class Scalar>
+using HostBands = ribbon::Bands<Scalar, Kokkos::HostSpace>;
+using HostExec = Kokkos::DefaultHostExecutionSpace;
+template <class Scalar>
+using Wide = std::conditional_t<std::is_floating_point_v<Scalar>, long double, std::complex<long double>>;
+
+template <class Scalar>
+Wide<Scalar> widen(const Scalar &a)
+{
+  if constexpr (std::is_floating_point_v<Scalar>) return static_cast<long double>(a);
+  else return {static_cast<long double>(a.real()), static_cast<long double>(a.imag())};
+}
+
+/// A batch of matrices of one kind that is hard to judge: dominant, nearly singular, growing pivots, graded, symmetric,
+/// singular rows, entries that vanish, are huge, or are none.
+template <class Scalar>
+HostBands<Scalar> hard_bands(std::mt19937_64 &g, std::size_t matrices, std::size_t n, int kl, int ku)
+{
+  HostBands<Scalar> bands;
+  bands.lhs = ribbon::Lhs::per_line, bands.lower = kl, bands.upper = ku;
+  bands.values = decltype(bands.values)("test::bands", matrices, n, static_cast<std::size_t>(kl + ku + 1));
+  using Real       = ribbon::real_t<Scalar>;
+  const auto below = [&](int k) { return static_cast<int>(g() % static_cast<std::uint64_t>(k)); };
+  for (std::size_t c = 0; c < matrices; ++c) {
+    const int  kind   = below(10);
+    const Real weight = static_cast<Real>(std::pow(10., below(9) - 8)), ratio = static_cast<Real>(std::pow(10., below(7) - 3));
+    Real       size   = 1;
+    for (std::size_t i = 0; i < n; ++i) {
+      Real sum = 0;
+      for (int d = -kl; d <= ku; ++d) {
+        Scalar &v = bands.values(c, i, static_cast<std::size_t>(d + kl));
+        v         = random_scalar<Scalar>(g);
+        if (kind == 3 && d != 0) v *= ratio;
+        if (kind == 4) v *= static_cast<Real>(std::pow(ratio, below(3) - 1));
+        if (kind == 5) v = Scalar(static_cast<Real>(below(5) - 2));
+        if (kind == 6 && below(3) == 0) v = Scalar(0);
+        if (d != 0 && static_cast<std::int64_t>(i) + d >= 0 && static_cast<std::size_t>(static_cast<std::int64_t>(i) + d) < n) sum += ribbon::magnitude(v);
+      }
+      Scalar &diagonal = bands.values(c, i, static_cast<std::size_t>(kl));
+      if (kind <= 1) diagonal = Scalar(sum + (kind == 0 ? Real(0.1) : sum * weight));
+      if (kind == 2) diagonal = Scalar(sum * (1 - weight));
+      if (kind == 7) diagonal = Scalar(sum), size *= ratio;
+      if (kind == 8 && below(static_cast<int>(n)) == 0) diagonal = Scalar(std::numeric_limits<Real>::quiet_NaN());
+      if (kind == 9) diagonal *= Real(3);
+      for (int d = -kl; d <= ku && kind == 7; ++d) bands.values(c, i, static_cast<std::size_t>(d + kl)) *= size > 0 && ribbon::is_finite(size) ? size : Real(1);
+    }
+  }
+  return bands;
+}
+
+template <class Scalar, int P>
+struct Factored {
+  Kokkos::View<Scalar *, Kokkos::HostSpace>                  words;
+  Kokkos::View<ribbon::real_t<Scalar> *, Kokkos::HostSpace> rcond;
+};
+
+template <class Scalar, int P>
+Factored<Scalar, P> factor(const HostBands<Scalar> &bands)
+{
+  using Kernel = ribbon::CertifiedFactorKernel<Scalar, P, Kokkos::HostSpace>;
+  const auto          count = bands.values.extent(0), rows = bands.values.extent(1);
+  Factored<Scalar, P> f;
+  f.words = decltype(f.words)("test::words", count * rows * static_cast<std::size_t>(Kernel::width));
+  f.rcond = decltype(f.rcond)("test::rcond", count);
+  const ribbon::CertifiedFactorTiles<Scalar, P, Kokkos::HostSpace> tiles{
+    Kernel{ribbon::BandEntries<Scalar, Kokkos::HostSpace>(bands), f.words.data(), static_cast<std::int64_t>(count), f.rcond.data(), nullptr, ribbon::real_t<Scalar>(0)}};
+  auto smallest = Kernel::Watch::start(-1);
+  for (std::int64_t t = 0; t < tiles.tiles(); ++t) tiles(t, smallest);
+  return f;
+}
+
+/// x = A^-1 b with the factors of line c, in the arithmetic of Scalar.
+template <class Scalar, int P>
+std::vector<Scalar> solve(const Factored<Scalar, P> &f, std::size_t c, std::size_t n, const std::vector<Scalar> &b)
+{
+  const std::size_t   count = f.rcond.extent(0), width = 1 + 2 * P;
+  const auto          word  = [&](std::size_t i, std::size_t j) { return f.words((i * width + j) * count + c); };
+  std::vector<Scalar> x(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    x[i] = word(i, 0) * b[i];
+    for (std::size_t q = 0; q < P && q < i; ++q) x[i] += word(i, 1 + q) * x[i - 1 - q];
+  }
+  for (std::size_t i = n; i-- > 0;)
+    for (std::size_t q = 0; q < P && i + 1 + q < n; ++q) x[i] += word(i, 1 + P + q) * x[i + 1 + q];
+  return x;
+}
+
+/// Largest residual in units of the sums of its row, relative to the solution.
+template <class Scalar>
+long double backward_error(const HostBands<Scalar> &bands, std::size_t c, const std::vector<Scalar> &x, const std::vector<Scalar> &b)
+{
+  const auto  n    = static_cast<std::int64_t>(x.size());
+  long double most = 0, size = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    auto        r   = widen(b[static_cast<std::size_t>(i)]);
+    long double sum = 0;
+    for (int d = -bands.lower; d <= bands.upper; ++d) {
+      if (i + d < 0 || i + d >= n) continue;
+      const auto a = widen(bands.values(c, static_cast<std::size_t>(i), static_cast<std::size_t>(d + bands.lower)));
+      r -= a * widen(x[static_cast<std::size_t>(i + d)]);
+      sum += std::abs(a);
+    }
+    most = std::max(most, std::abs(r) / sum), size = std::max(size, std::abs(widen(x[static_cast<std::size_t>(i)])));
+  }
+  return size > 0 ? most / size : most;
+}
+
+/// ||A^-1 D||, D the row sums of |A|, by elimination with exchanges of rows in extended precision; infinity for singular ones.
+template <class Scalar>
+long double inverse_norm(const HostBands<Scalar> &bands, std::size_t c)
+{
+  const std::size_t                      n = bands.values.extent(1);
+  std::vector<std::vector<Wide<Scalar>>> A(n, std::vector<Wide<Scalar>>(2 * n));
+  for (std::size_t i = 0; i < n; ++i) {
+    long double sum = 0;
+    for (int d = -bands.lower; d <= bands.upper; ++d) {
+      const auto j = static_cast<std::int64_t>(i) + d;
+      if (j < 0 || j >= static_cast<std::int64_t>(n)) continue;
+      A[i][static_cast<std::size_t>(j)] = widen(bands.values(c, i, static_cast<std::size_t>(d + bands.lower)));
+      sum += std::abs(A[i][static_cast<std::size_t>(j)]);
+    }
+    for (std::size_t j = 0; j < n; ++j) A[i][j] /= sum;
+    A[i][n + i] = 1;
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t p = k;
+    for (std::size_t i = k; i < n; ++i)
+      if (std::abs(A[i][k]) > std::abs(A[p][k])) p = i;
+    std::swap(A[k], A[p]);
+    if (!(std::abs(A[k][k]) > 0)) return std::numeric_limits<long double>::infinity();
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto m = A[i][k] / A[k][k];
+      if (i == k || m == Wide<Scalar>(0)) continue;
+      for (std::size_t j = k; j < 2 * n; ++j) A[i][j] -= m * A[k][j];
+    }
+  }
+  long double norm = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    long double sum = 0;
+    for (std::size_t j = n; j < 2 * n; ++j) sum += std::abs(A[i][j] / A[i][i]);
+    norm = std::max(norm, sum);
+  }
+  return norm;
+}
+
+template <class Scalar, int P>
+void expect_no_lies(std::uint64_t seed, std::size_t count)
+{
+  constexpr std::size_t matrices = 53; // three tiles and some lines
+  std::mt19937_64       g(seed);
+  std::size_t           certified = 0;
+  for (std::size_t done = 0; done < count; done += matrices) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", P " << P << ", " << sizeof(Scalar) << " bytes, after " << done);
+    const int         kl = static_cast<int>(g() % (P + 1)), ku = static_cast<int>(g() % (P + 1));
+    const std::size_t n     = 1 + g() % 24;
+    const auto        bands = hard_bands<Scalar>(g, matrices, n, kl, ku);
+    const auto        f     = factor<Scalar, P>(bands);
+    for (std::size_t c = 0; c < matrices; ++c) {
+      if (!(f.rcond(c) > 100 * ribbon::unit_roundoff<Scalar>())) continue; // as LineSolver asks
+      ++certified;
+      ASSERT_LE(static_cast<long double>(f.rcond(c)), 1.001L / inverse_norm(bands, c)) << "matrix " << c;
+      std::vector<Scalar> b(n);
+      for (int k = 0; k < 3; ++k) {
+        for (Scalar &v : b) v = random_scalar<Scalar>(g);
+        const auto x = solve<Scalar, P>(f, c, n, b);
+        ASSERT_LE(backward_error(bands, c, x, b), static_cast<long double>(ribbon::Certificate::bound(P, static_cast<double>(ribbon::unit_roundoff<Scalar>())))) << "matrix " << c;
+      }
+    }
+  }
+  EXPECT_GT(certified, count / 10);
+  testing::Test::RecordProperty("certified", static_cast<int>(certified));
+}
+
+TEST(Certificates, NeverLie)
+{
+  const char *const text  = std::getenv("RIBBON_CERTIFICATES");
+  const std::size_t count = text ? static_cast<std::size_t>(std::atoll(text)) : 6000;
+  expect_no_lies<double, 1>(1, count), expect_no_lies<double, 2>(2, count);
+  expect_no_lies<float, 1>(3, count / 4), expect_no_lies<float, 2>(4, count / 4);
+  expect_no_lies<Kokkos::complex<double>, 1>(5, count / 4), expect_no_lies<Kokkos::complex<double>, 2>(6, count / 4);
+}
+
+TEST(Certificates, TilesAndSingleLinesAgree)
+{
+  std::mt19937_64 g(7);
+  const auto      bands = hard_bands<double>(g, 35, 40, 2, 2);
+  const auto      all   = factor<double, 2>(bands);
+  for (std::size_t c = 0; c < 35; ++c) {
+    HostBands<double> one = bands;
+    one.values            = decltype(one.values)("test::bands", 1, 40, 5);
+    for (std::size_t i = 0; i < 40; ++i)
+      for (std::size_t d = 0; d < 5; ++d) one.values(0, i, d) = bands.values(c, i, d);
+    const auto alone = factor<double, 2>(one);
+    EXPECT_NEAR(all.rcond(c), alone.rcond(0), 1e-6 * std::abs(alone.rcond(0))) << c;
+  }
+}
+
+/// Certified lines are not probed, others are; the reports say what is known of either.
+TEST(Certificates, AReportOfCertifiedLines)
+{
+  std::mt19937_64   g(8);
+  const std::size_t lines = 37, n = 30;
+  auto              bands = random_bands<double>(g, lines, n, 1, false, Kind::dominant);
+  bands.lhs               = ribbon::Lhs::per_line;
+  const auto set          = ribbon::LineSet::interleaved(n, lines);
+  for (bool weak : {false, true}) {
+    if (weak) bands.values(20, 11, 1) = 1e-3 * bands.values(20, 11, 2); // needs rows exchanged
+    const ribbon::LineSolver<double, HostExec> solver(HostExec(), set, bands);
+    ASSERT_TRUE(solver.report().ok());
+    EXPECT_LT(solver.report().probe_error, 1e-14);
+    EXPECT_EQ(solver.report().probe_error == ribbon::Certificate::bound(1, ribbon::unit_roundoff<double>()), !weak);
+    EXPECT_GT(solver.report().rcond, 1e-6);
+    EXPECT_LE(solver.report().rcond, 1);
+  }
+}
+
+TEST(Certificates, NewValuesInTheRoomOfOldFactors)
+{
+  std::mt19937_64   g(9);
+  const std::size_t lines = 37, n = 30;
+  const auto        set   = ribbon::LineSet::interleaved(n, lines);
+  const auto        batch = [&](int h, bool periodic) {
+    auto bands = random_bands<double>(g, lines, n, h, periodic, Kind::dominant);
+    bands.lhs  = ribbon::Lhs::per_line;
+    return bands;
+  };
+  const auto differ = [&](const ribbon::LineSolver<double, HostExec> &solver, const HostBands<double> &bands) {
+    const ribbon::LineSolver<double, HostExec> anew(HostExec(), set, bands);
+    std::vector<double>                        x(lines * n), y(x.size());
+    for (double &v : x) v = random_scalar<double>(g);
+    y = x;
+    solver.solve(HostExec(), x.data(), x.data());
+    anew.solve(HostExec(), y.data(), y.data());
+    EXPECT_EQ(solver.report().rcond, anew.report().rcond);
+    EXPECT_EQ(solver.report().smallest_pivot, anew.report().smallest_pivot);
+    EXPECT_EQ(solver.report().line, anew.report().line);
+    EXPECT_EQ(solver.report().row, anew.report().row);
+    EXPECT_EQ(solver.report().reason, anew.report().reason);
+    return x != y;
+  };
+  for (int h : {1, 2}) {
+    ribbon::LineSolver<double, HostExec> solver(HostExec(), set, batch(h, false));
+    for (int k = 0; k < 3; ++k) {
+      const auto bands = batch(h, false);
+      ASSERT_TRUE(solver.refactor(HostExec(), bands));
+      EXPECT_FALSE(differ(solver, bands));
+    }
+    auto weak               = batch(h, false);
+    weak.values(5, 7, h) = 0;
+    EXPECT_FALSE(solver.refactor(HostExec(), weak)) << "not certified";
+    EXPECT_FALSE(solver.report().ok()) << "nobody judged these factors";
+    EXPECT_FALSE(solver.refactor(HostExec(), batch(h, false))) << "they are lost";
+  }
+  ribbon::LineSolver<double, HostExec> ring(HostExec(), set, batch(1, true));
+  EXPECT_FALSE(ring.refactor(HostExec(), batch(1, true))) << "rings have no certificate";
+  EXPECT_TRUE(ring.report().ok()) << "and keep their factors";
+}
+
+} // namespace
