@@ -10,6 +10,7 @@ namespace ribbon {
 struct RefreshResult {
   bool across     = false; ///< an entry that is not zero joins different lines
   bool beyond     = false; ///< an entry that is not zero is on its line, outside of the bands
+  bool narrower   = false; ///< no entry that is not zero is as far from the diagonal as the bands reach, or closes the ring
   bool not_finite = false; ///< the bands hold NaN or Inf
   bool differ     = false; ///< lines that had one matrix have several now
 };

@@ -166,10 +166,14 @@ static PetscErrorCode PCReset_Line(PC pc)
 
 static PetscErrorCode PCSetUp_Line(PC pc)
 {
-  auto *line = static_cast<PC_Line *>(pc->data);
+  auto *line      = static_cast<PC_Line *>(pc->data);
+  bool  refreshed = false;
   PetscFunctionBegin;
-  PetscCall(PCReset_Line(pc)); // whatever happens below, nothing of the last matrix is left
-  const PetscErrorCode error = SetUpLine(pc, line);
+  PetscErrorCode error = RefreshLine(pc, line, &refreshed);
+  if (!error && !refreshed) {
+    PetscCall(PCReset_Line(pc)); // whatever happens below, nothing of the last matrix is left
+    error = SetUpLine(pc, line);
+  }
   if (error) { // PETSc takes this matrix for one that was set up with: the next call has to start anew
     PetscCall(PCReset_Line(pc));
     pc->setupcalled = decltype(pc->setupcalled)(0);

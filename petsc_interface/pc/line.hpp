@@ -22,6 +22,7 @@ struct PC_Line {
   PCLineCutExchange            cut_exchange = PC_LINE_CUT_EXCHANGE_AUTO;
   PetscInt                     cut_parts    = 1;
   PCLineAlgorithm              algorithm    = PC_LINE_ALGORITHM_AUTO;
+  PCLineProbe                  probe        = PC_LINE_PROBE_AUTO;
   PetscReal                    zero_pivot   = 0;       ///< 0: 100 machine epsilon
   PetscViewer                  viewer       = nullptr; ///< where every set-up says what it found
   PetscViewerFormat            format       = PETSC_VIEWER_DEFAULT;
@@ -52,6 +53,7 @@ struct PC_Line {
   bool                     direct        = false; ///< one solve is the inverse, to the digits of the factors, of the matrix whose state follows: nothing couples but along the lines, and nothing is damped
   bool                     plain         = false; ///< lines are factored as they are in that matrix, in full precision: nothing is shifted, pinned or rounded to another line
   PetscObjectState         state         = 0;
+  bool                     settled       = false; ///< the directions do not depend on values: they were named, or there is one alone
   PetscInt64               set_up        = 0; ///< number of the set-up, of all PCs of this process
 
   PetscInt64 compared = 0; ///< applications that were compared
@@ -75,6 +77,11 @@ struct ChosenDirection {
 PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<ChosenDirection> *chosen);
 /// Finds, extracts and factors the lines of a PC that was reset. Collective; what it leaves behind when it raises an error is half made.
 PetscErrorCode SetUpLine(PC pc, PC_Line *line);
+/// New values of a matrix with the pattern of the last set-up, on the same lines, in the memory of the old factors.
+/// `done`: false where that set-up, the options or the values ask for one from the start. Collective.
+PetscErrorCode RefreshLine(PC pc, PC_Line *line, bool *done);
+/// A number for every set-up of this process.
+PetscInt64 NextSetUp();
 /// Whether lines that the partition cuts are solved as one.
 inline bool JoinsPieces(const PC_Line *line)
 {

@@ -231,6 +231,7 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
     } else if (from == from_grid) PetscCall(LinesFromGrid(source, elements, &map));
     else PetscCall(LinesFromCouplings(source, elements, &map));
     line->source = map.source;
+    line->settled = map.directions.size() == 1;
     PetscCall(ChooseAmong(comm, line, op, source, &map, chosen, &refusals));
     PetscCheck(!chosen->empty() || from < from_couplings, comm, PETSC_ERR_SUP, "PC line: %s", refusals[0].c_str());
     if (!chosen->empty() && map.directions.size() == 1 && !before.empty()) line->why += ": " + before;
@@ -260,8 +261,9 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
     for (ChosenDirection &c : *chosen) c.direction.outside.reset(); // a number for every row, which served the choice
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  map.coloured = line->ordering == PC_LINE_ORDERING_ZEBRA;
-  map.joined   = JoinsPieces(line);
+  line->settled = true;
+  map.coloured  = line->ordering == PC_LINE_ORDERING_ZEBRA;
+  map.joined    = JoinsPieces(line);
   PetscCall(FindLines(pc, line, source, &map));
   line->source = map.source;
   line->why    = "asked for" + (map.why_not.empty() ? "" : ": " + map.why_not);

@@ -14,6 +14,7 @@
 #include <ribbon/determinants.hpp>
 #include <ribbon/precision.hpp>
 #include <ribbon/refine.hpp>
+#include <ribbon/refresh_bands.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -85,6 +86,19 @@ public:
                    (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
     const int reach = chain_ ? bands_.half_bandwidth() : factored_.half_bandwidth();
     flops_          = (6.0 * reach + 1) * lines_.components * (std::is_floating_point_v<Scalar> ? 1.0 : 4.0);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode refresh(const LineSource &source, const LineRequest &request, LineFacts *facts, bool *done) override
+  {
+    PetscInt rows;
+    PetscFunctionBegin;
+    *done = false;
+    PetscCall(MatGetLocalSize(source.block, &rows, nullptr));
+    if constexpr (!rounds) {
+      const bool plain = !chain_ && !is_packed() && factored_.block == 1 && factored_.lhs != Lhs::shifted;
+      if (plain && rows == rows_ && facts->shift == 0) PetscCall(Refresh(source, request, facts, done));
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -242,6 +256,51 @@ public:
 
 private:
   bool is_packed() const { return packing_.element.extent(0) > 0; }
+
+  /// Reads new values into the bands that were factored, and factors them.
+  PetscErrorCode Refresh(const LineSource &source, const LineRequest &request, LineFacts *facts, bool *done)
+  {
+    const Events *events;
+    const Exec    exec = current_space<Exec>();
+    RefreshResult found;
+    PetscFunctionBegin;
+    PetscCall(GetEvents(&events));
+    PetscCall(PetscLogEventBegin(events->extract, source.block, 0, 0, 0));
+    PetscCallCXX(FindFirstLines(exec));
+    PetscCall(WithCsr<Exec>(source.block, [&](const auto &A) {
+      LinePlaces places = this->places_of(request.direction, A.rows);
+      places.wrap       = request.periodic;
+      if constexpr (!rounds) found = refresh_bands(exec, A, places, first_of_class_, factored_);
+    }));
+    *done = !found.differ && !found.beyond && !found.narrower && !found.not_finite && (!found.across || request.coupled);
+    if constexpr (!rounds) {
+      if (*done && request.omega != 1) PetscCallCXX(scale<Scalar>(exec, factored_, Scalar(1 / request.omega)));
+    }
+    PetscCall(PetscLogEventEnd(events->extract, source.block, 0, 0, 0));
+    if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscLogEventBegin(events->factor, source.block, 0, 0, 0));
+    has_transposed_ = false, transposed_ = Solver(), columns_ = ColumnSolver<Number, Exec>();
+    try {
+      if (!solver_.refactor(exec, factored_)) solver_ = Solver(exec, inner(lines_), factored_, request.solver);
+    } catch (const std::exception &e) {
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
+    }
+    facts->bytes += solver_.report().bytes - facts->report.bytes;
+    facts->report = solver_.report();
+    *done         = facts->report.ok(); // a shift, or the sentence that says what is wrong, is for a set-up from the start
+    PetscCall(PetscLogEventEnd(events->factor, source.block, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// A line of each class.
+  void FindFirstLines(const Exec &exec)
+  {
+    if (factored_.lhs != Lhs::classes || first_of_class_.extent(0) > 0) return;
+    const auto                classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), factored_.class_of_line);
+    std::vector<std::int64_t> first(factored_.values.extent(0), 0);
+    for (std::size_t l = classes.extent(0); l-- > 0;) first[static_cast<std::size_t>(classes(l))] = static_cast<std::int64_t>(l);
+    first_of_class_ = upload(exec, "ribbon::first_of_class", first);
+  }
 
   /// Multiplies with the determinants of all lines, whose matrices times alpha are in `bands`. Few matrices come to the
   /// host, where a thread is fast.
@@ -527,6 +586,7 @@ private:
   LineSet               places_, lines_; ///< of elements; of unknowns, in vectors or packed
   Input                 bands_;          ///< during the set-up; of lines that the partition cuts afterwards, too
   Bands<Number, Memory> factored_;
+  Kokkos::View<const std::int64_t *, Memory> first_of_class_; ///< made by the first refresh
   Packing<Memory>       packing_; ///< empty: lines lie in the vectors themselves
   Buffer                packed_;
   Solver                solver_, transposed_;

@@ -18,6 +18,7 @@ struct LineRequest {
   LineDirection     direction;
   int               half_bandwidth = 1; ///< of elements; lines of blocks where these have more than one component
   int               block          = 1; ///< unknowns of an element of a line
+  bool              split          = false; ///< they are components of elements that did not couple
   bool              periodic       = false;
   bool              coupled        = false; ///< rows of this rank couple with others, wherever these are, that the solve of their line leaves out
   bool              zero_sums      = true;  ///< lines may have rows that sum to zero
@@ -63,6 +64,10 @@ public:
   virtual PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) = 0;
   /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.
   virtual PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) = 0;
+  /// In place of build(): new values of a block whose pattern is the same, in the memory of the old ones. `done`: false
+  /// where these lines are not refreshed, or where what the last set-up found does not hold any more; they are to be
+  /// built anew then, and the old factors are lost. Not collective.
+  virtual PetscErrorCode refresh(const LineSource &source, const LineRequest &request, LineFacts *facts, bool *done) = 0;
   /// In place of build(): the lines of another operator, whose matrices get s diag(diagonal) added. `facts` comes in as those of the other one. `made`: false where lines do not share matrices, or
   /// share one and have different diagonals. Not collective.
   virtual PetscErrorCode build_shifted(const LineOperator &other, Vec diagonal, PetscReal s, const LineRequest &request, LineFacts *facts, bool *made) = 0;

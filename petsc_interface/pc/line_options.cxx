@@ -9,6 +9,7 @@ const char *const PCLineCompositions[] = {"auto", "multiplicative", "additive", 
 const char *const PCLineOrderings[]    = {"jacobi", "zebra", "PCLineOrdering", "PC_LINE_ORDERING_", nullptr};
 const char *const PCLineLhsTypes[]     = {"auto", "shared", "classes", "per_line", "PCLineLhs", "PC_LINE_LHS_", nullptr};
 const char *const PCLineCuts[]         = {"auto", "exact", "drop", "local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
+const char *const PCLineProbes[] = {"auto", "always", "never", "PCLineProbe", "PC_LINE_PROBE_", nullptr};
 const char *const PCLineCutExchanges[] = {"auto", "every_rank", "dealt_out", "groups", "PCLineCutExchange", "PC_LINE_CUT_EXCHANGE_", nullptr};
 const char *const PCLineAlgorithms[]   = {"auto", "one_pass", "thomas", "pivoted", "PCLineAlgorithm", "PC_LINE_ALGORITHM_", nullptr};
 const char *const PCLinePrecisions[]   = {"same", "single", "single_unrefined", "PCLinePrecision", "PC_LINE_PRECISION_",
@@ -173,6 +174,7 @@ PetscErrorCode ComposeLineOptions(PC pc, bool attach)
   PetscCall(Compose<&PC_Line::cut_exchange>(pc, "PCLineSetCutExchange_C", "PCLineGetCutExchange_C", attach));
   PetscCall(Compose<&PC_Line::cut_parts>(pc, "PCLineSetCutParts_C", "PCLineGetCutParts_C", attach));
   PetscCall(Compose<&PC_Line::algorithm>(pc, "PCLineSetAlgorithm_C", "PCLineGetAlgorithm_C", attach));
+  PetscCall(Compose<&PC_Line::probe>(pc, "PCLineSetProbe_C", "PCLineGetProbe_C", attach));
   PetscCall(Compose<&PC_Line::zero_pivot>(pc, "PCLineSetZeroPivot_C", "PCLineGetZeroPivot_C", attach));
   PetscCall(Compose<&PC_Line::shift_type>(pc, "PCLineSetShiftType_C", "PCLineGetShiftType_C", attach));
   PetscCall(Compose<&PC_Line::shift>(pc, "PCLineSetShiftAmount_C", "PCLineGetShiftAmount_C", attach));
@@ -232,6 +234,9 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
     "What lines are factored and solved in: PETSc's precision, or single, whose solves are refined, or not",
     "PCLineSetPrecision", PCLinePrecisions, (PetscEnum)line->precision, &choice, &set));
   if (set) PetscCall(PCLineSetPrecision(pc, (PCLinePrecision)choice));
+  PetscCall(PetscOptionsEnum("-pc_line_probe", "How factors are judged: by what elimination proves, else by solves; by solves; by proofs and pivots alone",
+                             "PCLineSetProbe", PCLineProbes, (PetscEnum)line->probe, &choice, &set));
+  if (set) PetscCall(PCLineSetProbe(pc, (PCLineProbe)choice));
   PetscCall(PetscOptionsReal("-pc_line_zeropivot", "A pivot this small relative to its row is zero (0: 100 machine epsilon)", "PCLineSetZeroPivot", tol, &tol, &set));
   if (set) PetscCall(PCLineSetZeroPivot(pc, tol));
   PetscCall(PetscOptionsEnum("-pc_line_shift_type", "What becomes of singular lines", "PCLineSetShiftType", PCLineShiftTypes, (PetscEnum)line->shift_type, &choice, &set));
@@ -283,6 +288,7 @@ RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)
 RIBBON_ENUM_OPTION(Cut, PCLineCut, PC_LINE_CUT_AUTO, PC_LINE_CUT_ERROR)
 RIBBON_ENUM_OPTION(CutExchange, PCLineCutExchange, PC_LINE_CUT_EXCHANGE_AUTO, PC_LINE_CUT_EXCHANGE_GROUPS)
 RIBBON_OPTION(CutParts, PetscInt, Int, value > 0, "PCLineSetCutParts, -pc_line_cut_parts: %" PetscInt_FMT " is not positive", value)
+RIBBON_ENUM_OPTION(Probe, PCLineProbe, PC_LINE_PROBE_AUTO, PC_LINE_PROBE_NEVER)
 RIBBON_ENUM_OPTION(Algorithm, PCLineAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_PIVOTED)
 RIBBON_ENUM_OPTION(Precision, PCLinePrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE_UNREFINED)
 

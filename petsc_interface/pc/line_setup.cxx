@@ -32,7 +32,8 @@ PetscErrorCode Request(const ChosenDirection &chosen, const LineSource &source, 
   const LineCouplings &found = chosen.found;
   PetscFunctionBegin;
   request->direction = chosen.direction;
-  if (!chosen.blocks && chosen.direction.components > 1) PetscCallCXX(SplitComponents(&request->direction));
+  request->split = !chosen.blocks && chosen.direction.components > 1;
+  if (request->split) PetscCallCXX(SplitComponents(&request->direction));
   request->block          = chosen.block(source);
   request->half_bandwidth = std::max(1, found.half_bandwidth);
   request->periodic       = found.periodic;
@@ -328,6 +329,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     request.lhs               = line->lhs;
     request.cut               = {line->cut, line->cut_exchange, line->cut_parts};
     request.solver.algorithm  = PCLineAlgorithms[line->algorithm];
+    request.solver.probe      = PCLineProbes[line->probe];
     request.solver.zero_pivot = static_cast<double>(line->zero_pivot);
     request.lhs_tol           = static_cast<double>(line->lhs_tol);
     if (line->shift_type == PC_LINE_SHIFT_NONZERO) request.shift = static_cast<double>(line->shift > 0 ? line->shift : 100 * PETSC_MACHINE_EPSILON);
@@ -449,14 +451,19 @@ PetscErrorCode LinesAreWhole(PC pc, bool *whole)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SetUpLine(PC pc, PC_Line *line)
+PetscInt64 NextSetUp()
 {
   static PetscInt64 set_ups = 0;
-  LineSource        source;
-  PetscInt          rows, columns, m, n;
+  return ++set_ups;
+}
+
+PetscErrorCode SetUpLine(PC pc, PC_Line *line)
+{
+  LineSource source;
+  PetscInt   rows, columns, m, n;
   PetscFunctionBegin;
   PetscCall(EnsureKokkos());
-  line->set_up = ++set_ups;
+  line->set_up = NextSetUp();
   PetscCheck(line->precision == PC_LINE_PRECISION_SAME || std::is_floating_point_v<Scalar>, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC line: -pc_line_precision single: complex lines have no single precision");
   PetscCall(MatGetSize(pc->pmat, &rows, &columns));
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));

@@ -57,11 +57,18 @@ PetscErrorCode LineSweep::transpose(MPI_Comm comm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LineSweep::reset()
+PetscErrorCode LineSweep::refreshed()
 {
   PetscFunctionBegin;
   has_transposed_ = false, steps_ = 0;
   PetscCall(rest_.reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LineSweep::reset()
+{
+  PetscFunctionBegin;
+  PetscCall(refreshed());
   for (Vec *v : {&residual_, &correction_, &outer_, &part_}) PetscCall(VecDestroy(v));
   PetscCall(native_.reset());
   groups.clear(), sequences.clear();

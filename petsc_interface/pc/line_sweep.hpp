@@ -51,6 +51,8 @@ public:
   /// @param splits     A is the matrix that was factored, lines as they are in it: what they leave out may be kept
   PetscErrorCode richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_zero, PetscInt times, bool exact, bool splits);
   PetscErrorCode reset();
+  /// The groups have new factors: what was made of the old values is let go.
+  PetscErrorCode refreshed();
   /// Held by Richardson's iteration for what lines leave out; 0: nothing is kept.
   std::size_t rest_bytes() const { return rest_.bytes(); }
 

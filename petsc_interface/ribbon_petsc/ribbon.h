@@ -25,6 +25,8 @@
 .  -pc_line_algorithm <auto,one_pass,thomas,pivoted> - the kernel (default auto)
 .  -pc_line_precision <same,single,single_unrefined> - what lines are factored and solved in (default same: PETSc's own
                                                        precision; single: its solves are refined)
+.  -pc_line_probe <auto,always,never> - how factors are judged (default auto: by what the elimination proves, and by
+                                        solves where it proves nothing)
 .  -pc_line_zeropivot <tol> - a pivot this small relative to the largest entry of its row is zero (default 100 machine epsilon)
 .  -pc_line_shift_type <none,nonzero,pin> - what becomes of singular lines (default none: a failure, or pin where the null space of Pmat or Amat has the constants)
 .  -pc_line_shift_amount <amount> - first shift of nonzero, relative to the largest entry of a row (default 100 machine epsilon)
@@ -54,12 +56,15 @@ typedef enum { PC_LINE_CUT_EXCHANGE_AUTO, PC_LINE_CUT_EXCHANGE_EVERY_RANK, PC_LI
 typedef enum { PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_ONE_PASS, PC_LINE_ALGORITHM_THOMAS, PC_LINE_ALGORITHM_PIVOTED } PCLineAlgorithm;
 typedef enum { PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE, PC_LINE_PRECISION_SINGLE_UNREFINED } PCLinePrecision;
 
+typedef enum { PC_LINE_PROBE_AUTO, PC_LINE_PROBE_ALWAYS, PC_LINE_PROBE_NEVER } PCLineProbe;
+
 PETSC_EXTERN const char *const PCLineDirections[];
 PETSC_EXTERN const char *const PCLineCompositions[];
 PETSC_EXTERN const char *const PCLineOrderings[];
 PETSC_EXTERN const char *const PCLineLhsTypes[];
 PETSC_EXTERN const char *const PCLineCuts[];
 PETSC_EXTERN const char *const PCLineCutExchanges[];
+PETSC_EXTERN const char *const PCLineProbes[];
 PETSC_EXTERN const char *const PCLineAlgorithms[];
 PETSC_EXTERN const char *const PCLineShiftTypes[];
 PETSC_EXTERN const char *const PCLinePrecisions[];
@@ -182,6 +187,32 @@ PETSC_EXTERN PetscErrorCode PCLineGetLhs(PC, PCLineLhs *);
 @*/
 PETSC_EXTERN PetscErrorCode PCLineSetLhsTol(PC, PetscReal tol);
 PETSC_EXTERN PetscErrorCode PCLineGetLhsTol(PC, PetscReal *tol);
+/*@
+   PCLineSetProbe - Sets how the factors of lines are judged
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner
+-  probe - PC_LINE_PROBE_AUTO: by what the elimination proves about its accuracy, and by solving with a few right-hand
+           sides where it proves nothing;
+           PC_LINE_PROBE_ALWAYS: by solving;
+           PC_LINE_PROBE_NEVER: by what it proves and by its pivots alone
+
+   Options Database Key:
+.  -pc_line_probe <auto,always,never> - how they are judged
+
+   Level: advanced
+
+   Note:
+   Without a probe a set-up is faster where nothing is proved: several right-hand sides are not solved. An algorithm that
+   is inaccurate for a matrix is not found out then, and the condition number is not known. Lines that span ranks, and
+   singular lines that are pinned, are judged by solving in every case.
+
+.seealso: PCLINE, PCLineSetAlgorithm(), PCLineSetZeroPivot()
+@*/
+PETSC_EXTERN PetscErrorCode PCLineSetProbe(PC, PCLineProbe probe);
+PETSC_EXTERN PetscErrorCode PCLineGetProbe(PC, PCLineProbe *probe);
 /*@
    PCLineSetCut - Sets what becomes of lines that the partition cuts
 

@@ -3,6 +3,7 @@
 #include "batch.hpp"
 
 #include <ribbon/lines_from_csr.hpp>
+#include <ribbon/refresh_bands.hpp>
 #include <ribbon/scale.hpp>
 #include <ribbon/transpose.hpp>
 
@@ -96,6 +97,104 @@ TEST(Csr, BandsOfABoxInEveryDirection)
             EXPECT_EQ(values(static_cast<std::size_t>(l), static_cast<std::size_t>(i), static_cast<std::size_t>(e + 1)), expected);
           }
     }
+  }
+}
+
+using Extracted = ribbon::Bands<double, Memory>;
+
+Extracted extracted(Sparse &A, const ribbon::LinePlaces &places, int h)
+{
+  const auto csr = A.csr();
+  return ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, places, h);
+}
+ribbon::RefreshResult refreshed(Sparse &A, const ribbon::LinePlaces &places, const Extracted &bands, const std::vector<std::int64_t> &first = {})
+{
+  const auto csr = A.csr();
+  return ribbon::refresh_bands<double, std::int32_t, Exec>(Exec(), csr, places, ribbon::upload(Exec(), "test::first", first), bands);
+}
+std::vector<double> values_of(const Extracted &bands)
+{
+  Kokkos::fence();
+  const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, bands.values);
+  return std::vector<double>(values.data(), values.data() + values.size());
+}
+
+TEST(Csr, NewValuesInTheBandsOfOldOnes)
+{
+  std::mt19937_64 g(11);
+  for (bool ring : {false, true})
+    for (std::int64_t size : {2, 3, 5, 40, 300}) {
+      const std::int64_t n[3] = {size, size > 40 ? 3 : 19, 2};
+      Sparse             A    = stencil(n, {1, 2, 3}, {ring, ring, ring});
+      for (int d = 0; d < 3; ++d)
+        for (int h : {1, 2, 8}) {
+          SCOPED_TRACE(testing::Message() << "size " << size << ", direction " << d << ", half-bandwidth " << h << (ring ? ", ring" : ""));
+          const ribbon::LinePlaces places{ribbon::LineSet::box(n, d), ring};
+          const auto               bands = extracted(A, places, h);
+          for (auto &entry : A.entries) entry.second *= 1 + random_scalar<double>(g) / 2;
+          const auto found = refreshed(A, places, bands);
+          EXPECT_EQ(values_of(bands), values_of(extracted(A, places, h)));
+          EXPECT_TRUE(found.across);
+          EXPECT_FALSE(found.beyond || found.not_finite || found.differ);
+          const bool closes = !ring || places.lines.rows > 2 * h; // else entries around the ends have another way
+          EXPECT_TRUE(!closes || found.narrower == (h > 1));
+        }
+    }
+}
+
+TEST(Csr, WhatDoesNotFitTheBandsAnyMore)
+{
+  const std::int64_t n[3] = {6, 5, 1};
+  for (int d : {0, 1}) {
+    const auto         set = ribbon::LineSet::box(n, d);
+    ribbon::LinePlaces places{set, false};
+    Sparse             A = stencil(n, {d == 0 ? 2. : 0., d == 1 ? 2. : 0., 0});
+    for (auto &[at, a] : A.entries) // lines that do not couple, stored zeros
+      if (std::abs(at.first - at.second) == (d == 0 ? 6 : 1)) a = 0;
+    const int far = static_cast<int>(2 * set.row_stride), end = static_cast<int>(4 * set.row_stride);
+    A.entries[{0, far}] = A.entries[{0, end}] = 0;
+    const auto bands = extracted(A, places, 1);
+    auto       found = refreshed(A, places, bands);
+    EXPECT_FALSE(found.across || found.beyond || found.not_finite || found.differ);
+    const auto with = [&](int row, int column, double value) {
+      Sparse B                 = A;
+      B.entries[{row, column}] = value;
+      return refreshed(B, places, bands);
+    };
+    EXPECT_TRUE(with(0, far, 1e-300).beyond);
+    EXPECT_TRUE(with(0, end, 1).beyond) << "a ring would have it";
+    const int beside = d == 0 ? 6 : 1;
+    EXPECT_TRUE(with(0, beside, 1e-300).across);
+    EXPECT_FALSE(with(0, beside, 1).beyond);
+    EXPECT_TRUE(with(7, 7, std::nan("")).not_finite);
+    EXPECT_TRUE(with(7, 7, std::numeric_limits<double>::infinity()).not_finite);
+  }
+}
+
+TEST(Csr, NewValuesOfLinesThatShare)
+{
+  const std::int64_t n[3] = {30, 8, 1};
+  Sparse             A;
+  A.rows = 240;
+  for (int l = 0; l < 30; ++l) // lines along y: two matrices in turns
+    for (int i = 0; i < 8; ++i)
+      for (int step : {-1, 0, 1})
+        if (i + step >= 0 && i + step < 8) A.entries[{l + 30 * i, l + 30 * (i + step)}] = step == 0 ? 4. + l % 2 + i : step;
+  const ribbon::LinePlaces places{ribbon::LineSet::box(n, 1), false};
+  for (bool all : {false, true}) {
+    if (all)
+      for (int k = 0; k < 240; ++k) A.entries[{k, k}] = 5 + k / 30;
+    auto       bands  = extracted(A, places, 1);
+    const auto result = ribbon::share<double>(Exec(), bands, 4);
+    ASSERT_EQ(result.classes, all ? 1 : 2);
+    for (auto &entry : A.entries) entry.second *= 3;
+    auto found = refreshed(A, places, bands, {0, 1});
+    EXPECT_FALSE(found.differ || found.across);
+    auto anew = extracted(A, places, 1);
+    ribbon::share<double>(Exec(), anew, 4);
+    EXPECT_EQ(values_of(bands), values_of(anew));
+    A.entries[{17 + 30 * 3, 17 + 30 * 3}] += 1e-9;
+    EXPECT_TRUE(refreshed(A, places, bands, {0, 1}).differ);
   }
 }
 
