@@ -8,8 +8,11 @@ export OMPI_MCA_pml=ob1 # Open MPI looks for networks in every process otherwise
 node=$(uname -n)
 mkdir -p "${TMPDIR:-/tmp}/ompi.${node%%.*}.$(id -u)/kept"
 
-packages=(cmake g++ gfortran make pkg-config libgtest-dev libgmock-dev liblapack-dev libcli11-dev nlohmann-json3-dev libopenmpi-dev openmpi-bin python3-matplotlib valgrind)
-[ -n "${PETSC_DIR:-}" ] || packages+=(libpetsc-real-dev python3-petsc4py python3-petsc4py-real)
+# What the examples need; what tests, ribbon-bench and the other examples need as well.
+packages=(cmake g++ make pkg-config libopenmpi-dev python3-matplotlib)
+test_packages=(gfortran libgtest-dev libgmock-dev liblapack-dev libcli11-dev nlohmann-json3-dev openmpi-bin valgrind)
+[ -n "${PETSC_DIR:-}" ] || packages+=(libpetsc-real-dev)
+[ -n "${PETSC_DIR:-}" ] || test_packages+=(python3-petsc4py python3-petsc4py-real)
 [ -n "${Kokkos_ROOT:-}${Kokkos_DIR:-}" ] || packages+=(libtrilinos-kokkos-dev)
 
 require_packages() {
@@ -36,17 +39,46 @@ require_tutorials() {
   require_packages "libpetsc$version-dev-examples"
 }
 
-# build_ribbon TARGET...
-build_ribbon() {
+# CMake writes down which objects a build folder has, for cmake/progress.
+ask_for_objects() {
+  mkdir -p "$1/.cmake/api/v1/query"
+  touch "$1/.cmake/api/v1/query/codemodel-v2"
+}
+
+# configure_ribbon OPTION...: a folder that was configured keeps its options, but for those that are turned on here
+configure_ribbon() {
+  local option changed=()
+  for option in "$@"; do
+    grep -qs "^${option%%=*}:[A-Z]*=${option#*=}$" "$build/CMakeCache.txt" || changed+=("-D$option")
+  done
+  [ ${#changed[@]} -gt 0 ] || return 0
+  echo "Configuring in $build"
+  ask_for_objects "$build"
+  [ -f "$build/CMakeCache.txt" ] || changed+=(-DCMAKE_BUILD_TYPE=Release -DRIBBON_PRECOMPILE=ON)
+  cmake -S "$root" -B "$build" "${changed[@]}" > "$build/configure.log" 2>&1 || { cat "$build/configure.log" >&2; exit 1; }
+}
+
+# build_targets TARGET...
+build_targets() {
+  echo "Building $*"
+  cmake --build "$build" --parallel "$(nproc)" --target "$@" 2>&1 | "$root/cmake/progress" "$build" "$build/build.log" "$@" || { tail -40 "$build/build.log" >&2; exit 1; }
+}
+
+# build_examples TARGET...: without tests, and without the kernels that they alone need
+build_examples() {
   require_packages "${packages[@]}"
   require_tutorials
-  if [ ! -f "$build/CMakeCache.txt" ]; then
-    echo "Configuring in $build"
-    cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DRIBBON_PRECOMPILE=ON > "$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
-    mv "$build.log" "$build/configure.log"
-  fi
-  echo "Building"
-  cmake --build "$build" --parallel "$(nproc)" --target "$@" > "$build/build.log" 2>&1 || { tail -40 "$build/build.log" >&2; exit 1; }
+  # flags of the tests, so that these compile nothing again
+  [ -f "$build/CMakeCache.txt" ] || configure_ribbon RIBBON_WERROR=ON RIBBON_SINGLE=OFF
+  build_targets "$@"
+}
+
+# build_ribbon TARGET...: of everything there is
+build_ribbon() {
+  require_packages "${packages[@]}" "${test_packages[@]}"
+  require_tutorials
+  configure_ribbon RIBBON_TESTS=ON RIBBON_WERROR=ON RIBBON_SINGLE=ON
+  build_targets "$@"
 }
 
 # A Python that has matplotlib: the one on PATH, else the system's, for which the package was installed.

@@ -616,10 +616,21 @@ private:
 
 } // namespace
 
-template <class Exec>
-static std::unique_ptr<LineOperator> create_on(PCLinePrecision precision)
+#ifdef RIBBON_NO_SINGLE
+static constexpr bool single_is_built = false;
+#else
+static constexpr bool single_is_built = std::is_same_v<Scalar, double>;
+#endif
+
+bool LineOperator::lacks_single()
 {
-  if constexpr (std::is_same_v<Scalar, double>) {
+  return std::is_same_v<Scalar, double> && !single_is_built;
+}
+
+template <class Exec>
+static std::unique_ptr<LineOperator> create_on([[maybe_unused]] PCLinePrecision precision)
+{
+  if constexpr (single_is_built) {
     if (precision != PC_LINE_PRECISION_SAME)
       return std::make_unique<LineOperatorOn<Exec, float>>(precision == PC_LINE_PRECISION_SINGLE);
   }

@@ -58,6 +58,8 @@ public:
   /// `on_device`: the space PETSc's device matrices live in. `precision`: of factors; there are single ones beside
   /// double, whose solves are refined with PC_LINE_PRECISION_SINGLE.
   static std::unique_ptr<LineOperator> create(bool on_device, PCLinePrecision precision = PC_LINE_PRECISION_SAME);
+  /// Whether PETSc is in double, where create() takes other precisions, but RIBBON_SINGLE=OFF left them out.
+  static bool lacks_single();
 
   virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes)                                                    = 0;
   virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)                                                        = 0;

@@ -465,6 +465,10 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   PetscCall(EnsureKokkos());
   line->set_up = NextSetUp();
   PetscCheck(line->precision == PC_LINE_PRECISION_SAME || std::is_floating_point_v<Scalar>, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC line: -pc_line_precision single: complex lines have no single precision");
+  PetscCheck(line->precision == PC_LINE_PRECISION_SAME || !LineOperator::lacks_single(),
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PC line: -pc_line_precision single: this libribbon was built without single precision; build it again after "
+             "cmake -DRIBBON_SINGLE=ON <its build folder>");
   PetscCall(MatGetSize(pc->pmat, &rows, &columns));
   PetscCall(MatGetLocalSize(pc->pmat, &m, &n));
   PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PC line: the matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, rows, columns);
