@@ -8,26 +8,34 @@ export OMPI_MCA_pml=ob1 # Open MPI looks for networks in every process otherwise
 node=$(uname -n)
 mkdir -p "${TMPDIR:-/tmp}/ompi.${node%%.*}.$(id -u)/kept"
 
-# What the examples need; what tests, ribbon-bench and the other examples need as well.
-packages=(cmake g++ make pkg-config libopenmpi-dev python3-matplotlib)
+# What the kernels are compiled with; what the examples need as well; what tests, ribbon-bench and the other examples need on top.
+kernel_packages=(cmake g++ make python3)
+packages=(pkg-config libopenmpi-dev python3-matplotlib)
 test_packages=(gfortran libgtest-dev libgmock-dev liblapack-dev libcli11-dev nlohmann-json3-dev openmpi-bin valgrind)
+[ -n "${Kokkos_ROOT:-}${Kokkos_DIR:-}" ] || kernel_packages+=(libtrilinos-kokkos-dev)
 [ -n "${PETSC_DIR:-}" ] || packages+=(libpetsc-real-dev)
 [ -n "${PETSC_DIR:-}" ] || test_packages+=(python3-petsc4py python3-petsc4py-real)
-[ -n "${Kokkos_ROOT:-}${Kokkos_DIR:-}" ] || packages+=(libtrilinos-kokkos-dev)
+
+# missing_packages PACKAGE...: those that are not installed; none where this is no Debian: CMake says what is missing
+missing_packages() {
+  command -v dpkg-query > /dev/null || return 0
+  local p
+  for p in "$@"; do
+    dpkg-query -W -f='${Status}' "$p" 2> /dev/null | grep -q 'install ok installed' || echo "$p"
+  done
+}
 
 require_packages() {
-  command -v dpkg-query > /dev/null || return 0 # not a Debian: CMake says what is missing
-  local missing=() p
-  for p in "$@"; do
-    dpkg-query -W -f='${Status}' "$p" 2> /dev/null | grep -q 'install ok installed' || missing+=("$p")
-  done
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
   [ ${#missing[@]} -gt 0 ] || return 0
   if [ "$(id -u)" -ne 0 ]; then
     echo "Missing packages. Install them with: sudo apt-get install ${missing[*]}" >&2
     exit 1
   fi
   echo "Installing: ${missing[*]}"
-  apt-get update -qq
+  [ -n "${package_lists:-}" ] || apt-get update -qq
+  package_lists=updated
   DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" > /dev/null
 }
 
@@ -66,16 +74,26 @@ build_targets() {
 
 # build_examples TARGET...: without tests, and without the kernels that they alone need
 build_examples() {
-  require_packages "${packages[@]}"
+  local options=() installs=""
+  [ -f "$build/CMakeCache.txt" ] || options=(RIBBON_WERROR=ON RIBBON_SINGLE=OFF) # the former as for tests, so that these compile nothing again
+  # packages are installed one after another, which leaves processors idle: they compile kernels meanwhile
+  if [ ${#options[@]} -gt 0 ] && [ -z "${PETSC_DIR:-}" ] && [ "$(id -u)" -eq 0 ] && [ -n "$(missing_packages "${packages[@]}")" ]; then
+    require_packages "${kernel_packages[@]}"
+    configure_ribbon "${options[@]}" RIBBON_PETSC=OFF RIBBON_EXAMPLES=OFF
+    (require_packages "${packages[@]}" && require_tutorials) & # not interrupted by the keyboard
+    installs=$!
+    build_targets ribbon_kernels_double
+    wait "$installs" || exit 1
+  fi
+  require_packages "${kernel_packages[@]}" "${packages[@]}"
   require_tutorials
-  # flags of the tests, so that these compile nothing again
-  [ -f "$build/CMakeCache.txt" ] || configure_ribbon RIBBON_WERROR=ON RIBBON_SINGLE=OFF
+  configure_ribbon "${options[@]}" RIBBON_PETSC=ON RIBBON_EXAMPLES=ON
   build_targets "$@"
 }
 
 # build_ribbon TARGET...: of everything there is
 build_ribbon() {
-  require_packages "${packages[@]}" "${test_packages[@]}"
+  require_packages "${kernel_packages[@]}" "${packages[@]}" "${test_packages[@]}"
   require_tutorials
   configure_ribbon RIBBON_TESTS=ON RIBBON_WERROR=ON RIBBON_SINGLE=ON
   build_targets "$@"
