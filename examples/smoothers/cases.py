@@ -76,6 +76,29 @@ def level_solvers():
     }
 
 
+def nothing_said():
+    """Rows of the tables of defaults: PETSc's smoother and `line`, with nothing but the iteration."""
+    p = "mg_levels_"
+    return {
+        "Chebyshev, sor": CHEBYSHEV + options(p, pc_type="sor"),
+        "Chebyshev, line": CHEBYSHEV + lines(p),
+        "Richardson, sor": RICHARDSON + options(p, pc_type="sor"),
+        "Richardson, line": RICHARDSON + lines(p),
+    }
+
+
+def problems(dim):
+    """Columns of these: isotropic, stretched in one direction or more, rotated; twelve of each dimension."""
+    anisotropic = {"isotropic": 1, "anisotropic 10": 10, "anisotropic 10^4": 10**4} if dim == 2 else {"isotropic": 1, "anisotropic 10^-2": 0.01, "anisotropic 100": 100}
+    stretches = ["3,3", "0,5", "-5,-5"] if dim == 2 else ["0,0,3", "0,0,5", "0,0,-5", "2,3,3", "-5,-5,-5"]
+    rotations = [(10, 30), (10**3, 5), (10**3, 30), (10**3, 45)] if dim == 2 else [(10**3, 30), (100, 45)]
+    found = {name: options("", problem="anisotropic", ratio=ratio) for name, ratio in anisotropic.items()}
+    found.update({f"layer {power(ratio)}": options("", problem="layer", ratio=ratio) for ratio in (10, 10**3)})
+    found.update({f"stretched {s}": options("", problem="stretched", stretch=s) for s in stretches})
+    found.update({f"rotated {power(ratio)} at {angle}°": options("", problem="rotated", ratio=ratio, angle=angle) for ratio, angle in rotations})
+    return found
+
+
 def power(value):
     """10000 -> 10^4, 0.0001 -> 10^-4, 100 -> 100."""
     return str(value) if 1 <= value < 1000 else f"10^{round(math.log10(value))}"
@@ -93,7 +116,9 @@ def tables(quick=False):
     mg2, mg3, flow = smoothers(2), smoothers(3), smoothers(2, convection=True)
     if quick:
         rows = {name: mg2[name] for name in ("Chebyshev, jacobi", "Chebyshev, sor", "Chebyshev, line", "Richardson, line", "Richardson, line x,y, zebra")}
-        return [dict(id="anisotropic", title="quick", dim=2, solver=MULTIGRID, columns=columns("anisotropic", "ratio", [1, 10**4]), rows=rows)]
+        few = {2: ("isotropic", "layer 10", "stretched 3,3", "rotated 10 at 30°"), 3: ("isotropic", "layer 10", "stretched 0,0,-5")}
+        return [dict(id="anisotropic", title="quick", dim=2, solver=MULTIGRID, columns=columns("anisotropic", "ratio", [1, 10**4]), rows=rows)] + [
+            dict(id=f"defaults_{dim}d", title="quick", dim=dim, solver=MULTIGRID, columns={name: problems(dim)[name] for name in few[dim]}, rows=nothing_said()) for dim in (2, 3)]
     galerkin = MULTIGRID + ["-pc_mg_galerkin", "both"]
     products = {name: mg2[name] for name in ("Chebyshev, jacobi", "Chebyshev, sor", "Chebyshev, line", "Richardson, line", "Richardson, line x,y, zebra")}
     hard = {
@@ -122,6 +147,8 @@ def tables(quick=False):
         dict(id="layer_3d", title="Boundary layer, three dimensions, by ratio of spacings", dim=3, solver=MULTIGRID, columns=columns("layer", "ratio", [1, 10, 100, 10**3]), rows=mg3),
         dict(id="galerkin", title="Coarse operators as Galerkin products", dim=2, solver=galerkin, columns=hard, rows=products),
         dict(id="levels", title="What iterates on the levels", dim=2, solver=["fgmres" if word == "gmres" else word for word in MULTIGRID], columns=mixed, rows=level_solvers()),
+        dict(id="defaults_2d", title="Nothing said, two dimensions", dim=2, solver=MULTIGRID, columns=problems(2), rows=nothing_said()),
+        dict(id="defaults_3d", title="Nothing said, three dimensions", dim=3, solver=MULTIGRID, columns=problems(3), rows=nothing_said()),
         dict(id="cg", title="Without multigrid: CG", dim=2, solver=CG, columns=dict(list(columns("anisotropic", "ratio", [1, 100, 10**4, 10**6]).items()) + [("layer 10^3", hard["layer 10^3"])]),
              rows=preconditioners()),
         dict(id="gmres", title="Without multigrid: GMRES(30), convection at 30°, by Peclet number", dim=2, solver=GMRES, columns=columns("convection", "peclet", [1, 100, 10**4, 10**6], angle=30),

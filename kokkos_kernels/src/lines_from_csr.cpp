@@ -40,18 +40,15 @@ KOKKOS_INLINE_FUNCTION Place place_of(const LineSet &s, std::int64_t k)
 /// Where the ends of a line are joined the shorter way counts, of two equally long ones the one inside; `wrapped` tells the other.
 KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64_t k, std::int64_t other, bool wrap, int most, bool &wrapped)
 {
-  const std::int64_t delta = other - k;
+  const std::int64_t delta = other - k, size = delta < 0 ? -delta : delta, stride = s.row_stride < 0 ? -s.row_stride : s.row_stride;
   wrapped                  = false;
-  if (delta == 0) return 0;
-  for (int d = 1; d <= most && d < s.rows; ++d)
-    for (int outside = 0; outside <= (wrap ? 1 : 0); ++outside)
-      for (int sign = -1; sign <= 1; sign += 2) {
-        const std::int64_t i = p.row + sign * d;
-        if ((i < 0 || i >= s.rows) != (outside == 1) || delta != (sign * d - outside * sign * s.rows) * s.row_stride) continue;
-        wrapped = outside == 1;
-        return sign * d;
-      }
-  return 0;
+  if (size < stride || size == 0 || (!wrap && size > most * stride)) return 0; // most entries are told apart without a division
+  const std::int64_t q = stride == 1 ? size : size / stride, inside = (delta < 0) == (s.row_stride < 0) ? q : -q, around = s.rows - q;
+  if (q * stride != size || p.row + inside < 0 || p.row + inside >= s.rows) return 0;
+  wrapped              = wrap && around < q;
+  const std::int64_t d = wrapped ? around : q;
+  if (d > most) return wrapped = false, 0;
+  return static_cast<int>((inside < 0) == wrapped ? d : -d);
 }
 
 /// An entry of a matrix as the lines see it.

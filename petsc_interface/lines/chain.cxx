@@ -119,7 +119,7 @@ PetscErrorCode ReadOutside(const LineSource &source, const LineDirection &direct
       if (component != (rbegin + r) % components && found->component_row < 0) found->component_row = r;
       found->half_bandwidth = std::max(found->half_bandwidth, static_cast<int>(std::abs(d)));
       found->periodic       = found->periodic || wraps;
-      PetscCallCXX(found->entries.push_back({r, static_cast<int>(d), component, value}));
+      PetscCallCXX(found->entries.push_back({r, static_cast<int>(d), component, value, e}));
     }
   PetscCall(RestoreHostRows(off, &A));
   PetscFunctionReturn(PETSC_SUCCESS);

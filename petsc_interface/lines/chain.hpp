@@ -58,6 +58,7 @@ struct OutsideEntry {
   int      distance;  ///< along the line, in elements
   int      component; ///< of the column
   Scalar   value;
+  PetscInt entry; ///< number of it among the stored entries in columns of other ranks
 };
 
 /// What entries in columns of other ranks say; see LineCouplings.

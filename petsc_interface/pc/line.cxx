@@ -67,13 +67,15 @@ static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
 {
   auto         *line = static_cast<PC_Line *>(pc->data);
   const Events *events;
+  bool          current = false;
   PetscFunctionBegin;
   PetscCall(CheckIsSetUp(pc));
   PetscCall(WarnOfUnrefined(pc));
   PetscCall(GetEvents(&events));
+  PetscCall(IsCurrent(pc, &current));
   PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
   if (transposed && line->failure.empty()) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
-  if (line->failure.empty() || (line->some && !transposed)) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed));
+  if (line->failure.empty() || (line->some && !transposed)) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed, current && line->plain));
   else PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
   PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));
   PetscCall(PrintComparison(pc, line));
@@ -99,10 +101,12 @@ static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
 {
   auto         *line = static_cast<PC_Line *>(pc->data);
   const Events *events;
+  bool          current = false;
   PetscFunctionBegin;
   PetscCall(CheckIsSetUp(pc));
   PetscCall(WarnOfUnrefined(pc));
   PetscCall(GetEvents(&events));
+  PetscCall(IsCurrent(pc, &current));
   PetscCall(PetscLogEventBegin(events->solve, pc, B, X, 0));
   if (line->failure.empty() && transposed) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
   const bool solves = line->failure.empty() || (line->some && !transposed);
@@ -116,7 +120,7 @@ static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
       Vec b, x;
       PetscCall(MatDenseGetColumnVecRead(B, c, &b));
       PetscCall(MatDenseGetColumnVecWrite(X, c, &x));
-      if (solves) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed));
+      if (solves) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed, current && line->plain));
       else PetscCall(VecSet(x, PETSC_INFINITY));
       PetscCall(MatDenseRestoreColumnVecWrite(X, c, &x));
       PetscCall(MatDenseRestoreColumnVecRead(B, c, &b));
@@ -159,7 +163,7 @@ static PetscErrorCode PCReset_Line(PC pc)
   PetscCall(MatDestroy(&line->watched));
   line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(),
     line->pinned.clear(), line->one_way.clear();
-  line->status = ribbon::FactorStatus::ok,
+  line->status = ribbon::FactorStatus::ok, line->ordered = PC_LINE_ORDERING_JACOBI,
   line->some = line->direct = line->plain = line->swapped = line->equal = line->not_finite = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

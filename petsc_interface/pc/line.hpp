@@ -13,7 +13,7 @@ struct PC_Line {
   // options
   std::vector<PCLineDirection> directions   = {PC_LINE_DIRECTION_AUTO}; ///< auto, rows or matrix alone, or some of x, y, z
   PCLineComposition            composition  = PC_LINE_COMPOSITION_AUTO;
-  PCLineOrdering               ordering     = PC_LINE_ORDERING_JACOBI;
+  PCLineOrdering               ordering     = PC_LINE_ORDERING_AUTO;
   PetscReal                    omega        = 0; ///< 0: the set-up decides
   PetscInt                     iterations   = 1;
   PCLineLhs                    lhs          = PC_LINE_LHS_AUTO;
@@ -35,6 +35,7 @@ struct PC_Line {
   std::vector<LineRequest> requests; ///< of each direction
   LineSweep                sweep;
   PCLineComposition        composed = PC_LINE_COMPOSITION_AUTO; ///< what auto stood for
+  PCLineOrdering                ordered = PC_LINE_ORDERING_JACOBI; ///< likewise
   std::vector<std::vector<int>> one_way; ///< sequences in place of those of the sweep, and of these during a solve,
                                          ///< where auto is multiplicative under a KSP that takes any matrix; else empty
   bool                     swapped = false;                     ///< they are the sweep's now
@@ -61,6 +62,18 @@ struct PC_Line {
   bool refined_outside = false; ///< KSP line is at work, which refines with residuals of Amat
 };
 
+/// Whether a PC has the options of a multigrid level.
+bool IsOnLevel(PC pc);
+/// Whether auto may turn to zebra ordering.
+inline bool MayColour(PC pc, const PC_Line *line)
+{
+  return line->ordering == PC_LINE_ORDERING_AUTO && line->composition != PC_LINE_COMPOSITION_ADDITIVE && IsOnLevel(pc);
+}
+/// Whether all lines are swept twice in one application: two red-black sweeps smooth as PETSc's SOR, which goes there and back, does at least.
+inline bool IsSweptTwice(const PC_Line *line)
+{
+  return line->ordering == PC_LINE_ORDERING_AUTO && line->ordered == PC_LINE_ORDERING_ZEBRA && line->composition == PC_LINE_COMPOSITION_AUTO && line->requests.size() == 1;
+}
 /// Names of directions, with commas.
 std::string names_of(const std::vector<PCLineDirection> &directions);
 /// A direction to solve along, and what the entries of this rank along it say.

@@ -13,8 +13,42 @@ namespace {
 
 constexpr double preferred_by_factor = 4;   ///< rows that couple so much more strongly along another direction prefer it
 constexpr double preferred_by_share  = 0.1; ///< a direction that so many of the rows prefer is swept too
+constexpr double dominates_by_factor = 3;    ///< on multigrid levels: rows that couple so much more strongly along one direction than along each other one; at boundaries isotropic rows have 2
+constexpr double dominates_by_share  = 0.05; ///< a direction along which so many of the rows do is swept there
 constexpr double as_strong_as =
   0.9; ///< directions whose strength is at least this times the largest are equally strong: all of them are swept
+
+/// Whether every line of a direction, over all ranks, is one element.
+bool IsOneRow(const LineSource &source, const LineDirection &direction)
+{
+  const PetscInt rows = source.rows->rmap->N;
+  return rows > 0 && direction.lines_all == rows / direction.components;
+}
+
+/// Directions whose lines have more than one row, with commas.
+PetscErrorCode NameLongLines(const LineSource &source, const LineMap &map, std::string *names)
+{
+  PetscFunctionBegin;
+  names->clear();
+  for (const LineDirection &direction : map.directions)
+    if (!IsOneRow(source, direction)) *names += (names->empty() ? "" : ",") + direction.name;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Takes the directions out of a map whose lines have one row each, unless all have; `why` says which.
+PetscErrorCode LeaveOutOneRow(const LineSource &source, LineMap *map, std::string *why)
+{
+  std::string more, left;
+  PetscFunctionBegin;
+  why->clear();
+  PetscCall(NameLongLines(source, *map, &more));
+  if (more.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  for (const LineDirection &direction : map->directions)
+    if (IsOneRow(source, direction)) left += (left.empty() ? "" : ",") + direction.name;
+  if (!left.empty()) *why = "; lines along " + left + " have one row each";
+  map->directions.erase(std::remove_if(map->directions.begin(), map->directions.end(), [&](const LineDirection &d) { return IsOneRow(source, d); }), map->directions.end());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// The directions that were asked for in their order, or one error that says why there are none.
 PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, LineMap *map)
@@ -22,6 +56,7 @@ PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, L
   const MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
   const std::string name = names_of(line->directions);
   Elements          elements;
+  std::string       more; // directions whose lines have more than one row
   PetscFunctionBegin;
   if (line->directions[0] == PC_LINE_DIRECTION_ROWS || line->directions[0] == PC_LINE_DIRECTION_MATRIX) {
     PetscCall(GetElements(source, &elements));
@@ -37,11 +72,14 @@ PetscErrorCode FindLines(PC pc, const PC_Line *line, const LineSource &source, L
     map->why_not = map->why_not.empty() ? no_dm : no_dm + ", and " + map->why_not;
   }
   PetscCheck(!map->directions.empty(), comm, PETSC_ERR_SUP, "PC line: -pc_line_direction %s needs a grid, but %s; use auto, rows or matrix", name.c_str(), map->why_not.c_str());
+  PetscCall(NameLongLines(source, *map, &more));
   std::vector<LineDirection> wanted;
   for (PCLineDirection direction : line->directions) {
     const auto d = static_cast<std::size_t>(direction - PC_LINE_DIRECTION_X);
     PetscCheck(d < map->directions.size(), comm, PETSC_ERR_ARG_OUTOFRANGE, "PC line: -pc_line_direction %s: the grid has %d dimension%s", name.c_str(), (int)map->directions.size(),
                map->directions.size() == 1 ? "" : "s");
+    PetscCheck(!IsOneRow(source, map->directions[d]) || more.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "PC line: -pc_line_direction %s: lines along %s have one row each; the grid has lines of more along %s", name.c_str(),
+               map->directions[d].name.c_str(), more.c_str());
     wanted.push_back(map->directions[d]);
   }
   map->directions = wanted;
@@ -175,13 +213,91 @@ void leave_out_cut(PCLineCut cut, std::vector<LineDirection> *equal)
     equal->erase(std::remove_if(equal->begin(), equal->end(), is_cut), equal->end());
 }
 
+/// What auto stands for as an ordering, now that the directions are known: zebra on multigrid levels where every direction has tridiagonal lines that lie in the block itself, of two colours, and
+/// something couples across. Collective.
+PetscErrorCode DecideOrdering(MPI_Comm comm, bool may_colour, PC_Line *line, std::vector<ChosenDirection> *chosen)
+{
+  int found[2] = {0, 0}; // unfit, coupled
+  PetscFunctionBegin;
+  line->ordered = line->ordering == PC_LINE_ORDERING_ZEBRA ? PC_LINE_ORDERING_ZEBRA : PC_LINE_ORDERING_JACOBI;
+  if (!may_colour) PetscFunctionReturn(PETSC_SUCCESS);
+  for (const ChosenDirection &c : *chosen) {
+    found[0] = found[0] || c.found.half_bandwidth > 1 || c.direction.colours.size() != 2 || c.direction.element;
+    found[1] = found[1] || c.found.across;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, comm));
+  if (found[0] == 0 && found[1] != 0) line->ordered = PC_LINE_ORDERING_ZEBRA;
+  else
+    for (ChosenDirection &c : *chosen) c.direction.colours.clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// How many rows of all ranks couple along a direction so much more strongly than along each other one of the map, of those that couple at all. Collective.
+PetscErrorCode CountDominated(MPI_Comm comm, LineOperator &op, const LineSource &source, const LineMap &map, std::size_t d, double *share)
+{
+  std::vector<LineDirection> others;
+  LinePreference             found;
+  PetscFunctionBegin;
+  for (std::size_t other = 0; other < map.directions.size(); ++other)
+    if (other != d) others.push_back(map.directions[other]);
+  PetscCall(op.preference(source.block, others, map.directions[d], dominates_by_factor, &found));
+  PetscInt counts[2] = {static_cast<PetscInt>(found.rows), static_cast<PetscInt>(found.preferring)};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPIU_INT, MPI_SUM, comm));
+  *share = counts[0] > 0 ? static_cast<double>(counts[1]) / static_cast<double>(counts[0]) : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Directions for zebra ordering on a multigrid level: each one that couples enough of the rows much more strongly than each other one. Rows that couple alike along several of them
+/// are smoothed by lines along any as well as by point relaxation (or better). So where there is none: the strongest, the first of those within 10%. None where zebra ordering does not suit them. Collective.
+PetscErrorCode ChooseForLevel(MPI_Comm comm, PC_Line *line, LineOperator &op, const LineSource &source, LineMap *map, std::vector<ChosenDirection> *chosen)
+{
+  std::vector<LineDirection> taken, equal;
+  std::string                shares;
+  PetscFunctionBegin;
+  for (LineDirection &direction : map->directions) PetscCall(SumOutside(source, &direction));
+  for (std::size_t d = 0; d < map->directions.size(); ++d) {
+    const LineDirection &direction = map->directions[d];
+    double               share = 0;
+    PetscCall(CountDominated(comm, op, source, *map, d, &share));
+    shares += format("%s %s %.0f%%", shares.empty() ? "" : ",", direction.name.c_str(), 100 * share);
+    if (share >= dominates_by_share) taken.push_back(direction);
+  }
+  line->why = format("rows that couple along it at least %g times as strongly as along each other direction:", dominates_by_factor) + shares;
+  if (taken.empty()) {
+    std::string medians;
+    PetscCall(Strongest(comm, op, source, map, &equal, &medians));
+    leave_out_cut(line->cut, &equal);
+    if (equal.empty()) PetscFunctionReturn(PETSC_SUCCESS); // no row couples
+    taken.push_back(equal[0]);
+    line->why += "; " + medians + (equal.size() > 1 ? "; within 10% of the strongest: the first of them" : "");
+  } else leave_out_cut(line->cut, &taken);
+  for (const LineDirection &direction : taken) {
+    ChosenDirection candidate;
+    std::string     refusal;
+    candidate.direction = direction;
+    PetscCall(LookAlong(op, source, &candidate, &refusal));
+    if (refusal.empty()) chosen->push_back(candidate);
+    else line->why += "; " + refusal;
+  }
+  PetscCall(DecideOrdering(comm, true, line, chosen));
+  if (line->ordered != PC_LINE_ORDERING_ZEBRA) chosen->clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The strongest directions of a map that can be solved along, and others that many rows prefer; `refusals` says why
 /// those are left out that cannot. Collective.
-PetscErrorCode ChooseAmong(MPI_Comm comm, PC_Line *line, LineOperator &op, const LineSource &source, LineMap *map, std::vector<ChosenDirection> *chosen, std::vector<std::string> *refusals)
+PetscErrorCode ChooseAmong(MPI_Comm comm, bool for_level, PC_Line *line, LineOperator &op, const LineSource &source, LineMap *map, std::vector<ChosenDirection> *chosen, std::vector<std::string> *refusals)
 {
   bool                         more = false;
   std::vector<ChosenDirection> able;
+  std::string                  one_row;
   PetscFunctionBegin;
+  PetscCall(LeaveOutOneRow(source, map, &one_row));
+  if (for_level && map->directions.size() > 1) PetscCall(ChooseForLevel(comm, line, op, source, map, chosen));
+  if (!chosen->empty()) {
+    line->why += one_row;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   while (chosen->empty() && !map->directions.empty()) {
     std::vector<LineDirection> equal = {map->directions[0]};
     line->why                        = "the only one";
@@ -207,6 +323,8 @@ PetscErrorCode ChooseAmong(MPI_Comm comm, PC_Line *line, LineOperator &op, const
   while (more && chosen->size() < map->directions.size()) PetscCall(TakePreferred(comm, line->cut, op, source, *map, chosen, &more, &line->why));
   line->equal = chosen->size() == 1 && able.size() > 1; // the rows themselves prefer none
   if (line->equal) *chosen = able, line->why += "; within 10% of the strongest: all of them are swept";
+  if (!chosen->empty()) line->why += one_row;
+  PetscCall(DecideOrdering(comm, for_level, line, chosen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,8 +340,9 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
   for (int from = from_dm; chosen->empty(); ++from) {
     LineMap                  map;
     std::vector<std::string> refusals;
-    map.coloured = line->ordering == PC_LINE_ORDERING_ZEBRA;
-    map.joined   = JoinsPieces(line);
+    const bool may_colour = MayColour(pc, line) && (from == from_dm || from == from_grid);
+    map.coloured          = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
+    map.joined            = JoinsPieces(line);
     if (from == from_dm) PetscCall(LinesFromDM(pc, source, &map));
     else if (from == from_rows) {
       PetscCall(GetElements(source, &elements));
@@ -232,7 +351,7 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
     else PetscCall(LinesFromCouplings(source, elements, &map));
     line->source = map.source;
     line->settled = map.directions.size() == 1;
-    PetscCall(ChooseAmong(comm, line, op, source, &map, chosen, &refusals));
+    PetscCall(ChooseAmong(comm, may_colour, line, op, source, &map, chosen, &refusals));
     PetscCheck(!chosen->empty() || from < from_couplings, comm, PETSC_ERR_SUP, "PC line: %s", refusals[0].c_str());
     if (!chosen->empty() && map.directions.size() == 1 && !before.empty()) line->why += ": " + before;
     if (chosen->empty() && refusals.empty()) refusals.push_back(map.why_not);
@@ -262,8 +381,9 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   line->settled = true;
-  map.coloured  = line->ordering == PC_LINE_ORDERING_ZEBRA;
-  map.joined    = JoinsPieces(line);
+  const bool may_colour = MayColour(pc, line) && line->directions[0] >= PC_LINE_DIRECTION_X && line->directions[0] <= PC_LINE_DIRECTION_Z;
+  map.coloured          = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
+  map.joined            = JoinsPieces(line);
   PetscCall(FindLines(pc, line, source, &map));
   line->source = map.source;
   line->why    = "asked for" + (map.why_not.empty() ? "" : ": " + map.why_not);
@@ -272,7 +392,9 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
     chosen->back().direction = direction;
     PetscCall(LookAlong(op, source, &chosen->back(), &refusal));
     PetscCheck(refusal.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC line: %s", refusal.c_str());
+    if (IsOneRow(source, direction)) line->why += "; lines along " + direction.name + " have one row each";
   }
+  PetscCall(DecideOrdering(PetscObjectComm((PetscObject)pc), may_colour, line, chosen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,7 +6,7 @@
 
 const char *const PCLineDirections[]   = {"auto", "x", "y", "z", "rows", "matrix", "PCLineDirection", "PC_LINE_DIRECTION_", nullptr};
 const char *const PCLineCompositions[] = {"auto", "multiplicative", "additive", "symmetric", "PCLineComposition", "PC_LINE_COMPOSITION_", nullptr};
-const char *const PCLineOrderings[]    = {"jacobi", "zebra", "PCLineOrdering", "PC_LINE_ORDERING_", nullptr};
+const char *const PCLineOrderings[]    = {"auto", "jacobi", "zebra", "PCLineOrdering", "PC_LINE_ORDERING_", nullptr};
 const char *const PCLineLhsTypes[]     = {"auto", "shared", "classes", "per_line", "PCLineLhs", "PC_LINE_LHS_", nullptr};
 const char *const PCLineCuts[]         = {"auto", "exact", "drop", "local", "error", "PCLineCut", "PC_LINE_CUT_", nullptr};
 const char *const PCLineProbes[] = {"auto", "always", "never", "PCLineProbe", "PC_LINE_PROBE_", nullptr};
@@ -283,7 +283,7 @@ RIBBON_OPTION(ShiftAmount, PetscReal, Real, value >= 0 && value < 1, "PCLineSetS
 RIBBON_ENUM_OPTION(ShiftType, PCLineShiftType, PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_PIN)
 RIBBON_OPTION(Compare, PetscBool, Bool, value == PETSC_FALSE || value == PETSC_TRUE, "PCLineSetCompare: %d is no PetscBool", (int)value)
 RIBBON_ENUM_OPTION(Composition, PCLineComposition, PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_SYMMETRIC)
-RIBBON_ENUM_OPTION(Ordering, PCLineOrdering, PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA)
+RIBBON_ENUM_OPTION(Ordering, PCLineOrdering, PC_LINE_ORDERING_AUTO, PC_LINE_ORDERING_ZEBRA)
 RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)
 RIBBON_ENUM_OPTION(Cut, PCLineCut, PC_LINE_CUT_AUTO, PC_LINE_CUT_ERROR)
 RIBBON_ENUM_OPTION(CutExchange, PCLineCutExchange, PC_LINE_CUT_EXCHANGE_AUTO, PC_LINE_CUT_EXCHANGE_GROUPS)

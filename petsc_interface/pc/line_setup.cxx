@@ -124,11 +124,10 @@ std::string describe(PetscInt rbegin, const LineRequest &request, const LineFact
 /// Damping of solves that nobody gave one: Richardson's iteration with undamped line Jacobi does not smooth, and a multigrid level is there to smooth. Collective.
 PetscErrorCode DefaultOmega(PC pc, const PC_Line *line, PetscReal *omega)
 {
-  const char *prefix   = ((PetscObject)pc)->prefix;
-  int         found[2] = {0, 0}; // couplings that are left out of solves without damping of their own, largest half-bandwidth
+  int found[2] = {0, 0}; // couplings that are left out of solves without damping of their own, largest half-bandwidth
   PetscFunctionBegin;
   *omega = 1;
-  if (!prefix || !std::strstr(prefix, "mg_levels_") || (line->composed == PC_LINE_COMPOSITION_ADDITIVE && line->requests.size() > 1)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!IsOnLevel(pc) || (line->composed == PC_LINE_COMPOSITION_ADDITIVE && line->requests.size() > 1)) PetscFunctionReturn(PETSC_SUCCESS);
   for (const LineRequest &request : line->requests) {
     if (request.direction.colours.empty() && request.coupled) found[0] = 1;
     found[1] = PetscMax(found[1], request.half_bandwidth);
@@ -198,7 +197,7 @@ void Divide(PC_Line *line, const LineSource &source)
 /// The sequences that groups are solved in. A symmetric one goes there with the colours of each direction backwards, so
 /// that it ends with the last colour of the first direction: on multigrid levels zebra ordering smooths so as it does
 /// in one sweep (snes/tutorials/ex5: 16 iterations, 20 where it ends with the first colour).
-std::vector<std::vector<int>> sequences_of(const LineSweep &sweep, PCLineComposition composition)
+std::vector<std::vector<int>> sequences_of(const LineSweep &sweep, PCLineComposition composition, bool twice)
 {
   std::vector<std::vector<int>> of_direction;
   std::vector<int>              there;
@@ -213,6 +212,10 @@ std::vector<std::vector<int>> sequences_of(const LineSweep &sweep, PCLineComposi
   }
   const std::vector<int> back(there.rbegin() + (there.empty() ? 0 : 1), there.rend());
   if (composition == PC_LINE_COMPOSITION_SYMMETRIC) there.insert(there.end(), back.begin(), back.end());
+  if (twice) { // a symmetric one ends with the group that it begins with
+    const std::vector<int> again(there.begin() + (composition == PC_LINE_COMPOSITION_SYMMETRIC ? 1 : 0), there.end());
+    there.insert(there.end(), again.begin(), again.end());
+  }
   return {there};
 }
 
@@ -224,7 +227,7 @@ PetscErrorCode AutoComposition(PC pc, const PC_Line *line, PCLineComposition *co
   int wide = 0;
   PetscFunctionBegin;
   *composed = PC_LINE_COMPOSITION_SYMMETRIC;
-  if (line->ordering == PC_LINE_ORDERING_ZEBRA) PetscFunctionReturn(PETSC_SUCCESS);
+  if (line->ordered == PC_LINE_ORDERING_ZEBRA) PetscFunctionReturn(PETSC_SUCCESS);
   for (const LineRequest &request : line->requests) wide = wide || request.half_bandwidth > 1;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wide, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   const bool elsewhere = line->directions[0] == PC_LINE_DIRECTION_AUTO && !line->equal;
@@ -238,12 +241,12 @@ PetscErrorCode AutoComposition(PC pc, const PC_Line *line, PCLineComposition *co
 void Compose(PC_Line *line)
 {
   LineSweep &sweep = line->sweep;
-  const bool pays  = line->ordering == PC_LINE_ORDERING_ZEBRA ||
+  const bool pays  = line->ordered == PC_LINE_ORDERING_ZEBRA ||
                     (line->directions.size() > 1 && line->composed == PC_LINE_COMPOSITION_ADDITIVE);
-  sweep.sequences = sequences_of(sweep, line->composed);
+  sweep.sequences = sequences_of(sweep, line->composed, IsSweptTwice(line));
   line->one_way.clear();
   if (line->composition == PC_LINE_COMPOSITION_AUTO && pays)
-    line->one_way = sequences_of(sweep, PC_LINE_COMPOSITION_MULTIPLICATIVE);
+    line->one_way = sequences_of(sweep, PC_LINE_COMPOSITION_MULTIPLICATIVE, IsSweptTwice(line));
 }
 
 /// Extracts and factors the lines of one set. What is wrong with them goes to the PC, what is wrong with the options to `error`.
@@ -350,6 +353,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     if (line->composition == PC_LINE_COMPOSITION_AUTO) PetscCall(AutoComposition(pc, line, &line->composed));
     if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
     for (LineRequest &request : line->requests) request.omega = omega;
+    line->sweep.omega = omega;
     PetscCallCXX(Divide(line, source));
     PetscCallCXX(Compose(line));
     line->status = not_finite.empty() ? FactorStatus::ok : FactorStatus::not_finite;
@@ -427,7 +431,7 @@ PetscErrorCode Describe(PC pc, PC_Line *line)
       const LineFacts &facts = batch.facts;
       if (facts.shift > 0 || facts.report.singular_lines > 0) found[0] = found[1] = 1;
       if (!facts.exact) found[1] = 1;
-      if (!facts.joined.empty()) found[0] = 1; // entries of other ranks lie on lines
+      if (!facts.joined.empty() && !facts.exact) found[0] = 1;
     }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   line->plain  = found[0] == 0;
@@ -436,6 +440,12 @@ PetscErrorCode Describe(PC pc, PC_Line *line)
 }
 
 } // namespace
+
+bool IsOnLevel(PC pc)
+{
+  const char *prefix = ((PetscObject)pc)->prefix;
+  return prefix && std::strstr(prefix, "mg_levels_");
+}
 
 PetscErrorCode LinesAreWhole(PC pc, bool *whole)
 {
@@ -484,6 +494,7 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   }
   PetscCall(ReportFailure(pc, line));
   PetscCall(Describe(pc, line));
+  if (line->plain && line->failure.empty()) PetscCall(line->sweep.keep(pc->pmat));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &line->state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

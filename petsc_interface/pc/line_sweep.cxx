@@ -75,36 +75,66 @@ PetscErrorCode LineSweep::reset()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LineSweep::run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero, bool transposed, Vec r)
+PetscErrorCode LineSweep::keep(Mat A)
+{
+  PetscBool takes;
+  PetscFunctionBegin;
+  PetscCall(LineRest::takes(A, &takes));
+  if (takes && !is_one_solve()) PetscCall(rest_.make(A, groups));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The rows of one group, of z that is not zero, with what lines leave out.
+PetscErrorCode LineSweep::Renew(std::size_t g, Vec b, Vec z, Vec r)
+{
+  LineGroup &group = groups[g];
+  const Vec  to    = omega == 1 ? z : group.all_rows ? r : correction_;
+  PetscFunctionBegin;
+  PetscCall(rest_.residual(g, b, z, r));
+  PetscCall(group.solve(r, to, false));
+  if (omega != 1) PetscCall(rest_.damp(g, omega, to, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LineSweep::run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero, const Way &way, Vec r, int *last)
 {
   PetscFunctionBegin;
   for (std::size_t k = 0; k < sequence.size(); ++k) {
-    LineGroup &group = groups[static_cast<std::size_t>(sequence[transposed ? sequence.size() - 1 - k : k])];
+    const int  g     = sequence[way.transposed ? sequence.size() - 1 - k : k];
+    LineGroup &group = groups[static_cast<std::size_t>(g)];
     const bool fresh = z_is_zero && k == 0;
-    const Vec  to    = fresh ? z : group.all_rows ? r : correction_; // a solve may overwrite what it is given
-    if (!fresh) PetscCall(Residual(A, b, z, r, transposed));
+    if (!fresh && way.kept) {
+      if (g != *last || !rest_.settles(static_cast<std::size_t>(g)) || omega != 1) PetscCall(Renew(static_cast<std::size_t>(g), b, z, r));
+      *last = g;
+      continue;
+    }
+    const Vec to = fresh ? z : group.all_rows ? r : correction_; // a solve may overwrite what it is given
+    if (!fresh) PetscCall(Residual(A, b, z, r, way.transposed));
     if (!group.all_rows) PetscCall(VecSet(to, 0));
-    PetscCall(group.solve(fresh ? b : r, to, transposed));
+    PetscCall(group.solve(fresh ? b : r, to, way.transposed));
     if (!fresh) PetscCall(VecAXPY(z, 1, to));
+    *last = g;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LineSweep::iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt64 times, bool transposed, Vec work)
+PetscErrorCode LineSweep::iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt64 times, const Way &way, Vec work)
 {
   const PetscReal weight   = PetscReal(1) / static_cast<PetscReal>(sequences.size());
   const Vec       residual = residual_ ? residual_ : work, outer = outer_ ? outer_ : work;
+  int             last     = -1; // group that was solved last
   PetscFunctionBegin;
   for (PetscInt64 k = 0; k < times; ++k) {
     const bool zero = x_is_zero && k == 0;
     if (sequences.size() == 1) {
-      PetscCall(run(A, sequences[0], b, x, zero, transposed, residual));
+      PetscCall(run(A, sequences[0], b, x, zero, way, residual, &last));
       continue;
     }
-    if (!zero) PetscCall(Residual(A, b, x, outer, transposed));
+    if (!zero) PetscCall(Residual(A, b, x, outer, way.transposed));
     for (std::size_t s = 0; s < sequences.size(); ++s) {
       const bool first = zero && s == 0;
-      PetscCall(run(A, sequences[s], zero ? b : outer, first ? x : part_, true, transposed, residual));
+      last             = -1;
+      PetscCall(run(A, sequences[s], zero ? b : outer, first ? x : part_, true, way, residual, &last));
       if (first) PetscCall(VecScale(x, weight));
       else PetscCall(VecAXPY(x, weight, part_));
     }
@@ -112,41 +142,28 @@ PetscErrorCode LineSweep::iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt6
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LineSweep::apply(Mat A, Vec b, Vec x, bool transposed)
+PetscErrorCode LineSweep::apply(Mat A, Vec b, Vec x, bool transposed, bool splits)
 {
+  const Way way{transposed, splits && !transposed && rest_.is_made()};
   PetscFunctionBegin;
-  PetscCall(native_.with(residual_ ? residual_ : part_, b, x, [&](Vec native_b, Vec native_x) { return iterate(A, native_b, native_x, true, iterations, transposed, nullptr); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// x + B (b - A x) = (1 - omega) x + B (b - N x), N being what the lines leave out of A.
-PetscErrorCode LineSweep::split(Vec b, Vec x, bool x_is_zero, PetscInt64 times, Vec work)
-{
-  LineGroup      &group = groups[0];
-  const PetscReal omega = group.batches[0].request.omega;
-  PetscFunctionBegin;
-  for (PetscInt64 k = 0; k < times; ++k) {
-    const bool zero = x_is_zero && k == 0;
-    if (!zero) PetscCall(rest_.residual(b, x, work));
-    PetscCall(group.solve(zero ? b : work, zero || omega == 1 ? x : work, false));
-    if (!zero && omega != 1) PetscCall(VecAXPBY(x, 1, 1 - omega, work));
-  }
+  PetscCall(native_.with(residual_ ? residual_ : part_, b, x, [&](Vec native_b, Vec native_x) { return iterate(A, native_b, native_x, true, iterations, way, nullptr); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode LineSweep::richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_zero, PetscInt times, bool exact, bool splits)
 {
-  const PetscInt64 all   = PetscInt64(times) * iterations;
+  const PetscInt64 all = PetscInt64(times) * iterations;
+  Way              way;
   PetscBool        takes = PETSC_FALSE;
   PetscFunctionBegin;
   if (exact) {
-    PetscCall(iterate(A, b, x, true, PetscMin(times, 2), false, work));
+    PetscCall(iterate(A, b, x, true, PetscMin(times, 2), way, work));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (splits && groups.size() == 1 && groups[0].batches.size() == 1 && sequences.size() == 1 && sequences[0].size() == 1) PetscCall(LineRest::takes(A, &takes));
-  if (takes && !rest_.is_made() && (steps_ += all) > 4) PetscCall(rest_.make(A, groups[0].batches[0].request)); // making it takes as long as it saves in a few steps
-  if (takes && rest_.is_made()) PetscCall(split(b, x, x_is_zero, all, work));
-  else PetscCall(iterate(A, b, x, x_is_zero, all, false, work));
+  if (splits && !rest_.is_made()) PetscCall(LineRest::takes(A, &takes));
+  if (takes && (steps_ += all) > 4) PetscCall(rest_.make(A, groups)); // of one solve: making it takes as long as it saves in a few steps
+  way.kept = splits && rest_.is_made();
+  PetscCall(iterate(A, b, x, x_is_zero, all, way, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

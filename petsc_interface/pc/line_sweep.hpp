@@ -35,35 +35,43 @@ public:
   std::vector<LineGroup>        groups;
   std::vector<std::vector<int>> sequences; ///< numbers of groups
   PetscInt                      iterations = 1;
+  PetscReal                     omega      = 1; ///< that is in the factors of all groups, on all ranks
 
   /// One group of one set of lines: no residual, no work vector.
   bool is_one_solve() const { return sequences.size() == 1 && sequences[0].size() == 1 && iterations == 1; }
   /// Makes the vectors that apply() needs, also with other sequences. Collective.
   PetscErrorCode allocate(Mat A, const std::vector<std::vector<int>> &others);
+  /// Copies what lines leave out of the matrix that was factored, lines as they are in it, where M is several solves. Collective.
+  PetscErrorCode keep(Mat A);
   /// Makes the factors of transposed solves, once. Collective: what cannot be factored on some rank is one error on all.
   PetscErrorCode transpose(MPI_Comm comm);
   /// x = M b, or, after transpose(), M^T b: A^T, transposed solves, sequences backwards. Allocates nothing.
-  PetscErrorCode apply(Mat A, Vec b, Vec x, bool transposed);
-  /// `times` times x += M (b - A x), without M's own vectors in between: every group acts on x. Allocates nothing.
+  /// @param splits     A is the matrix that was factored, lines as they are in it: what they leave out may be used where it is kept
+  PetscErrorCode apply(Mat A, Vec b, Vec x, bool transposed, bool splits);
+  /// `times` times x += M (b - A x), without M's own vectors in between: every group acts on x. Allocates what lines leave out, once, where M is one solve.
   /// @param work       a vector like b; overwritten
   /// @param x_is_zero  what x holds is not read
   /// @param exact      one solve is A^-1: x is solved for whatever it was, and refined once where there are more iterations
-  /// @param splits     A is the matrix that was factored, lines as they are in it: what they leave out may be kept
+  /// @param splits     as above
   PetscErrorCode richardson(Mat A, Vec b, Vec x, Vec work, bool x_is_zero, PetscInt times, bool exact, bool splits);
   PetscErrorCode reset();
   /// The groups have new factors: what was made of the old values is let go.
   PetscErrorCode refreshed();
-  /// Held by Richardson's iteration for what lines leave out; 0: nothing is kept.
+  /// Held for what lines leave out; 0: nothing is kept.
   std::size_t rest_bytes() const { return rest_.bytes(); }
 
 private:
-  PetscErrorCode run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero, bool transposed, Vec r);
-  PetscErrorCode iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt64 times, bool transposed, Vec work);
+  /// How sequences are run.
+  struct Way {
+    bool transposed = false;
+    bool kept       = false; ///< with what lines leave out
+  };
+  PetscErrorCode Renew(std::size_t g, Vec b, Vec z, Vec r);
+  PetscErrorCode run(Mat A, const std::vector<int> &sequence, Vec b, Vec z, bool z_is_zero, const Way &way, Vec r, int *last);
+  PetscErrorCode iterate(Mat A, Vec b, Vec x, bool x_is_zero, PetscInt64 times, const Way &way, Vec work);
 
-  PetscErrorCode split(Vec b, Vec x, bool x_is_zero, PetscInt64 times, Vec work);
-
-  LineRest      rest_;               ///< of the only group, made when it is worth its set-up
-  PetscInt64    steps_          = 0; ///< of Richardson's iteration with it, or that could have been
+  LineRest      rest_;               ///< of several solves; of one, when Richardson's iteration is worth its set-up
+  PetscInt64    steps_          = 0; ///< of Richardson's iteration with one group, without it
   bool          has_transposed_ = false;
   Vec           residual_ = nullptr, correction_ = nullptr; ///< of a sequence; result of a group that does not hold all rows
   Vec           outer_ = nullptr, part_ = nullptr;          ///< residual before all sequences, result of one

@@ -113,7 +113,7 @@ PetscErrorCode ViewDirection(PC pc, PC_Line *line, std::size_t d, PetscMPIInt si
   PetscCall(PetscViewerASCIIPrintf(viewer, "  lines: %s%lld of %lld rows, %s%s%s%s\n", rank, static_cast<long long>(h.lines), static_cast<long long>(way.lines.rows), q.periodic ? "periodic " : "",
                                    q.block > 1 ? "block " : "", band.c_str(), q.block > 1 ? format(", blocks of %d", q.block).c_str() : ""));
   if (way.element) PetscCall(PetscViewerASCIIPrintf(viewer, "  packed: %" PetscInt_FMT " lines of any length, one behind the other\n", way.lines_all));
-  if (line->ordering == PC_LINE_ORDERING_ZEBRA) PetscCall(PetscViewerASCIIPrintf(viewer, "  colours: %d%s\n", way.colours.empty() ? 1 : static_cast<int>(way.colours.size()), way.colours.empty() ? ", as jacobi" : ""));
+  if (line->ordered == PC_LINE_ORDERING_ZEBRA) PetscCall(PetscViewerASCIIPrintf(viewer, "  colours: %d%s\n", way.colours.empty() ? 1 : static_cast<int>(way.colours.size()), way.colours.empty() ? ", as jacobi" : ""));
   if (size > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  cut by the partition: %" PetscInt_FMT " of %" PetscInt_FMT " lines%s\n", way.lines_cut, way.lines_all,
                                      way.lines_cut == 0   ? ""
@@ -154,14 +154,15 @@ PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer)
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  direction: %s (%s), from the %s\n", line->names.c_str(), line->why.c_str(), line->source.c_str()));
   PetscCall(PetscViewerASCIIPrintf(
-    viewer, "  sweep: %s%s, %s, omega %s%s, iterations %" PetscInt_FMT "\n", PCLineCompositions[line->composed],
+    viewer, "  sweep: %s%s, %s%s%s, omega %s%s, iterations %" PetscInt_FMT "\n", PCLineCompositions[line->composed],
     line->one_way.empty() ? "" : " (auto: multiplicative under a KSP that takes any preconditioner)",
-    PCLineOrderings[line->ordering], format("%g", (double)line->requests[0].omega).c_str(),
+    PCLineOrderings[line->ordered], line->ordering == PC_LINE_ORDERING_AUTO && line->ordered == PC_LINE_ORDERING_ZEBRA ? " (auto: on a multigrid level)" : "",
+    IsSweptTwice(line) ? ", all colours twice" : "", format("%g", (double)line->requests[0].omega).c_str(),
     line->omega > 0 || line->requests[0].omega == 1 ? "" : " (on a multigrid level, 1 would not smooth)",
     line->iterations));
   if (!line->failure.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", line->failure.c_str()));
   if (line->sweep.rest_bytes() > 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  kept for Richardson's iteration: %swhat lines leave out, %.3g bytes\n", size > 1 ? "on rank 0: " : "", static_cast<double>(line->sweep.rest_bytes())));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  kept: %swhat lines leave out, %.3g bytes\n", size > 1 ? "on rank 0: " : "", static_cast<double>(line->sweep.rest_bytes())));
   for (std::size_t d = 0; d < line->requests.size(); ++d) {
     if (line->requests.size() > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  along %s\n", line->requests[d].direction.name.c_str()));
     PetscCall(ViewDirection(pc, line, d, size, viewer));

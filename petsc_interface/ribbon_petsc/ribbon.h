@@ -48,7 +48,7 @@ M*/
 
 typedef enum { PC_LINE_DIRECTION_AUTO, PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y, PC_LINE_DIRECTION_Z, PC_LINE_DIRECTION_ROWS, PC_LINE_DIRECTION_MATRIX } PCLineDirection;
 typedef enum { PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_MULTIPLICATIVE, PC_LINE_COMPOSITION_ADDITIVE, PC_LINE_COMPOSITION_SYMMETRIC } PCLineComposition;
-typedef enum { PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA } PCLineOrdering;
+typedef enum { PC_LINE_ORDERING_AUTO, PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA } PCLineOrdering;
 typedef enum { PC_LINE_LHS_AUTO, PC_LINE_LHS_SHARED, PC_LINE_LHS_CLASSES, PC_LINE_LHS_PER_LINE } PCLineLhs;
 typedef enum { PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_NONZERO, PC_LINE_SHIFT_PIN } PCLineShiftType;
 typedef enum { PC_LINE_CUT_AUTO, PC_LINE_CUT_EXACT, PC_LINE_CUT_DROP, PC_LINE_CUT_LOCAL, PC_LINE_CUT_ERROR } PCLineCut;
@@ -124,12 +124,15 @@ PETSC_EXTERN PetscErrorCode PCLineGetComposition(PC, PCLineComposition *);
 
    Input Parameters:
 +  pc - the preconditioner
--  ordering - PC_LINE_ORDERING_JACOBI or PC_LINE_ORDERING_ZEBRA
+-  ordering - PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA, or PC_LINE_ORDERING_AUTO: zebra on multigrid levels for tridiagonal lines of a grid, unless they are
+              averaged (PC_LINE_COMPOSITION_ADDITIVE), else jacobi
 
    Options Database Key:
-.  -pc_line_ordering <jacobi,zebra> - the ordering
+.  -pc_line_ordering <auto,jacobi,zebra> - the ordering
 
-   Note:
+   Notes:
+   Where auto takes zebra ordering, along one direction and with PC_LINE_COMPOSITION_AUTO, both colours are swept twice.
+
    The colour of a line is the parity of the sum of its other grid indices, or, where there is no DMDA, of its number, which counts pieces of cut lines. Where
    one colour has no line on any rank this is jacobi.
 

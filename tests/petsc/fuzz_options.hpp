@@ -84,6 +84,7 @@ inline bool is_to_the_point(const std::string &text, const Options &o, const Pro
     {"PC line: -pc_line_algorithm one_pass: ", o.algorithm == "one_pass"},
     {" needs a grid, but ", named && !p.da},
     {": the grid has ", named},
+    {" have one row each; the grid has lines of more along ", named},
     {"blocks reach up to 8", p.components > 8},
     {"block lines reach the next element only", p.components > 1 && (p.width > 1 || o.direction == "rows")},
     {"wider bands are not supported", named && !p.da},

@@ -117,9 +117,10 @@ TEST_F(PCLineErrors, OnePassSaysWhatItDoesNotTake)
   OK(PCSetUp(line.pc));
   EXPECT_EQ(line.matrices(), 2);
   EXPECT_LT(line.residual(grid.A), 1e-13);
-  Grid tiny({2 * ranks, 1}, {0, 2}, 1, false, {ranks, 1});
+  Grid tiny({ranks, 1}, {2, 0}, 1, false, {ranks, 1}); // pieces of one row
   Line short_line(tiny.A, tiny.da);
-  OK(PCLineSetDirection(short_line.pc, PC_LINE_DIRECTION_Y));
+  OK(PCLineSetDirection(short_line.pc, PC_LINE_DIRECTION_X));
+  OK(PCLineSetCut(short_line.pc, PC_LINE_CUT_LOCAL));
   OK(PCLineSetAlgorithm(short_line.pc, PC_LINE_ALGORITHM_ONE_PASS));
   EXPECT_NE(PCSetUp(short_line.pc), 0);
   EXPECT_EQ(last_error(), "PC line: -pc_line_algorithm one_pass: ribbon: algorithm one_pass: lines of 1 rows are too short");

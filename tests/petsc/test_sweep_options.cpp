@@ -196,6 +196,7 @@ TEST_F(PCLineSweepOptions, LinesWithTwoNeighboursOnEitherSideAreDampedMore)
   Line line(grid.A, grid.da);
   OK(PCSetOptionsPrefix(line.pc, "mg_levels_"));
   OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
+  OK(PCLineSetOrdering(line.pc, PC_LINE_ORDERING_JACOBI));
   OK(PCSetUp(line.pc));
   EXPECT_TRUE(contains(line.view(), "omega 0.6 (on a multigrid level, 1 would not smooth)")) << line.view();
   PetscInt begin;
