@@ -188,9 +188,11 @@ private:
       r.algorithm = algorithm_->name;
       passed      = try_probe() <= limit;
     }
-    // a pivot need not be small for a matrix to be singular: rounding alone is left where a solution grows by the whole precision
-    if (r.rcond <= static_cast<double>(std::min<std::int64_t>(10, unknowns_)) * static_cast<double>(eps)) {
-      r.status = FactorStatus::zero_pivot, r.line = pivots.line, r.row = pivots.row;
+    // a pivot need not be small for a matrix to be singular: rounding alone is left where an accurate solution grows by the
+    // whole precision; of an inaccurate one a small pivot has to say so, too
+    const bool grows = r.rcond <= static_cast<double>(std::min<std::int64_t>(10, unknowns_)) * static_cast<double>(eps);
+    if (grows && (passed || pivots.smallest <= std::sqrt(static_cast<double>(eps)))) {
+      r.status = FactorStatus::zero_pivot, r.line = r.rcond_line, r.row = pivots.line == r.rcond_line ? pivots.row : -1;
       failure_ = algorithm_->name + " found a singular matrix";
       return false;
     }

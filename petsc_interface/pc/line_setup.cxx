@@ -68,6 +68,9 @@ std::string zero_pivot(const LineRequest &request, const LineFacts &facts, const
     return format("PC line: zero pivot in %s: its size is %.2g of the largest entry of the row, -pc_line_zeropivot "
                   "sets the limit, which is %.2g; %s",
                   place.c_str(), r.smallest_pivot, limit, shift.c_str());
+  if (r.row < 0)
+    return format("PC line: %s is singular to rounding: its reciprocal condition number is %.1e; %s", matrix.c_str(),
+                  r.rcond, shift.c_str());
   const std::string rcond = std::isnan(r.rcond) ? "" : format(", and the reciprocal condition number %.1e", r.rcond);
   return format(
     "PC line: %s is singular to rounding: the smallest pivot, in %s, is %.2g of the largest entry of its row%s; %s",
