@@ -28,12 +28,16 @@ namespace {
 /// Runs of elements that entries near the diagonal tie together, and what does not fit them.
 struct RunsOfPattern {
   Runs     runs;
-  PetscInt far;
+  PetscInt far;                               ///< entries up to there tie
+  PetscInt widest;                            ///< entries up to there, further than far, are solved where they lie on a run
   PetscInt stray_row = -1, stray_column = -1; ///< first entry off the runs that closes no ring, in elements
   bool     wraps = false;                     ///< some entry joins the ends of a run
+  PetscInt closes_first = -1, closes_last = -1; ///< element with such an entry in the first, in the last run
   Borders  tied;                              ///< to the runs of other ranks
   bool     around = false;                    ///< some entry joins the first rows of the matrix to the last ones, of another rank
   bool     whole  = true;                     ///< with the runs of other ranks they make one line, or one ring: no entry closes a ring that is a part of the matrix
+  /// A run that goes on on another rank is no ring, though some entry joins the ends of the piece: the band is wider.
+  bool closes_piece() const { return (tied.before && closes_first >= 0) || (tied.after && closes_last >= 0); }
 };
 
 RunsOfPattern find_runs(const Pattern &pattern, PetscInt far)
@@ -41,7 +45,7 @@ RunsOfPattern find_runs(const Pattern &pattern, PetscInt far)
   RunsOfPattern     found;
   const PetscInt    n = pattern.elements();
   std::vector<char> tied(static_cast<std::size_t>(n) + 1, 0);
-  found.far = far;
+  found.far = found.widest = far;
   pattern.each([&](PetscInt r, PetscInt c) {
     for (PetscInt k = std::min(r, c); std::abs(c - r) <= far && k < std::max(r, c); ++k) tied[static_cast<std::size_t>(k)] = 1;
     return false;
@@ -53,8 +57,11 @@ RunsOfPattern find_runs(const Pattern &pattern, PetscInt far)
   pattern.each([&](PetscInt r, PetscInt c) {
     if (std::abs(c - r) <= far) return false;
     const PetscInt run = run_of[static_cast<std::size_t>(r)];
-    if (run_of[static_cast<std::size_t>(c)] == run && found.runs.length(static_cast<std::size_t>(run)) - std::abs(c - r) <= far) found.wraps = true;
-    else if (found.stray_row < 0) found.stray_row = r, found.stray_column = c;
+    if (run_of[static_cast<std::size_t>(c)] == run && found.runs.length(static_cast<std::size_t>(run)) - std::abs(c - r) <= far) {
+      found.wraps = true;
+      if (run == 0) found.closes_first = r;
+      if (run + 1 == static_cast<PetscInt>(found.runs.count())) found.closes_last = r;
+    } else if (found.stray_row < 0) found.stray_row = r, found.stray_column = c;
     return false;
   });
   return found;
@@ -123,6 +130,7 @@ PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscIn
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCallCXX(*found = find_runs(pattern, far));
   PetscCall(InspectCouplingsToOtherRanks(source.rows, pattern.components, closings, found));
+  if (!closings && found->closes_piece() && found->stray_row < 0) found->stray_row = found->stray_column = found->tied.before && found->closes_first >= 0 ? found->closes_first : found->closes_last;
   const bool     none    = found->stray_row < 0;
   const PetscInt mine[2] = {none ? PETSC_MAX_INT : rbegin + found->stray_row * pattern.components, none ? 0 : rbegin + found->stray_column * pattern.components};
   PetscCallMPI(MPI_Allreduce(&mine[0], &stray[0], 1, MPIU_INT, MPI_MIN, comm));
@@ -156,7 +164,7 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   }
   rows.name       = "rows";
   rows.components = static_cast<int>(pattern.components);
-  rows.widest     = static_cast<int>(found.far);
+  rows.widest     = static_cast<int>(found.widest);
   rows.partial    = !complete || opened;
   rows.wrap       = found.wraps && one;
   // runs of different lengths are one long line: the couplings between them are zero
@@ -173,39 +181,167 @@ PetscErrorCode FromRuns(const LineSource &source, const Pattern &pattern, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Elements of consecutive rows with entries up to `far` away.
+struct Attempt {
+  PetscInt components, far;
+};
+
+/// How far entries along the runs of all ranks reach, in elements.
+struct Reach {
+  PetscInt along  = 0;     ///< the furthest of those up to 8
+  bool     beyond = false; ///< there are others, or some that look as if they closed a piece of a line
+  bool     ties   = false; ///< a run has more than one element
+  bool     alike  = false; ///< there are several runs, all of as many elements, and more than one: lines of a grid
+};
+
+/// First element, and the one after the last, of the runs that the first and the last local run are parts of, in elements of all ranks. Collective.
+PetscErrorCode RunsAcrossRanks(MPI_Comm comm, PetscInt first, PetscInt elements, const RunsOfPattern &found, PetscInt *begin, PetscInt *end)
+{
+  struct Piece {
+    PetscInt begin, end, first_end, last_begin, tied_before;
+  };
+  const Runs        &runs = found.runs;
+  Piece              mine = {first, first + elements, 0, 0, found.tied.before};
+  PetscMPIInt        size, rank;
+  std::vector<Piece> all;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (elements > 0) mine.first_end = first + runs.begin[1], mine.last_begin = first + runs.begin[runs.count() - 1];
+  PetscCallCXX(all.resize(static_cast<std::size_t>(size)));
+  PetscCallMPI(MPI_Allgather(&mine, 5, MPIU_INT, all.data(), 5, MPIU_INT, comm));
+  *begin = mine.begin, *end = mine.end;
+  bool tied = mine.tied_before != 0;
+  for (auto r = static_cast<std::size_t>(rank); tied && r-- > 0;) {
+    const Piece &p = all[r];
+    if (p.begin == p.end) continue; // no rows
+    *begin = p.last_begin, tied = p.last_begin == p.begin && p.tied_before;
+  }
+  tied = true;
+  for (auto r = static_cast<std::size_t>(rank) + 1; tied && r < all.size(); ++r) {
+    const Piece &p = all[r];
+    if (p.begin == p.end) continue;
+    tied = p.tied_before != 0;
+    if (tied) *end = p.first_end, tied = p.first_end == p.end;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Entries that join elements of one run, those of other ranks included, and those that close a ring. Collective.
+PetscErrorCode FindReach(const LineSource &source, const Pattern &pattern, const RunsOfPattern &found, Reach *reach)
+{
+  const MPI_Comm  comm = PetscObjectComm((PetscObject)source.rows);
+  const Runs     &runs = found.runs;
+  Mat             off;
+  const PetscInt *columns;
+  PetscInt        rbegin, all, begin = 0, end = 0;
+  Pattern         outside;
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(source.rows, &all, nullptr));
+  PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
+  PetscCall(GetOffProcessBlock(source.rows, &off, &columns));
+  const PetscInt n = pattern.elements(), first = rbegin / pattern.components;
+  PetscCall(RunsAcrossRanks(comm, first, n, found, &begin, &end));
+  const auto look = [&](PetscInt d) {
+    if (d > largest_half_bandwidth) reach->beyond = true;
+    else reach->along = PetscMax(reach->along, d);
+  };
+  std::vector<std::size_t> run_of(static_cast<std::size_t>(n));
+  for (std::size_t run = 0; run < runs.count(); ++run)
+    for (PetscInt e = runs.begin[run]; e < runs.begin[run + 1]; ++e) run_of[static_cast<std::size_t>(e)] = run;
+  pattern.each([&](PetscInt r, PetscInt c) {
+    const std::size_t run = run_of[static_cast<std::size_t>(r)];
+    const PetscInt    d   = std::abs(c - r);
+    if (run != run_of[static_cast<std::size_t>(c)]) return false;
+    look(found.wraps ? PetscMin(d, runs.length(run) - d) : d);
+    return false;
+  });
+  if (off) {
+    PetscCall(GetHostRows(off, false, &outside.A));
+    outside.each([&](PetscInt row, PetscInt column) {
+      const PetscInt r = row / pattern.components, c = columns[column] / pattern.components;
+      const bool     after = c >= first + n && c < end && r >= runs.begin[runs.count() - 1], before = c < first && c >= begin && r < runs.begin[1];
+      if (after || before) look(std::abs(c - (first + r)));
+      return false;
+    });
+    PetscCall(RestoreHostRows(off, &outside.A));
+  }
+  PetscInt most[4] = {reach->along, reach->beyond || found.closes_piece(), 0, PETSC_MIN_INT}; // the last two: longest run, and the shortest one, negative
+  for (std::size_t run = 0; run < runs.count(); ++run) {
+    const PetscInt from = run == 0 ? begin : first + runs.begin[run], to = run + 1 == runs.count() ? end : first + runs.begin[run + 1];
+    most[2] = PetscMax(most[2], to - from), most[3] = PetscMax(most[3], from - to);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPIU_INT, MPI_MAX, comm));
+  *reach = {most[0], most[1] != 0, most[2] > 1, most[2] > 1 && most[2] < all / pattern.components && most[2] == -most[3]};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Runs as lines, all entries of every rank lying on them; none where no band up to 8 is like that. Collective.
+PetscErrorCode WholeRuns(const LineSource &source, Pattern *pattern, const std::vector<Attempt> &attempts, LineMap *map)
+{
+  PetscInt stray[2] = {-1, -1};
+  PetscFunctionBegin;
+  // what closes a ring in the eyes of a narrow band may be one of a wider band: all bands are tried before rings that ranks cut
+  for (bool closings : {false, true}) {
+    for (const Attempt &attempt : attempts) {
+      RunsOfPattern found;
+      PetscInt      strays[2];
+      pattern->components = attempt.components;
+      PetscCall(TryRuns(source, *pattern, attempt.far, closings, &found, strays));
+      if (stray[0] < 0) stray[0] = strays[0], stray[1] = strays[1];
+      if (strays[0] >= 0) continue;
+      PetscCall(FromRuns(source, *pattern, found, true, true, map));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  map->why_not = "row " + std::to_string(stray[0]) + " couples to column " + std::to_string(stray[1]) + ", so consecutive rows are not lines";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Runs as lines, without what lies off them: the first that tie some rows and hold every entry along them; else the first that tie some rows, or the first
+/// of all. But rows that are no grid, and that one band holds with all entries, are solved whole. Collective.
+PetscErrorCode LooseRuns(const LineSource &source, Pattern *pattern, const std::vector<Attempt> &attempts, LineMap *map)
+{
+  RunsOfPattern best;
+  PetscInt      components = 0;
+  bool          complete = false, ties = false, alike = false;
+  PetscFunctionBegin;
+  for (const Attempt &attempt : attempts) {
+    const bool    blocks = attempt.far == 1; // these reach the next element only
+    RunsOfPattern found;
+    PetscInt      strays[2];
+    Reach         reach;
+    pattern->components = attempt.components;
+    PetscCall(TryRuns(source, *pattern, attempt.far, false, &found, strays));
+    PetscCall(FindReach(source, *pattern, found, &reach));
+    if (!blocks) found.widest = PetscMax(found.far, reach.along);
+    const bool tied = reach.ties || blocks, holds = tied && !reach.beyond && reach.along <= found.widest;
+    if (components == 0 || holds || (tied && !ties)) best = found, components = attempt.components, complete = strays[0] < 0, ties = tied, alike = reach.alike;
+    if (holds) break;
+  }
+  const Attempt last = {components, best.far}; // lines of a grid may be rings that ranks cut
+  if (!complete) PetscCall(WholeRuns(source, pattern, alike ? std::vector<Attempt>{last} : attempts, map));
+  if (!map->directions.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  map->why_not.clear();
+  pattern->components = components;
+  PetscCall(FromRuns(source, *pattern, best, false, complete, map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode LinesFromPattern(const LineSource &source, const Elements &elements, bool strict, LineMap *map)
 {
-  const PetscInt components = elements.components;
-  PetscInt       stray[2]   = {-1, -1};
-  Pattern        pattern;
+  const PetscInt       components = elements.components;
+  std::vector<Attempt> attempts;
+  Pattern              pattern;
   PetscFunctionBegin;
   // blocks reach the next element only; as rows without blocks they may still be a band
-  struct Attempt {
-    PetscInt components, far;
-  };
-  std::vector<Attempt> attempts;
   if (elements.coupled && components <= 8) attempts.push_back({components, 1});
-  if (!elements.coupled || components > 8 || strict)
-    for (PetscInt far : {2, 4, largest_half_bandwidth}) attempts.push_back({elements.coupled ? 1 : components, far});
+  for (PetscInt far : {2, 4, largest_half_bandwidth}) attempts.push_back({elements.coupled ? 1 : components, far});
   PetscCall(GetHostRows(source.block, false, &pattern.A));
-  // what closes a ring in the eyes of a narrow band may be one of a wider band: all bands are tried before rings that ranks cut
-  for (bool closings : {!strict, true}) {
-    for (const Attempt &attempt : attempts) {
-      RunsOfPattern found;
-      PetscInt      strays[2];
-      pattern.components = attempt.components;
-      PetscCall(TryRuns(source, pattern, attempt.far, closings, &found, strays));
-      if (stray[0] < 0) stray[0] = strays[0], stray[1] = strays[1];
-      if (strict && strays[0] >= 0) continue;
-      PetscCall(FromRuns(source, pattern, found, strict, strays[0] < 0, map));
-      break;
-    }
-    if (!map->directions.empty() || !map->why_not.empty()) break;
-  }
+  PetscCall(strict ? WholeRuns(source, &pattern, attempts, map) : LooseRuns(source, &pattern, attempts, map));
   PetscCall(RestoreHostRows(source.block, &pattern.A));
-  if (map->directions.empty() && map->why_not.empty()) map->why_not = "row " + std::to_string(stray[0]) + " couples to column " + std::to_string(stray[1]) + ", so consecutive rows are not lines";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

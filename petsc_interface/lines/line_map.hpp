@@ -69,8 +69,9 @@ struct Elements {
 /// Reads the stored pattern once. Collective.
 PetscErrorCode GetElements(const LineSource &source, Elements *elements);
 
-/// Consecutive elements of the local block as lines, from its stored pattern. With `strict` every entry must lie along the lines, up to 8 elements from the
-/// diagonal (on all ranks); otherwise those further than 2 are left out. Collective.
+/// Consecutive elements as lines, from the stored pattern. With `strict` every entry must lie along the lines, up to 8 elements from the diagonal (on all ranks).
+/// Otherwise elements that couple with the next one, or the one after it, make lines; these hold their entries up to 8 elements from the diagonal (blocks: 1), and
+/// what lies off them is left out. Where no element couples so closely, or the lines have several lengths, it is tried first whether one band holds everything. Collective.
 PetscErrorCode LinesFromPattern(const LineSource &source, const Elements &elements, bool strict, LineMap *map);
 
 /// Directions of the grid whose natural numbering, or whose numbering box by box, the stored pattern shows. Collective.

@@ -74,8 +74,9 @@ static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
   PetscCall(GetEvents(&events));
   PetscCall(IsCurrent(pc, &current));
   PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
-  if (transposed && line->failure.empty()) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
-  if (line->failure.empty() || (line->some && !transposed)) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed, current && line->plain));
+  const bool solves = line->failure.empty() || line->some;
+  if (transposed && solves) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
+  if (solves) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed, current && line->plain));
   else PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
   PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));
   PetscCall(PrintComparison(pc, line));
@@ -108,8 +109,8 @@ static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
   PetscCall(GetEvents(&events));
   PetscCall(IsCurrent(pc, &current));
   PetscCall(PetscLogEventBegin(events->solve, pc, B, X, 0));
-  if (line->failure.empty() && transposed) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
-  const bool solves = line->failure.empty() || (line->some && !transposed);
+  const bool solves = line->failure.empty() || line->some;
+  if (solves && transposed) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
   if (solves && line->sweep.is_one_solve()) {
     for (LineBatch &batch : line->sweep.groups[0].batches) PetscCall(batch.op->solve(B, X, transposed));
     PetscCall(CompareColumns(line, B, X, transposed));
@@ -163,8 +164,8 @@ static PetscErrorCode PCReset_Line(PC pc)
   PetscCall(MatDestroy(&line->watched));
   line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(),
     line->pinned.clear(), line->one_way.clear();
-  line->status = ribbon::FactorStatus::ok, line->ordered = PC_LINE_ORDERING_JACOBI,
-  line->some = line->direct = line->plain = line->swapped = line->equal = line->not_finite = false;
+  line->status = ribbon::FactorStatus::ok, line->ordered = PC_LINE_ORDERING_JACOBI;
+  line->some = line->direct = line->plain = line->left_out = line->swapped = line->equal = line->not_finite = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

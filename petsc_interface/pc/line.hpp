@@ -52,6 +52,7 @@ struct PC_Line {
   Mat                      watched       = nullptr;             ///< matrix A of a Kronecker product that was set up with; its state at that time
   PetscObjectState         watched_state = 0;
   bool                     direct        = false; ///< one solve is the inverse, to the digits of the factors, of the matrix whose state follows: nothing couples but along the lines, and nothing is damped
+  bool                     left_out      = false; ///< rows of some rank couple off their lines
   bool                     plain         = false; ///< lines are factored as they are in that matrix, in full precision: nothing is shifted, pinned or rounded to another line
   PetscObjectState         state         = 0;
   bool                     settled       = false; ///< the directions do not depend on values: they were named, or there is one alone

@@ -284,6 +284,21 @@ PetscErrorCode ChooseForLevel(MPI_Comm comm, PC_Line *line, LineOperator &op, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Of directions that are equally strong those along which rows couple, where there are any: rows without a diagonal have no strength of coupling that could
+/// tell. Collective.
+PetscErrorCode LeaveOutUncoupled(MPI_Comm comm, std::vector<ChosenDirection> *able)
+{
+  std::vector<ChosenDirection> coupled;
+  PetscFunctionBegin;
+  for (const ChosenDirection &c : *able) {
+    int reach = PetscMax(c.found.half_bandwidth, static_cast<int>(c.found.component_row >= 0));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &reach, 1, MPI_INT, MPI_MAX, comm));
+    if (reach > 0) coupled.push_back(c);
+  }
+  if (!coupled.empty()) *able = coupled;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The strongest directions of a map that can be solved along, and others that many rows prefer; `refusals` says why
 /// those are left out that cannot. Collective.
 PetscErrorCode ChooseAmong(MPI_Comm comm, bool for_level, PC_Line *line, LineOperator &op, const LineSource &source, LineMap *map, std::vector<ChosenDirection> *chosen, std::vector<std::string> *refusals)
@@ -318,6 +333,7 @@ PetscErrorCode ChooseAmong(MPI_Comm comm, bool for_level, PC_Line *line, LineOpe
       map->directions.erase(std::find_if(map->directions.begin(), map->directions.end(),
                                          [&](const LineDirection &d) { return d.name == direction.name; }));
     }
+    if (able.size() > 1) PetscCall(LeaveOutUncoupled(comm, &able));
     if (!able.empty()) chosen->push_back(able[0]);
   }
   while (more && chosen->size() < map->directions.size()) PetscCall(TakePreferred(comm, line->cut, op, source, *map, chosen, &more, &line->why));

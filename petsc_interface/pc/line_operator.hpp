@@ -22,6 +22,7 @@ struct LineRequest {
   bool              periodic       = false;
   bool              coupled        = false; ///< rows of this rank couple with others, wherever these are, that the solve of their line leaves out
   bool              zero_sums      = true;  ///< lines may have rows that sum to zero
+  bool              not_finite     = false; ///< some rank has an entry on its lines that is not: the set-up fails
   PetscReal         omega          = 1;     ///< what is solved is omega A^-1
   PCLineLhs         lhs            = PC_LINE_LHS_AUTO;
   CutChoices        cut;
@@ -50,6 +51,12 @@ struct LineFacts {
   std::string  refusal; ///< why the kernels do not take these lines; empty when they do
   const char  *space = "";
 };
+
+/// Whether lines were to share one matrix and do not. A line with NaN differs from all others, and from itself; that is no error of the options.
+inline bool Differ(const LineRequest &request, const LineFacts &facts)
+{
+  return request.lhs == PC_LINE_LHS_SHARED && facts.matrices > 1 && !request.not_finite;
+}
 
 /// Interface to the lines of a local block, or some of them; LineOperatorOn<Exec> does the work on a host or a device. Vectors are Pmat's.
 class LineOperator {

@@ -260,7 +260,7 @@ PetscErrorCode Build(PC_Line *line, const LineSource &source, PetscInt rbegin, b
   PetscFunctionBegin;
   PetscCallCXX(batch->op = LineOperator::create(on_device, line->precision));
   PetscCall(batch->op->build(source, request, &facts));
-  if (request.lhs == PC_LINE_LHS_SHARED && facts.matrices > 1)
+  if (Differ(request, facts))
     *error = format("PC line: -pc_line_lhs shared, but lines %lld and %lld (first rows %lld and %lld) differ; use auto, classes or per_line", static_cast<long long>(facts.first), static_cast<long long>(facts.different),
                     global_row(rbegin, request, facts.first, 0), global_row(rbegin, request, facts.different, 0));
   if (!facts.refusal.empty()) *error = format("PC line: -pc_line_algorithm %s: %s", PCLineAlgorithms[line->algorithm], facts.refusal.c_str());
@@ -280,7 +280,7 @@ PetscErrorCode Fails(MPI_Comm comm, const LineSweep &sweep, std::size_t d, bool 
   for (const LineGroup &group : sweep.groups)
     for (const LineBatch &batch : group.batches) {
       const LineFacts &facts = batch.facts;
-      if (group.direction == d && (!facts.report.ok() || !facts.refusal.empty() || (batch.request.lhs == PC_LINE_LHS_SHARED && facts.matrices > 1))) found = 1;
+      if (group.direction == d && (!facts.report.ok() || !facts.refusal.empty() || Differ(batch.request, facts))) found = 1;
     }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MAX, comm));
   *fails = found != 0;
@@ -355,7 +355,7 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
     line->composed = line->composition;
     if (line->composition == PC_LINE_COMPOSITION_AUTO) PetscCall(AutoComposition(pc, line, &line->composed));
     if (omega == 0) PetscCall(DefaultOmega(pc, line, &omega));
-    for (LineRequest &request : line->requests) request.omega = omega;
+    for (LineRequest &request : line->requests) request.omega = omega, request.not_finite = line->not_finite;
     line->sweep.omega = omega;
     PetscCallCXX(Divide(line, source));
     PetscCallCXX(Compose(line));
@@ -427,7 +427,7 @@ PetscErrorCode ReportFailure(PC pc, PC_Line *line)
 PetscErrorCode Describe(PC pc, PC_Line *line)
 {
   const bool one_solve = line->sweep.sequences.size() == 1 && line->sweep.sequences[0].size() == 1 && line->requests[0].omega == 1;
-  int        found[2]  = {line->lhs_tol > 0 || line->watched || line->precision != PC_LINE_PRECISION_SAME, line->lhs_tol > 0 || line->requests[0].coupled};
+  int        found[3]  = {line->lhs_tol > 0 || line->watched || line->precision != PC_LINE_PRECISION_SAME, line->lhs_tol > 0 || line->requests[0].coupled, line->requests[0].coupled};
   PetscFunctionBegin;
   for (const LineGroup &group : line->sweep.groups)
     for (const LineBatch &batch : group.batches) {
@@ -436,9 +436,10 @@ PetscErrorCode Describe(PC pc, PC_Line *line)
       if (!facts.exact) found[1] = 1;
       if (!facts.joined.empty() && !facts.exact) found[0] = 1;
     }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  line->plain  = found[0] == 0;
-  line->direct = found[1] == 0 && one_solve;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 3, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  line->plain    = found[0] == 0;
+  line->direct   = found[1] == 0 && one_solve;
+  line->left_out = found[2] != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

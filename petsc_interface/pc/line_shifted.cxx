@@ -30,7 +30,7 @@ PetscErrorCode SetUpShiftedLine(PC pc, PC of, Vec diagonal, PetscReal s, bool *d
   PetscCall(line->sweep.reset());
   line->requests = from->requests, line->composed = from->composed, line->names = from->names, line->source = from->source, line->why = from->why;
   line->failure.clear(), line->pinned.clear();
-  line->status = FactorStatus::ok, line->plain = true, line->direct = from->direct;
+  line->status = FactorStatus::ok, line->plain = true, line->direct = from->direct, line->left_out = from->left_out;
   line->sweep.groups.push_back(std::move(group));
   line->sweep.sequences  = from->sweep.sequences;
   line->sweep.iterations = 1;

@@ -161,6 +161,8 @@ PetscErrorCode ViewLine(PC pc, PC_Line *line, PetscViewer viewer)
     line->omega > 0 || line->requests[0].omega == 1 ? "" : " (on a multigrid level, 1 would not smooth)",
     line->iterations));
   if (!line->failure.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", line->failure.c_str()));
+  if (line->left_out)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  rows couple off these lines: one application is no inverse of the matrix, a KSP has to iterate (preonly does not)\n"));
   if (line->sweep.rest_bytes() > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  kept: %swhat lines leave out, %.3g bytes\n", size > 1 ? "on rank 0: " : "", static_cast<double>(line->sweep.rest_bytes())));
   for (std::size_t d = 0; d < line->requests.size(); ++d) {

@@ -54,6 +54,71 @@ TEST_F(PCLineCutPatterns, WideBandsWithFewRowsToARank)
     }
 }
 
+/// ||b - A x|| / ||b|| of PC line along rows.
+PetscReal residual_by_rows(Mat A)
+{
+  Line line(A);
+  if (PCLineSetDirection(line.pc, PC_LINE_DIRECTION_ROWS)) return PETSC_INFINITY;
+  return line.residual(A);
+}
+
+TEST_F(PCLineCutPatterns, RowsByNameHoldsBandsUpToEight)
+{
+  for (const std::vector<PetscInt> &offsets : {band(3, 3), band(4, 4), band(8, 8), band(1, 4), {-4, -1, 1, 4}, {-5, -3, 3, 5}, {-7, 7, 2}})
+    for (PetscInt rows : {1, 3, 5, 16}) {
+      Mat A = at_offsets(rows * ranks, offsets, rows);
+      EXPECT_LT(residual_by_rows(A), 1e-13) << offsets.size() << " offsets from " << offsets[0] << ", " << rows << " rows to a rank";
+      OK(MatDestroy(&A));
+    }
+}
+
+TEST_F(PCLineCutPatterns, RowsByNameHoldsBandsWithHoles)
+{
+  const PetscInt n = 40; // runs of 3 and 5 rows that entries further away join
+  Mat            A = matrix(
+               n, [](PetscInt r, PetscInt c) { return r == c ? 8. : 1. / static_cast<PetscReal>(2 + (r + 2 * c) % 3); },
+               [](PetscInt r, PetscInt c) { return std::abs(r - c) == 7 || std::abs(r - c) == 5 || (r / 8 == c / 8 && (r % 8 < 3) == (c % 8 < 3) && std::abs(r - c) <= 1); });
+  EXPECT_LT(residual_by_rows(A), 1e-13);
+  OK(MatDestroy(&A));
+}
+
+/// What is left out are couplings off the lines alone.
+TEST_F(PCLineCutPatterns, RowsByNameLeavesOutWhatLiesOffTheLines)
+{
+  const PetscInt n = 48; // one line, and two
+  for (const bool lines : {false, true})
+    for (const PetscInt blocks : {1, 2}) {
+      const auto on  = [&](PetscInt r, PetscInt c) { return std::abs(r - c) <= (blocks == 2 ? 2 : 3) && (!lines || r / 24 == c / 24); };
+      const auto off = [&](PetscInt r, PetscInt c) { return std::abs(r - c) == 24 && r % 3 == 0; };
+      const auto value = [](PetscInt r, PetscInt c) { return PetscScalar(r == c ? 9. : 1. / static_cast<PetscReal>(2 + (r + 2 * c) % 3)); };
+      Mat        A = matrix(n, value, [&](PetscInt r, PetscInt c) { return on(r, c) || off(r, c); }), along = matrix(n, value, on);
+      OK(MatSetBlockSize(A, blocks));
+      Line line(A);
+      OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_ROWS));
+      OK(PCApply(line.pc, line.b, line.x));
+      EXPECT_LT(relative_residual(along, line.b, line.x), 1e-13) << (lines ? "two lines" : "one line") << ", blocks of " << blocks << "\n" << line.view();
+      OK(MatDestroy(&along));
+      OK(MatDestroy(&A));
+    }
+}
+
+/// Four rows with an entry from the first to the last are no ring where a fifth one follows on the next rank.
+TEST_F(PCLineCutPatterns, APieceOfAWideBandIsNoRing)
+{
+  if (ranks == 1) return;
+  const PetscInt rows[4] = {4, 1, 1, 3}, n = ranks == 2 ? 5 : 9;
+  Mat            A = at_offsets(n, {-2, -1, 1, 2, 3}, rows[rank]);
+  for (const bool by_name : {false, true}) {
+    Line line(A);
+    OK(PCLineSetCut(line.pc, PC_LINE_CUT_EXACT));
+    if (by_name) {
+      OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_ROWS));
+    }
+    EXPECT_LT(line.residual(A), 1e-13) << last_error();
+  }
+  OK(MatDestroy(&A));
+}
+
 TEST_F(PCLineCutPatterns, ManyLinesSideBySideWithAPointToARank)
 {
   for (PetscInt lines : {3, 10, 30})

@@ -67,20 +67,6 @@ TEST_F(PCLineErrors, RowsTakesTheCouplingsOfConsecutiveRowsAlone) // one rank: o
   OK(MatDestroy(&A));
 }
 
-TEST_F(PCLineErrors, RowsLeavesOutCouplingsThatReachFurther) // one rank: one rank shows it
-{
-  Mat A = matrix(
-    40, [](PetscInt r, PetscInt c) { return r == c ? 8 : -1; }, [](PetscInt r, PetscInt c) { return std::abs(r - c) <= 1 || std::abs(r - c) == 4; });
-  {
-    Line line(A);
-    EXPECT_LT(line.residual(A), 1e-13); // one line with four entries on either side of the diagonal
-    OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_ROWS));
-    OK(PCSetUp(line.pc));
-    EXPECT_LT(line.residual(A), 0.5); // a preconditioner, not a solver
-  }
-  OK(MatDestroy(&A));
-}
-
 /// 7 rings on 2 and 4 ranks: some are cut, others lie whole beside a piece. Short ones are a band of all rows.
 TEST_F(PCLineErrors, RingsCutByThePartitionAreSolvedPieceByPiece)
 {

@@ -160,6 +160,79 @@ TEST_F(PCLineFailures, OfABatchTheOtherLinesAreSolvedAndTheFailedOneIsListed)
   OK(MatDestroy(&X));
 }
 
+/// Lines along x of three rows and more on every rank, the second of which is made singular, or has NaN where `bad` is that.
+void expect_others_solved(PetscMPIInt ranks, PetscScalar bad, bool krylov, bool transposed)
+{
+  Grid               grid({5, 3 * ranks}, {1, 0}, 1, false, {1, ranks});
+  Line               line(grid.A, grid.da);
+  KSP                ksp;
+  PC                 pc;
+  Vec                b;
+  KSPConvergedReason reason;
+  const PetscScalar *x, *expected;
+  PetscInt           begin, rows;
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  OK(MatGetLocalSize(grid.A, &rows, nullptr));
+  OK(transposed ? PCApplyTranspose(line.pc, line.b, line.x) : PCApply(line.pc, line.b, line.x)); // of the regular matrix
+  for (PetscInt c = 0; c < 5; ++c) {
+    const PetscInt row = begin + 7, column = begin + 5 + c;
+    if (PetscAbsInt(row - column) > 1) continue;
+    OK(MatSetValue(grid.A, row, column, bad, INSERT_VALUES));
+  }
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetType(ksp, krylov ? KSPLINE : KSPPREONLY));
+  OK(KSPSetOperators(ksp, grid.A, grid.A));
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCSetType(pc, PCLINE));
+  OK(PCSetDM(pc, grid.da));
+  OK(VecDuplicate(line.b, &b));
+  OK(transposed ? KSPSolveTranspose(ksp, line.b, b) : KSPSolve(ksp, line.b, b));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  EXPECT_EQ(reason, KSP_DIVERGED_PC_FAILED);
+  OK(VecGetArrayRead(b, &x));
+  OK(VecGetArrayRead(line.x, &expected));
+  for (PetscInt r = 0; r < rows; ++r) {
+    if (r / 5 == 1) {
+      EXPECT_TRUE(PetscIsNanScalar(x[r])) << r;
+    } else {
+      EXPECT_LT(PetscAbsScalar(x[r] - expected[r]), 1e-12) << r;
+    }
+  }
+  OK(VecRestoreArrayRead(line.x, &expected));
+  OK(VecRestoreArrayRead(b, &x));
+  OK(VecDestroy(&b));
+  OK(KSPDestroy(&ksp));
+}
+
+TEST_F(PCLineFailures, TransposedSolvesLeaveOutNoMoreLinesThanOthers)
+{
+  for (const PetscReal bad : {PetscReal(0), std::numeric_limits<PetscReal>::quiet_NaN()})
+    for (const bool krylov : {false, true})
+      for (const bool transposed : {false, true}) expect_others_solved(ranks, bad, krylov, transposed);
+}
+
+TEST_F(PCLineFailures, NaNIsNoDifferenceBetweenLinesThatShare)
+{
+  for (const PetscReal tolerance : {0., 0.1}) {
+    Grid     grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
+    Line     line(grid.A, grid.da);
+    PetscInt begin;
+    OK(PCLineSetLhs(line.pc, PC_LINE_LHS_SHARED));
+    OK(PCLineSetLhsTol(line.pc, tolerance));
+    OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+    if (rank == ranks - 1) {
+      OK(MatSetValue(grid.A, begin, begin, std::numeric_limits<PetscReal>::quiet_NaN(), INSERT_VALUES));
+    }
+    OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+    OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(failed_reason(line.pc), PC_FACTOR_OTHER);
+    EXPECT_TRUE(contains(line.view(), "has an entry that is not a finite number")) << line.view();
+  }
+}
+
 TEST_F(PCLineFailures, ARoundingSizePivotDependsOnTheTolerance)
 {
   Grid grid({2 * ranks, 16}, {0, 1}, 0, true, {ranks, 1}); // periodic Laplacian: singular

@@ -64,6 +64,19 @@ TEST_F(PCLineSetUp, AutoTakesTheStrongestDirection)
   EXPECT_TRUE(contains(line.view(), "direction: x,y,z (largest median")) << line.view();
 }
 
+/// Without a diagonal no strength of coupling tells; a direction along which nothing couples is still none.
+TEST_F(PCLineSetUp, ADirectionWithoutCouplingsIsNotSweptWhereDiagonalsAreZero)
+{
+  Grid grid({8, 3 * ranks}, {1, 0}, 0, false, {1, ranks});
+  OK(MatShift(grid.A, -2));
+  for (const PCLineShiftType shift : {PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_PIN, PC_LINE_SHIFT_NONZERO}) {
+    Line line(grid.A, grid.da);
+    OK(PCLineSetShiftType(line.pc, shift));
+    EXPECT_LT(line.residual(grid.A), 1e-13) << line.view();
+    EXPECT_EQ(line.direction(), "x");
+  }
+}
+
 TEST_F(PCLineSetUp, DirichletRowsDoNotVoteAndMakeClasses) // one rank: counts of one rank
 {
   Grid grid({5, 40}, {1, 5}, 0, false, {}, true); // 2 of 5 y-lines are boundary lines: identity

@@ -215,9 +215,9 @@ TEST_F(PCLineSweepOptions, LinesWithTwoNeighboursOnEitherSideAreDampedMore)
 
 TEST_F(PCLineSweepOptions, ZebraWithoutASecondColourIsJacobi)
 {
-  const PetscInt n = 8; // runs of 3 and 5 rows on every rank: one line a rank
+  const PetscInt n = 24; // runs of 11 and 13 rows on every rank: one line a rank
   Mat            A = matrix(
-               n * ranks, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [&](PetscInt r, PetscInt c) { return r == c || (r / n == c / n && ((r % n < 3) == (c % n < 3) ? std::abs(r - c) == 1 : std::abs(r - c) == 4)); }, n);
+               n * ranks, [](PetscInt r, PetscInt c) { return r == c ? 4 : -1; }, [&](PetscInt r, PetscInt c) { return r == c || (r / n == c / n && ((r % n < 11) == (c % n < 11) ? std::abs(r - c) == 1 : std::abs(r - c) == 12)); }, n);
   {
     Line line(A);
     OK(PCSetOptionsPrefix(line.pc, "mg_levels_"));
