@@ -3,6 +3,8 @@
 
 #include "../pc/line.hpp"
 
+#include <petscts.h>
+
 namespace ribbon::petsc {
 
 PetscErrorCode DirectionFactors::reset()
@@ -15,6 +17,26 @@ PetscErrorCode DirectionFactors::reset()
   }
   directions_.clear(), sentence_.clear();
   failure_ = PC_NOERROR;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// One error for an option of an inner PC with which it would not solve P_d x = b for b, whatever slot of P_d it is.
+static PetscErrorCode RefuseOptions(const DirectionSplitting &splitting, int d, bool steps, PC pc)
+{
+  const auto            *line   = static_cast<const PC_Line *>(pc->data);
+  const PCLineDirection  along  = splitting.line_direction(d);
+  const char            *option = nullptr, *why = nullptr;
+  const auto             refuse = [&](bool refused, const char *name, const char *sentence) {
+    if (refused && !option) option = name, why = sentence;
+  };
+  PetscFunctionBegin;
+  refuse(line->directions != std::vector<PCLineDirection>{along}, "pc_line_direction", "each of these PCs solves along its own direction");
+  refuse(line->omega != 1, "pc_line_omega", "directions are solved undamped");
+  refuse(line->iterations != 1, "pc_line_iterations", "a direction is solved once, exactly");
+  refuse(line->ordering != PC_LINE_ORDERING_JACOBI, "pc_line_ordering", "lines of one direction do not couple: they are solved at once");
+  refuse(line->lhs_tol > PETSC_SQRT_MACHINE_EPSILON, "pc_line_lhs_tol", "lines are solved exactly; a tolerance for rounding (up to the square root of machine epsilon) may stand");
+  refuse(steps && (line->cut == PC_LINE_CUT_LOCAL || line->cut == PC_LINE_CUT_DROP), "pc_line_cut", "a time step solves whole lines: take exact or auto");
+  PetscCheck(!option, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "%s contradicts ADI along %s: %s", option_of(pc, option).c_str(), splitting.name(d), why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -36,6 +58,7 @@ PetscErrorCode DirectionFactors::create(const DirectionSplitting &splitting, int
   PetscCall(PCLineSetOmega(factor->pc, 1));
   PetscCall(PCLineSetCut(factor->pc, PC_LINE_CUT_EXACT)); // pieces alone would be another matrix
   PetscCall(PCSetFromOptions(factor->pc));
+  PetscCall(RefuseOptions(splitting, d, owner_ && owner_->classid == TS_CLASSID, factor->pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,7 +6,8 @@
 
 namespace ribbon::petsc {
 
-/// Line factors of the directions of a splitting. An inner PC line for each has the prefix <owner's prefix>adi_x_, adi_y_ or adi_z_, takes every option of PC line, and solves undamped.
+/// Line factors of the directions of a splitting. An inner PC line for each has the prefix <owner's prefix>adi_x_, adi_y_ or adi_z_, takes every option of PC line but those that would make it
+/// solve something else: these are one error (PETSC_ERR_ARG_INCOMP) that names the option.
 /// Lines that ranks cut are solved exactly; where nobody knows which pieces belong together that is one error, which names -pc_line_cut.
 class DirectionFactors {
 public:

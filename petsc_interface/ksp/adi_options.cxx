@@ -112,6 +112,7 @@ PetscErrorCode KSPADISetShifts(KSP ksp, PetscInt n)
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
   PetscValidLogicalCollectiveInt(ksp, n, 2);
   PetscCheck(n >= 0, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE, "KSPADISetShifts, -ksp_adi_shifts: %" PetscInt_FMT " is negative", n);
+  PetscCheck(n <= 1024, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE, "KSPADISetShifts, -ksp_adi_shifts: %" PetscInt_FMT " is above 1024; each shift has factors of every direction", n);
   PetscTryMethod(ksp, "KSPADISetShifts_C", (KSP, PetscInt), (ksp, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

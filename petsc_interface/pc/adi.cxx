@@ -70,6 +70,12 @@ static PetscErrorCode PCApplyTranspose_ADI(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether one application is the inverse of the matrix.
+static bool is_inverse(const PC_ADI *adi)
+{
+  return adi->sequence.size() == 1 && adi->splitting.remainder().mixed == 0;
+}
+
 /// Outside time steps and nested solvers, one application of what is no inverse would be a wrong answer without a word.
 static PetscErrorCode PCPreSolve_ADI(PC pc, KSP ksp, Vec b, Vec)
 {
@@ -80,6 +86,8 @@ static PetscErrorCode PCPreSolve_ADI(PC pc, KSP ksp, Vec b, Vec)
   PetscCall(RibbonCallPreSolve(pc, ksp));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
   if (!preonly) PetscCall(CheckIsMultiplied(pc->mat, b, "PC adi"));
+  if (preonly && ((PetscObject)ksp)->tablevel > 0 && !is_inverse(adi))
+    PetscCall(PetscInfo(pc, "PC adi: one application is no inverse of the matrix; a Krylov method has to stand around KSP preonly, which this PC cannot see, or a W-method\n"));
   if (!preonly || ((PetscObject)ksp)->tablevel > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(adi->sequence.size() == 1, comm, PETSC_ERR_ARG_WRONGSTATE,
              "PC adi solves no system in one application: use a Krylov method in place of -ksp_type preonly");
@@ -144,6 +152,8 @@ static PetscErrorCode PCView_ADI(PC pc, PetscViewer viewer)
   if (left.mixed > 0 || left.growth > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "    a Krylov method solves for them; under -ksp_type preonly, W-methods "
                                              "keep their order without\n"));
+  if (!is_inverse(adi))
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  one application is no inverse of the matrix: under -ksp_type preonly a Krylov method has to stand around that, or a W-method\n"));
   if (left.torn > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  algebraic rows that couple along several directions: %" PetscInt_FMT "\n", left.torn));
   if (adi->failed) PetscCall(PetscViewerASCIIPrintf(viewer, "  failed: %s\n", adi->factors.failure_sentence().c_str()));
   PetscCall(PetscViewerASCIIPushTab(viewer));

@@ -48,7 +48,7 @@ PETSC_EXTERN PetscErrorCode KSPADIGetBounds(KSP, PetscReal *least, PetscReal *la
 
    Input Parameters:
 +  ksp - the solver
--  n - how many; 0: as many as the tolerance takes
+-  n - how many, at most 1024; 0: as many as the tolerance takes
 
    Options Database Key:
 .  -ksp_adi_shifts <n> - how many

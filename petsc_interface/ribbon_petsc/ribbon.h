@@ -185,6 +185,7 @@ PETSC_EXTERN PetscErrorCode PCLineGetLhs(PC, PCLineLhs *);
 
    Note:
    All lines of a class are solved with the matrix of the first one. Lines of Galerkin levels that differ by rounding share with 1e-12.
+   Inside PCADI, KSPADI and TSADI, which solve lines exactly, a tolerance above the square root of machine epsilon is an error.
 
 .seealso: PCLINE, PCLineSetLhs()
 @*/

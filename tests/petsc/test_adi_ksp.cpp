@@ -203,6 +203,8 @@ TEST_F(AdiKSP, ChecksItsOptions)
   EXPECT_EQ(last_error(), "KSPADISetBounds, -ksp_adi_bounds: 0 < 2. < 1. does not hold");
   EXPECT_NE(static_cast<int>(KSPADISetShifts(s.ksp, -1)), 0);
   EXPECT_EQ(last_error(), "KSPADISetShifts, -ksp_adi_shifts: -1 is negative");
+  EXPECT_NE(static_cast<int>(KSPADISetShifts(s.ksp, 1000000)), 0);
+  EXPECT_EQ(last_error(), "KSPADISetShifts, -ksp_adi_shifts: 1000000 is above 1024; each shift has factors of every direction");
   EXPECT_NE(static_cast<int>(KSPADIGetInfo(s.ksp, &n, nullptr, nullptr)), 0);
   OK(KSPADISetBounds(s.ksp, 0.01, 4));
   OK(KSPADISetShifts(s.ksp, 5));

@@ -278,6 +278,39 @@ TEST_F(AdiPC, ChecksItsOptions)
   EXPECT_NE(static_cast<int>(PCADIGetShift(adi.pc, &shift)), 0);
 }
 
+TEST_F(AdiPC, OptionsOfTheDirectionsThatContradictItAreErrors)
+{
+  const Grid grid({8, 8}, {1, 3}, 1, false, {1, ranks});
+  for (const char *option : {"-adi_y_pc_line_omega 0.5", "-adi_y_pc_line_direction x", "-adi_y_pc_line_direction matrix", "-adi_y_pc_line_lhs_tol 0.9", "-adi_y_pc_line_iterations 3", "-adi_y_pc_line_ordering zebra"}) {
+    const std::string text = option, name = text.substr(0, text.find(' '));
+    AdiLine           line(grid, 1);
+    reset_options(option);
+    EXPECT_NE(static_cast<int>(PCSetUp(line.pc)), 0) << option;
+    EXPECT_EQ(last_error().find(name + " contradicts ADI along y: "), 0u) << last_error();
+  }
+  for (const char *option : {"-adi_y_pc_line_omega 1", "-adi_y_pc_line_direction y", "-adi_y_pc_line_lhs_tol 1e-12", "-adi_y_pc_line_cut local", "-adi_y_pc_line_lhs per_line"}) {
+    AdiLine line(grid, 1);
+    reset_options(option);
+    OK(PCSetUp(line.pc));
+  }
+  reset_options();
+}
+
+/// What nobody can see from inside is said.
+TEST_F(AdiPC, TheViewSaysThatAProductIsNoInverse)
+{
+  for (const bool both : {false, true}) {
+    const Grid grid({8, 8}, {1, both ? PetscReal(3) : PetscReal(0)}, 1, false, {1, ranks});
+    AdiLine    line(grid, 1);
+    OK(PCSetUp(line.pc));
+    EXPECT_EQ(contains(line.view(), "one application is no inverse of the matrix"), both) << line.view();
+    Line       alone(grid.A, grid.da);
+    OK(PCLineSetDirection(alone.pc, PC_LINE_DIRECTION_X));
+    OK(PCSetUp(alone.pc));
+    EXPECT_EQ(contains(alone.view(), "one application is no inverse of the matrix"), both) << alone.view();
+  }
+}
+
 TEST_F(AdiPC, NaNFailsTheSetUp)
 {
   const Grid grid({8, 8}, {1, 1, 0}, 2);

@@ -357,6 +357,20 @@ TEST_F(TSADIUse, OneErrorForWhatCannotBe)
   refuses(TSADISetDirectionJacobian(run.ts, 3, nullptr, nullptr, nullptr), "direction 3");
 }
 
+/// A step with them would be another one.
+TEST_F(TSADIUse, OptionsOfTheDirectionsThatContradictItAreErrors)
+{
+  for (const char *option : {"-adi_x_pc_line_omega 0.5", "-adi_x_pc_line_direction y", "-adi_x_pc_line_lhs_tol 0.9", "-adi_x_pc_line_cut local"}) {
+    const std::string text = option, name = text.substr(0, text.find(' '));
+    DiffusionTS       run(heat, "hundsdorfer_verwer", {1, ranks});
+    run.fixed(0.01, 0.1);
+    reset_options(option);
+    EXPECT_NE(static_cast<int>(TSSolve(run.ts, run.u)), 0) << option;
+    EXPECT_EQ(last_error().find(name + " contradicts ADI along x: "), 0u) << last_error();
+  }
+  reset_options();
+}
+
 namespace {
 
 PetscErrorCode no_update(SNES, PetscInt)
