@@ -27,6 +27,7 @@ struct KSP_Line {
   PetscInt64                     set_up  = 0;
   PetscInt                       columns = 0;
   bool                              of_a_matrix = false; ///< by KSPMatSolve()
+  PetscObjectState                  failed_with = -1;    ///< state of Pmat when the PC failed last
   std::unique_ptr<AccurateResidual> accurate;            ///< of Amat, made when it is asked for
 };
 

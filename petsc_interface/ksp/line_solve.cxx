@@ -188,6 +188,32 @@ PetscErrorCode AgreedFailure(KSP ksp, PCFailedReason *failed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Sets up what changed since the last solve, as KSPPREONLY does: the matrix, or an option. A PC of other PCs, which keeps the failure of one of them for good,
+/// forgets that of a matrix that is no more.
+PetscErrorCode SetUpAgain(KSP ksp)
+{
+  const PC         pc   = ksp->pc;
+  auto            *line = static_cast<KSP_Line *>(ksp->data);
+  PCFailedReason   reason;
+  PetscObjectState state;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
+  PetscCall(PCGetFailedReason(pc, &reason));
+  if (reason == PC_SUBPC_ERROR && line->failed_with != state) PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCSetUpOnBlocks(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Tells all ranks of a failure of the PC. Collective.
+PetscErrorCode PassFailure(KSP ksp, PCFailedReason reason)
+{
+  PetscFunctionBegin;
+  PetscCall(PCSetFailedReason(ksp->pc, reason));
+  PetscCall(PetscObjectStateGet((PetscObject)ksp->pc->pmat, &static_cast<KSP_Line *>(ksp->data)->failed_with));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// A norm that is not finite ends the solve: because of the PC, or of the numbers.
 PetscErrorCode EndNotFinite(KSP ksp, Block &k)
 {
@@ -198,7 +224,7 @@ PetscErrorCode EndNotFinite(KSP ksp, Block &k)
   PetscCall(AgreedFailure(ksp, &reason));
   ksp->reason = reason ? KSP_DIVERGED_PC_FAILED : KSP_DIVERGED_NANORINF;
   if (!reason) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCSetFailedReason(ksp->pc, reason));
+  PetscCall(PassFailure(ksp, reason));
   for (PetscInt c = 0; c < k.columns; ++c) PetscCall(WithWrite(k.x, k.X, c, [](Vec x) { return VecSet(x, PETSC_INFINITY); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -218,7 +244,7 @@ PetscErrorCode EndFailed(KSP ksp, Mat A, Block &k, bool *failed)
   if (is_line) PetscCall(Precondition(ksp, A, k.b, k.B, k.x, k.X, k.columns));
   for (PetscInt c = 0; c < k.columns && !is_line; ++c)
     PetscCall(WithWrite(k.x, k.X, c, [](Vec x) { return VecSet(x, PETSC_INFINITY); }));
-  PetscCall(PCSetFailedReason(ksp->pc, reason));
+  PetscCall(PassFailure(ksp, reason));
   ksp->its = 0, ksp->reason = KSP_DIVERGED_PC_FAILED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -232,8 +258,8 @@ PetscErrorCode Prepare(KSP ksp, PetscInt columns, bool *direct, bool *single)
   PetscFunctionBegin;
   line->solved = true, line->judged = false, *direct = *single = false;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLINE, &is_line));
+  PetscCall(SetUpAgain(ksp));
   if (is_line && pc->mat == pc->pmat) {
-    PetscCall(PCSetUp(pc)); // an option of the PC may have changed
     PetscCall(IsDirectNow(pc, direct));
     *single = static_cast<PC_Line *>(pc->data)->precision != PC_LINE_PRECISION_SAME;
   }
@@ -374,11 +400,15 @@ PetscErrorCode Test(KSP ksp, Block &k, PetscInt c, Column &column, bool direct, 
   }
   column.held       = KSP_CONVERGED_ITERATING;
   const bool judged = ksp->normtype != KSP_NORM_NONE && ksp->converged == KSPConvergedDefault && column.norm > column.tolerance;
+  // a solve leaves a residual of roundoff times |A| |x|, which may be large next to b where rows or unknowns are in different units: refinement tells
+  const bool grew = column.reason == KSP_DIVERGED_DTOL && judged && direct && !last;
+  if (grew) column.reason = KSP_CONVERGED_ITERATING;
+  if (grew && ksp->its == 1) column.all = Progress(1, 0.5, 2);
   if (!column.reason && judged && column.all.ends_with(column.norm)) {
     if (column.spares) { // it may be for lines that are done: one more try with all
       column.spares = false;
     } else {
-      column.reason = KSP_DIVERGED_BREAKDOWN;
+      column.reason = grew ? KSP_DIVERGED_DTOL : KSP_DIVERGED_BREAKDOWN;
       PetscCall(PetscInfo(ksp, "The residual norm %g does not get smaller: %s\n", (double)column.norm, direct ? "the tolerance lies below what rounding allows" : "the iteration does not converge"));
     }
   }

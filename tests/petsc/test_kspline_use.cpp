@@ -271,4 +271,61 @@ TEST_F(KSPLine, StandsInOtherSolvers)
   }
 }
 
+/// The reason of every other PC is that of its own last set-up: a matrix that failed is forgotten with the next one.
+TEST_F(KSPLine, OtherPCsRecoverFromASingularMatrix)
+{
+  const std::vector<PetscInt> n = {6, 2 * ranks};
+  for (const char *options : {"-pc_type lu", "-pc_type lu -pc_factor_mat_solver_type multifrontal", "-pc_type bjacobi -sub_pc_type line", "-pc_type ksp -ksp_ksp_type preonly -ksp_pc_type line"}) {
+    if (ranks > 1 && std::string(options) == "-pc_type lu") continue; // needs another package
+    Grid   grid(n, {1, 0}, 1, false, {1, ranks});
+    Solver s(grid.A);
+    reset_options(options);
+    OK(KSPSetFromOptions(s.ksp));
+    for (const bool norms : {true, false}) {
+      OK(KSPSetNormType(s.ksp, norms ? KSP_NORM_UNPRECONDITIONED : KSP_NORM_NONE));
+      s.tolerances(1e-8, norms ? 20 : 2);
+      for (const PetscReal shift : {1., 0., 0., 1., 1.}) {
+        grid.fill(n, {1, 0}, shift);
+        PetscInt begin;
+        OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+        if (shift == 0) { // a row of zeros on the last rank
+          for (PetscInt c = 0; c < 2 && rank == ranks - 1; ++c) {
+            OK(MatSetValue(grid.A, begin, begin + c, 0, INSERT_VALUES));
+          }
+          OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+          OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+        }
+        const KSPConvergedReason reason = s.solve();
+        if (shift > 0) {
+          EXPECT_GT(reason, 0) << options << ", norms " << norms;
+          EXPECT_LT(s.residual(), 1e-8) << options;
+        } else {
+          EXPECT_EQ(reason, KSP_DIVERGED_PC_FAILED) << options << ", norms " << norms;
+        }
+      }
+    }
+  }
+}
+
+/// Rows that are 2^60 apart: the first residual is roundoff of the largest times unknowns of the smallest, not growth.
+TEST_F(KSPLine, RowsInDifferentUnitsAreNoDivergence)
+{
+  if (sizeof(PetscReal) < 8) return;
+  for (const int far : {30, 40})
+    for (const bool single : {false, true}) {
+#if defined(PETSC_USE_COMPLEX)
+      if (single) continue;
+#endif
+      const auto scale = [&](PetscInt r) { return std::ldexp(1., static_cast<int>((r * 7) % (2 * far + 1)) - far); };
+      Mat        A     = batch(8, [&](PetscInt l, PetscInt r, PetscInt step) { return scale(8 * l + r) * poisson(step, 2); }, ranks);
+      Solver     s(A);
+      PetscReal  error;
+      OK(KSPLineSetPrecision(s.ksp, single ? PC_LINE_PRECISION_SINGLE : PC_LINE_PRECISION_SAME));
+      EXPECT_GT(s.solve(), 0) << far << ", single " << single;
+      OK(KSPLineGetBackwardError(s.ksp, &error, nullptr));
+      EXPECT_LT(error, 1e-12) << far << ", single " << single;
+      OK(MatDestroy(&A));
+    }
+}
+
 } // namespace
