@@ -7,6 +7,7 @@
 #include "../session.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace ribbon::petsc {
@@ -33,6 +34,34 @@ struct TurnDense {
   Scalar              *to;
   std::int64_t         ldb, rows;
   KOKKOS_FUNCTION void operator()(const std::int64_t item) const { to[item] = b[item / rows + item % rows * ldb]; }
+};
+
+/// The largest and the smallest of the largest entries of rows that have two entries, or more, that are numbers and not
+/// zero.
+struct RowSpread {
+  using Real       = real_t<Scalar>;
+  using value_type = Kokkos::MinMaxScalar<Real>;
+  ChainEntries<Scalar> A;
+
+  template <class Rows>
+  KOKKOS_FUNCTION static void look(const Rows &rows, std::int64_t row, Real &largest, int &entries)
+  {
+    if (rows.rows == 0) return;
+    for (auto e = rows.row_begin[row]; e < rows.row_begin[row + 1]; ++e) {
+      const Real size = magnitude(rows.value[e]);
+      if (size > Real(0)) ++entries;
+      if (size > largest) largest = size;
+    }
+  }
+  KOKKOS_FUNCTION void operator()(const std::int64_t row, value_type &found) const
+  {
+    Real largest = 0;
+    int  entries = 0;
+    look(A.local, row, largest, entries), look(A.outside, row, largest, entries);
+    if (entries < 2 || !is_finite(largest)) return;
+    if (largest > found.max_val) found.max_val = largest;
+    if (largest < found.min_val) found.min_val = largest;
+  }
 };
 
 template <class Exec>
@@ -103,6 +132,7 @@ public:
         if (pivots) solver_.factor(exec, A);
         else schur_.factor(exec, A);
         KeepBand(exec, A);
+        LookAtRows(exec, A, report);
         return;
       }
       A.outside_column           = outside_column_.data();
@@ -113,6 +143,7 @@ public:
           if (pivots) solver_.factor(exec, A);
           else pieces_.factor(exec, A);
           if (pivots) KeepBand(exec, A);
+          LookAtRows(exec, A, report);
         } else throw std::runtime_error("ribbon: the columns of other ranks are stored in another way than those of this rank");
       });
       if (error != PETSC_SUCCESS) throw std::runtime_error("the columns of other ranks cannot be read");
@@ -203,6 +234,19 @@ private:
     if (band_.extent(0) != size) band_ = allocate<Buffer>(exec, "ribbon::band", size);
     Kokkos::parallel_for("ribbon::copy_band", indices(exec, rows), CopyBand{shape_, A, band_.data()});
     exec.fence();
+  }
+
+  /// Pivoted elimination depends on the units of rows and columns.
+  void LookAtRows(const Exec &exec, const ChainEntries<Scalar> &A, ChainReport *report) const
+  {
+    Kokkos::MinMaxScalar<real_t<Scalar>> found;
+    if (!pivots) return;
+    Kokkos::parallel_reduce("ribbon::row_spread", indices(exec, rows_), RowSpread{A},
+                            Kokkos::MinMax<real_t<Scalar>>(found));
+    if (!(found.max_val >= found.min_val)) return;
+    std::frexp(found.max_val, &report->rows_apart[0]);
+    std::frexp(found.min_val, &report->rows_apart[1]);
+    report->rows_apart[1] = -report->rows_apart[1];
   }
 
   /// The row of the matrix that unknown j of those between ranks has: of the kl last rows of a rank and the ku first of the next, without pivots of the last ones of a rank alone.

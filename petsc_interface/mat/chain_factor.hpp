@@ -16,6 +16,8 @@ namespace ribbon::petsc {
 
 /// What a factorization found, at first on this rank alone.
 struct ChainReport {
+  static constexpr int none_apart = -100000;
+
   FactorStatus status         = FactorStatus::ok;
   PetscReal    smallest_pivot = 1;     ///< |R_jj| over the largest entry of column j
   PetscReal    doubtful_pivot = 1;     ///< ChainSolver::doubtful_pivot()
@@ -27,6 +29,8 @@ struct ChainReport {
   const char  *method = "", *space = "";
   bool has_small_columns = false; ///< ChainSolver::has_small_columns(); false without pivots, where elimination does
                                   ///< not change by the units of columns
+  int    rows_apart[2] = {none_apart, none_apart}; ///< exponent of the largest row, and minus that of the smallest, of
+                                                   ///< the largest entries of rows with two and more
   bool   is_tiny = false;         ///< ChainSolver::is_tiny()
   double growth  = std::numeric_limits<double>::quiet_NaN(); ///< of band LU: largest entry of U over that of the matrix
 };

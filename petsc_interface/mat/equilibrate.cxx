@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "equilibrate.hpp"
 
-#include "../csr.hpp"
+#include "scale_rounds.hpp"
 
 #include <ribbon/multifrontal/reflector.hpp>
 
@@ -15,17 +15,14 @@ namespace {
 
 using Real = real_t<Scalar>;
 
-constexpr int none        = std::numeric_limits<int>::min() / 2; ///< the exponent of zero
 constexpr int most_rounds = 24, highest = std::is_same_v<Real, float> ? 120 : 1000;
 
-/// e with 2^-e |a| between 1/2 and 1. What is not finite has no scale: it is reported by the factorization.
-int exponent_of_entry(const Scalar &a)
-{
-  const Real size = magnitude(a);
-  int        e    = none;
-  if (size > 0 && is_finite(size)) std::frexp(size, &e);
-  return e;
-}
+/// Bits that rows, and units along a chain, may be apart before anything is done about them: what is lost is less.
+constexpr int most_apart = 10;
+static_assert(most_apart == uneven_rows);
+/// Units this many times as far apart, in bits, as the rows of the matrix are not those of unknowns and equations, but
+/// what a stencil with two sides makes of many rows.
+constexpr int most_times_rows = 3;
 
 /// a 2^exponent, which a factor 2^exponent out of the range of numbers would not give.
 template <class Number>
@@ -45,112 +42,6 @@ void move(int &exponent, int by)
   exponent = std::clamp(exponent - by, -highest, highest);
 }
 
-/// Both blocks in host memory, as long as this lives between open() and close().
-struct BothBlocks {
-  Mat             local = nullptr, outside = nullptr;
-  const PetscInt *columns = nullptr;
-  HostRows        near, far;
-
-  PetscErrorCode open(Mat aij, bool values)
-  {
-    PetscFunctionBegin;
-    PetscCall(LocalBlocks(aij, &local, &outside, &columns));
-    PetscCall(GetHostRows(local, values, &near));
-    if (outside) PetscCall(GetHostRows(outside, values, &far));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode close()
-  {
-    PetscFunctionBegin;
-    if (outside) PetscCall(RestoreHostRows(outside, &far));
-    PetscCall(RestoreHostRows(local, &near));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscInt near_entries() const { return near.rows > 0 ? near.row_begin[near.rows] : 0; }
-  PetscInt far_entries() const { return outside && near.rows > 0 ? far.row_begin[near.rows] : 0; }
-  PetscInt far_columns() const
-  {
-    PetscInt n = 0;
-    if (outside) MatGetSize(outside, nullptr, &n);
-    return n;
-  }
-};
-
-/// The rounds of FindScales() on the exponents of the entries.
-class Rounds {
-public:
-  Rounds(MPI_Comm comm, const BothBlocks &A, Scales &s)
-      : comm_(comm), A_(A), s_(s), row_(s.largest_of_row), column_(s.largest_of_column), far_column_(s.largest_outside)
-  {
-    column_.resize(s.column.size()), far_column_.resize(s.outside.size());
-  }
-
-  /// Largest exponents of the rows, scaled.
-  const std::vector<int> &rows()
-  {
-    row_.assign(s_.row.size(), none);
-    for_each([&](std::size_t i, int size, std::size_t, bool) { row_[i] = std::max(row_[i], size); });
-    return row_;
-  }
-  /// Finds those of the columns that this rank has, whose entries are in rows of other ranks, too. Collective.
-  PetscErrorCode find_columns()
-  {
-    PetscFunctionBegin;
-    std::fill(column_.begin(), column_.end(), none), std::fill(far_column_.begin(), far_column_.end(), none);
-    for_each([&](std::size_t, int size, std::size_t j, bool is_near) {
-      int &to = is_near ? column_[j] : far_column_[j];
-      to      = std::max(to, size);
-    });
-    if (s_.others) {
-      PetscCall(PetscSFReduceBegin(s_.others, MPI_INT, far_column_.data(), column_.data(), MPI_MAX));
-      PetscCall(PetscSFReduceEnd(s_.others, MPI_INT, far_column_.data(), column_.data(), MPI_MAX));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  const std::vector<int> &columns() const { return column_; }
-  /// Tells the other ranks the scales of columns.
-  PetscErrorCode tell()
-  {
-    PetscFunctionBegin;
-    if (!s_.others) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscSFBcastBegin(s_.others, MPI_INT, s_.column.data(), s_.outside.data(), MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(s_.others, MPI_INT, s_.column.data(), s_.outside.data(), MPI_REPLACE));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode any(bool here, bool *anywhere) const
-  {
-    int is = here ? 1 : 0;
-    PetscFunctionBegin;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &is, 1, MPI_INT, MPI_MAX, comm_));
-    *anywhere = is != 0;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  /// Calls f(row, exponent of the scaled entry, column, whether this rank has it).
-  template <class F>
-  void for_each(const F &f) const
-  {
-    for (std::size_t i = 0; i < s_.row.size(); ++i) {
-      for (auto e = static_cast<std::size_t>(A_.near.row_begin[i]);
-           e < static_cast<std::size_t>(A_.near.row_begin[i + 1]); ++e) {
-        const auto j = static_cast<std::size_t>(A_.near.column[e]);
-        if (s_.near[e] != none) f(i, s_.near[e] + s_.row[i] + s_.column[j], j, true);
-      }
-      for (std::size_t e = A_.outside ? static_cast<std::size_t>(A_.far.row_begin[i]) : 0;
-           A_.outside && e < static_cast<std::size_t>(A_.far.row_begin[i + 1]); ++e) {
-        const auto j = static_cast<std::size_t>(A_.far.column[e]);
-        if (s_.far[e] != none) f(i, s_.far[e] + s_.row[i] + s_.outside[j], j, false);
-      }
-    }
-  }
-
-private:
-  MPI_Comm          comm_;
-  const BothBlocks &A_;
-  Scales           &s_;
-  std::vector<int> &row_, &column_, &far_column_;
-};
-
 /// Takes the largest entry out of every row: its exponent, but for rows of zeros.
 void scale_rows(Rounds &rounds, Scales *s)
 {
@@ -166,9 +57,62 @@ bool are_large(const std::vector<int> &largest)
   return std::all_of(largest.begin(), largest.end(), [&](int size) { return size == none || size - 1 >= least; });
 }
 
+/// The difference of the largest and the smallest f(row), of those that are numbers, over all ranks; 0 where none is.
+template <class F>
+PetscErrorCode Spread(MPI_Comm comm, std::size_t rows, const F &f, double *spread)
+{
+  double ends[] = {-HUGE_VAL, -HUGE_VAL};
+  PetscFunctionBegin;
+  for (std::size_t i = 0; i < rows; ++i)
+    if (const double value = f(i); !std::isnan(value))
+      ends[0] = std::max(ends[0], value), ends[1] = std::max(ends[1], -value);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_DOUBLE, MPI_MAX, comm));
+  *spread = ends[0] + ends[1] > 0 ? ends[0] + ends[1] : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Bits that the rows are apart which have an entry off their diagonal. Scales are those of rows. Collective.
+PetscErrorCode SpreadOfRows(MPI_Comm comm, const Rounds &rounds, Scales &s, double *spread)
+{
+  std::vector<int> &entries = s.entries;
+  PetscFunctionBegin;
+  entries.assign(s.row.size(), 0);
+  rounds.for_each([&](std::size_t i, int, std::size_t, bool) { ++entries[i]; });
+  PetscCall(Spread(
+    comm, entries.size(), [&](std::size_t i) { return entries[i] > 1 ? s.row[i] : std::nan(""); }, spread));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether partial pivoting may exchange rows as they are: a column whose diagonal is less than the sum of the others,
+/// and not the only entry of its row. Collective.
+PetscErrorCode RowsAreExchanged(const BothBlocks &A, const Rounds &rounds, const Scales &s, bool *are)
+{
+  constexpr double    rounded = 1e-12;
+  std::vector<double> excess(s.row.size(), 0), far(s.outside.size(), 0); // of the others over the diagonal
+  bool                here = false;
+  PetscFunctionBegin;
+  for (std::size_t i = 0; i < excess.size(); ++i) {
+    for (auto e = A.near.row_begin[i]; e < A.near.row_begin[i + 1]; ++e) {
+      const auto j    = static_cast<std::size_t>(A.near.column[e]);
+      const auto size = static_cast<double>(magnitude(A.near.value[e]));
+      excess[j] += i == j ? -size * (1 + rounded) : size;
+    }
+    for (PetscInt e = A.outside ? A.far.row_begin[i] : 0; A.outside && e < A.far.row_begin[i + 1]; ++e)
+      far[static_cast<std::size_t>(A.far.column[e])] += static_cast<double>(magnitude(A.far.value[e]));
+  }
+  if (s.others) {
+    PetscCall(PetscSFReduceBegin(s.others, MPI_DOUBLE, far.data(), excess.data(), MPI_SUM));
+    PetscCall(PetscSFReduceEnd(s.others, MPI_DOUBLE, far.data(), excess.data(), MPI_SUM));
+  }
+  for (std::size_t j = 0; j < excess.size(); ++j) here = here || (s.entries[j] > 1 && excess[j] > 0);
+  PetscCall(rounds.any(here, are));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// The scales of columns alone, where these leave no row with small entries alone: unknowns in different units. The
-/// scaled matrix does not depend on these. Collective.
-PetscErrorCode ScaleColumns(Rounds &rounds, Scales *s, bool *suffices)
+/// scaled matrix does not depend on these, which have to go with s->units, unless those are more than `most` bits
+/// apart. Collective.
+PetscErrorCode ScaleColumns(MPI_Comm comm, Rounds &rounds, double most, Scales *s, bool *suffices)
 {
   PetscFunctionBegin;
   std::fill(s->row.begin(), s->row.end(), 0);
@@ -177,19 +121,23 @@ PetscErrorCode ScaleColumns(Rounds &rounds, Scales *s, bool *suffices)
     if (rounds.columns()[j] > none) move(s->column[j], rounds.columns()[j]);
   PetscCall(rounds.tell());
   PetscCall(rounds.any(!are_large(rounds.rows()), suffices));
-  *suffices = !*suffices;
+  double spread = 0;
+  PetscCall(Spread(
+    comm, s->units.size(), [&](std::size_t i) { return (s->units[i] - s->column[i]) / 2; }, &spread));
+  *suffices = !*suffices && (spread <= most_apart || spread > most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// Scales that bring the geometric means of the entries of all rows and columns to about 1, in turns (Curtis and Reid
 /// minimize the same sum of squares of logarithms). Where rows and columns have scales far apart, rounds of largest
-/// entries alone end with any of many scalings, of which most have a huge condition. Collective.
-PetscErrorCode ScaleByMeans(const Rounds &rounds, Scales *s)
+/// entries alone end with any of many scalings, of which most have a huge condition. A turn reaches as far as a row:
+/// what goes on along a chain is in the scales of rows from the start. @param r  these, as log2 Collective.
+PetscErrorCode ScaleByMeans(const Rounds &rounds, std::vector<double> r, Scales *s)
 {
   constexpr int       most_sweeps = 256, between_looks = 4;
   constexpr double    is_still = 0.5; // of an exponent
   const auto          n = s->row.size(), m = s->outside.size();
-  std::vector<double> r(n, 0), c(n, 0), outside(m, 0), sum(n), far_sum(m), in_row(n), in_column(n), far_in_column(m);
+  std::vector<double> c(n, 0), outside(m, 0), sum(n), far_sum(m), in_row(n), in_column(n), far_in_column(m);
   const auto          add_up = [&](std::vector<double> &to, std::vector<double> &far) { // of all ranks
     PetscFunctionBegin;
     if (!s->others) PetscFunctionReturn(PETSC_SUCCESS);
@@ -198,8 +146,6 @@ PetscErrorCode ScaleByMeans(const Rounds &rounds, Scales *s)
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscFunctionBegin;
-  std::fill(s->row.begin(), s->row.end(), 0), std::fill(s->column.begin(), s->column.end(), 0);
-  std::fill(s->outside.begin(), s->outside.end(), 0); // for_each() has the entries as they are
   rounds.for_each(
     [&](std::size_t i, int, std::size_t j, bool near) { ++in_row[i], ++(near ? in_column[j] : far_in_column[j]); });
   PetscCall(add_up(in_column, far_in_column));
@@ -229,14 +175,27 @@ PetscErrorCode ScaleByMeans(const Rounds &rounds, Scales *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Scales of rows, as log2, with which and 1 / them for columns entries have like sizes on both sides of the diagonal,
+/// times the square roots of the largest of these: s has no scales. @param units  of rows over those of columns
+std::vector<double> rows_by_units(const Rounds &rounds, const std::vector<double> &units)
+{
+  std::vector<double> r(units.size()), largest(units.size(), -HUGE_VAL);
+  rounds.for_each([&](std::size_t i, int e, std::size_t j, bool is_near) {
+    if (is_near) largest[i] = std::max(largest[i], e + (units[j] - units[i]) / 2);
+  });
+  for (std::size_t i = 0; i < r.size(); ++i) r[i] = -(units[i] + (largest[i] > -HUGE_VAL ? largest[i] : 0)) / 2;
+  return r;
+}
+
 /// Ruiz's rounds, from geometric means on unless both sides have the same scales: all rows and columns at once, by the
 /// square roots of their largest entries.
-PetscErrorCode Equilibrate(Rounds &rounds, bool symmetric, Scales *s)
+PetscErrorCode Equilibrate(Rounds &rounds, bool symmetric, const std::vector<double> &units, Scales *s)
 {
   bool moves = true;
   PetscFunctionBegin;
   std::fill(s->row.begin(), s->row.end(), 0), std::fill(s->column.begin(), s->column.end(), 0);
-  if (!symmetric) PetscCall(ScaleByMeans(rounds, s));
+  std::fill(s->outside.begin(), s->outside.end(), 0);
+  if (!symmetric) PetscCall(ScaleByMeans(rounds, rows_by_units(rounds, units), s));
   PetscCall(rounds.tell());
   for (int k = 0; moves && k < most_rounds; ++k) {
     const std::vector<int> rows = rounds.rows(), before = s->row, before_columns = s->column;
@@ -297,7 +256,58 @@ PetscErrorCode Scales::reset()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FindScales(Mat aij, bool symmetric, Scales *s)
+namespace {
+
+/// FindScales() of a matrix whose rows are scaled. Collective.
+PetscErrorCode Decide(Mat aij, const BothBlocks &A, const ScaleSearch &search, Rounds &rounds, Scales *s)
+{
+  const std::vector<std::int64_t> own_order, &order = search.order ? *search.order : own_order;
+  const MPI_Comm                  comm = PetscObjectComm((PetscObject)aij);
+  double                          rows = 0, along = 0;
+  bool                            small = false, suffices = false, has_pairs = false;
+  PetscFunctionBegin;
+  PetscCall(rounds.find_columns());
+  PetscCall(rounds.any(!are_large(rounds.columns()), &small));
+  PetscCall(SpreadOfRows(comm, rounds, *s, &rows));
+  const double most = most_times_rows * rows;
+  s->differ         = small;
+  if (small || rows > most_apart) {
+    PetscCall(FindUnits(aij, A, s, order, false, &has_pairs));
+    PetscCall(Spread(comm, s->row.size(), [&](std::size_t i) { return (s->units[i] + s->row[i]) / 2; }, &along));
+    s->differ = small || (along > most_apart && along <= most);
+  }
+  if (!s->differ && search.exchanges && rows > most_apart) {
+    PetscCall(RowsAreExchanged(A, rounds, *s, &s->differ));
+    if (!search.symmetric) PetscFunctionReturn(PETSC_SUCCESS); // the scales of rows suffice
+  }
+  if (!s->differ) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!search.symmetric) {
+    std::vector<double> units(s->units.size(), 0);
+    if (along <= most && has_pairs) units = s->units;
+    PetscCall(FindUnits(aij, A, s, order, true, &has_pairs));
+    PetscCall(ScaleColumns(comm, rounds, most, s, &suffices));
+    s->units = units;
+  }
+  if (!suffices) PetscCall(Equilibrate(rounds, search.symmetric, s->units, s));
+  if (!search.symmetric) scale_rows(rounds, s);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Finds out which ranks have the columns outside.
+PetscErrorCode KnowOthers(Mat aij, const BothBlocks &A, Scales *s)
+{
+  PetscLayout layout;
+  PetscFunctionBegin;
+  if (!A.outside || s->others) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetLayouts(aij, nullptr, &layout));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)aij), &s->others));
+  PetscCall(PetscSFSetGraphLayout(s->others, layout, A.far_columns(), nullptr, PETSC_OWN_POINTER, A.columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode FindScales(Mat aij, const ScaleSearch &search, Scales *s)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)aij);
   BothBlocks     A;
@@ -308,22 +318,44 @@ PetscErrorCode FindScales(Mat aij, bool symmetric, Scales *s)
   s->near.resize(static_cast<std::size_t>(A.near_entries())), s->far.resize(static_cast<std::size_t>(A.far_entries()));
   for (std::size_t e = 0; e < s->near.size(); ++e) s->near[e] = exponent_of_entry(A.near.value[e]);
   for (std::size_t e = 0; e < s->far.size(); ++e) s->far[e] = exponent_of_entry(A.far.value[e]);
-  if (A.outside && !s->others) {
-    PetscLayout layout;
-    PetscCall(MatGetLayouts(aij, nullptr, &layout));
-    PetscCall(PetscSFCreate(comm, &s->others));
-    PetscCall(PetscSFSetGraphLayout(s->others, layout, A.far_columns(), nullptr, PETSC_OWN_POINTER, A.columns));
-  }
+  PetscCall(KnowOthers(aij, A, s));
   Rounds rounds(comm, A, *s);
   scale_rows(rounds, s);
-  PetscCall(rounds.find_columns());
-  PetscCall(rounds.any(!are_large(rounds.columns()), &s->differ));
-  if (s->differ) {
-    bool suffices = false;
-    if (!symmetric) PetscCall(ScaleColumns(rounds, s, &suffices));
-    if (!suffices) PetscCall(Equilibrate(rounds, symmetric, s));
-    if (!symmetric) scale_rows(rounds, s);
+  PetscCall(Decide(aij, A, search, rounds, s));
+  PetscCall(A.close());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FindScalesOnFirstRank(Mat aij, Mat gathered, const ScaleSearch &search, Scales *of_all, Scales *s)
+{
+  const MPI_Comm           comm = PetscObjectComm((PetscObject)aij);
+  PetscMPIInt              rank, size;
+  PetscLayout              layout;
+  const PetscInt          *ranges;
+  BothBlocks               A;
+  std::vector<PetscMPIInt> counts, starts;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (rank == 0) PetscCall(FindScales(gathered, search, of_all));
+  int differ = of_all->differ ? 1 : 0;
+  PetscCallMPI(MPI_Bcast(&differ, 1, MPI_INT, 0, comm));
+  s->differ = differ != 0;
+  if (!s->differ) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetLayouts(aij, &layout, nullptr));
+  PetscCall(PetscLayoutGetRanges(layout, &ranges));
+  for (PetscMPIInt r = 0; r < size; ++r)
+    counts.push_back(static_cast<PetscMPIInt>(ranges[r + 1] - ranges[r])),
+      starts.push_back(static_cast<PetscMPIInt>(ranges[r]));
+  for (const auto &[from, to] : {std::pair{&of_all->row, &s->row}, std::pair{&of_all->column, &s->column}}) {
+    to->resize(static_cast<std::size_t>(counts[static_cast<std::size_t>(rank)]));
+    PetscCallMPI(MPI_Scatterv(from->data(), counts.data(), starts.data(), MPI_INT, to->data(),
+                              counts[static_cast<std::size_t>(rank)], MPI_INT, 0, comm));
   }
+  PetscCall(A.open(aij, false));
+  s->outside.assign(static_cast<std::size_t>(A.far_columns()), 0);
+  PetscCall(KnowOthers(aij, A, s));
+  PetscCall(TellColumns(s));
   PetscCall(A.close());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -79,7 +79,7 @@ PetscErrorCode MatView_Multifrontal(Mat F, PetscViewer viewer)
   PetscCall(ViewDeterminant(F, viewer, info.memory));
   if (f->is_scaled)
     PetscCall(PetscViewerASCIIPrintf(
-      viewer, "  rows and columns are scaled by powers of two: columns have entries of different size\n"));
+      viewer, "  rows and columns are scaled by powers of two: they have entries of different size\n"));
   if (f->compact)
     PetscCall(
       PetscViewerASCIIPrintf(viewer, "  entries that are zero are left out: the band would be wider with them\n"));
@@ -164,10 +164,25 @@ PetscErrorCode MatDestroy_Multifrontal(Mat F)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// PCLU and PCCHOLESKY with -pc_factor_in_place factor the matrix by its own type and ask for the solver type only for its
+/// ordering, which is none, so that PETSc (3.18 to 3.26) takes a null index set for one.
+PetscErrorCode RefuseInPlace(Mat A)
+{
+  const char *prefix   = A->factorprefix;
+  PetscBool   in_place = PETSC_FALSE;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(((PetscObject)A)->options, prefix, "-pc_factor_in_place", &in_place, nullptr));
+  PetscCheck(!in_place, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "multifrontal: -%spc_factor_in_place: the solver type keeps its factors apart from the matrix",
+             prefix ? prefix : "");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatGetFactor_Multifrontal(Mat A, MatFactorType type, Mat *factor)
 {
   Mat F;
   PetscFunctionBegin;
+  PetscCall(RefuseInPlace(A));
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &F));
   PetscCall(MatSetSizes(F, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
   PetscCall(PetscStrallocpy(MATSOLVERMULTIFRONTAL, &((PetscObject)F)->type_name));

@@ -32,8 +32,11 @@ struct MultifrontalFactor {
   bool   tries_scales   = false; ///< whether every factorization looks for scales of columns, since one before had some
   bool   was_looked_at  = false; ///< for these, at least once
   bool   has_small_rows = false; ///< band LU saw small columns of U, and the matrix has none: it is not asked again
+  bool   exchanges      = false; ///< band LU is what factors, with rows as they are
+  int    even_rows      = 0;     ///< bits that rows were apart on a device where nothing was found to be scaled
   bool   is_scaled      = false; ///< whether `scaled` is what was factored, with its rows and columns
-  Scales scales;
+  bool   has_gathered   = false; ///< `gathered` has the numbers of the matrix, not scaled, that is being factored
+  Scales scales, gathered_scales; ///< the latter of all rows, on rank 0, where these are gathered
   Mat    scaled    = nullptr; ///< scales of the rows times the matrix times those of the columns
   Vec    row_scale = nullptr, column_scale = nullptr, scaled_b = nullptr; ///< where there are such
   Mat    gathered = nullptr;                                              ///< all rows, on rank 0

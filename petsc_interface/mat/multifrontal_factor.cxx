@@ -174,7 +174,8 @@ PetscErrorCode Agree(Mat F)
   ChainReport        &r     = f->report;
   const MPI_Comm      comm  = PetscObjectComm((PetscObject)F);
   const int           key   = r.status == ribbon::FactorStatus::ok ? 0 : r.status == ribbon::FactorStatus::not_finite ? 2 : 1;
-  int                 most[] = {key, r.has_small_columns ? 1 : 0, r.is_tiny ? 1 : 0};
+  const int is_lu  = f->factor && !std::isnan(r.growth) ? 1 : 0;
+  int       most[] = {key, r.has_small_columns ? 1 : 0, r.is_tiny ? 1 : 0, r.rows_apart[0], r.rows_apart[1], is_lu};
   PetscMPIInt         rank;
   struct {
     double value;
@@ -182,9 +183,10 @@ PetscErrorCode Agree(Mat F)
   } smallest = {f->factor ? static_cast<double>(r.smallest_pivot) : 2, 0}; // ranks without rows have no column
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_INT, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 6, MPI_INT, MPI_MAX, comm));
   const int worst     = most[0];
   r.has_small_columns = most[1] != 0, r.is_tiny = most[2] != 0;
+  r.rows_apart[0] = most[3], r.rows_apart[1] = most[4], f->exchanges = most[5] != 0;
   smallest.rank = rank;
   if (worst == 2) smallest.value = key < 2 ? 1 : r.passed_on ? 0.5 : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &smallest, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm));
@@ -371,7 +373,8 @@ PetscErrorCode FactorNow(Mat F, Mat rows)
   PetscFunctionBegin;
   if (f->is_scaled) rows = f->scaled;
   if (f->pattern.gathered) {
-    PetscCall(GatherNumbers(rows, f->gathered, &f->gather_room));
+    if (f->is_scaled || !f->has_gathered) PetscCall(GatherNumbers(rows, f->gathered, &f->gather_room));
+    f->has_gathered = !f->is_scaled;
     local = f->gathered;
   } else PetscCall(LocalBlocks(rows, &local, &outside, &columns));
   f->report = {};
@@ -402,10 +405,13 @@ PetscErrorCode FactorScaled(Mat F, Mat rows)
   if (looks) PetscCall(ScaleMatrix(F, rows));
   PetscCall(FactorNow(F, rows));
   const bool shows = f->report.has_small_columns && !f->has_small_rows;
-  if (!looks && (shows || f->report.status == ribbon::FactorStatus::zero_pivot)) {
+  const int  apart = f->report.rows_apart[0] + f->report.rows_apart[1];
+  const bool is_uneven = apart > PetscMax(uneven_rows, f->even_rows);
+  if (!looks && (shows || is_uneven || f->report.status == ribbon::FactorStatus::zero_pivot)) {
     PetscCall(ScaleMatrix(F, rows));
     if (f->is_scaled) PetscCall(FactorNow(F, rows));
     else if (shows) f->has_small_rows = true; // band LU cannot tell these from columns, and is as good as LAPACK's
+    if (!f->is_scaled && f->on_device) f->even_rows = apart;
   }
   f->tries_scales = f->is_scaled;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -422,7 +428,7 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   bool                has_blocks, other_pivot = false, is_done = true;
   PetscFunctionBegin;
   if (info) PetscCall(TakeZeroPivot(F, info, &other_pivot));
-  f->is_factored    = false;
+  f->is_factored    = f->has_gathered = false;
   f->steps          = f->refine;
   f->backward_error = f->rcond = -1;
   f->refused                   = nullptr;
@@ -525,7 +531,9 @@ PetscErrorCode ribbon::petsc::ResetMultifrontal(Mat F)
   PetscCall(MatDestroy(&f->compact));
   PetscCall(MatDestroy(&f->scaled));
   PetscCall(f->scales.reset());
-  f->places = {}, f->tries_scales = f->was_looked_at = f->is_scaled = f->has_small_rows = false;
+  PetscCall(f->gathered_scales.reset());
+  f->places = {}, f->tries_scales = f->was_looked_at = f->is_scaled = f->has_small_rows = f->exchanges = false;
+  f->even_rows = 0;
   f->gather_room = {}, f->from_symmetric = {};
   PetscCall(VecScatterDestroy(&f->to_first));
   PetscCall(VecDestroy(&f->all_b));

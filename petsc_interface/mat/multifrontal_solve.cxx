@@ -38,14 +38,17 @@ PetscErrorCode SolveOnce(Mat F, Vec b, Vec x, bool transposed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Steps of refinement where there are scales, which are not unique: one makes errors small in every entry (Skeel 1980),
+/// as long as entries are not further apart, scaled, than numbers have digits; another one then.
+constexpr PetscInt least_steps_scaled = 2;
+
 /// One solve, and steps of refinement, with the matrix as it was factored.
 PetscErrorCode SolveAndRefine(Mat F, Vec b, Vec x, bool transposed)
 {
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
   PetscCall(SolveOnce(F, b, x, transposed));
-  for (PetscInt k = 0; k < (f->is_scaled ? PetscMax(f->steps, 1) : f->steps);
-       ++k) { // scales are not unique: one step makes errors small in every entry (Skeel 1980)
+  for (PetscInt k = 0; k < (f->is_scaled ? PetscMax(f->steps, least_steps_scaled) : f->steps); ++k) {
     if (transposed) PetscCall(MatMultTranspose(FactoredMatrix(f), x, f->residual));
     else PetscCall(MatMult(FactoredMatrix(f), x, f->residual));
     PetscCall(VecAYPX(f->residual, -1, b));
@@ -246,7 +249,14 @@ PetscErrorCode ribbon::petsc::ScaleMatrix(Mat F, Mat A)
 {
   MultifrontalFactor *f = Data(F);
   PetscFunctionBegin;
-  PetscCall(FindScales(A, F->factortype == MAT_FACTOR_CHOLESKY, &f->scales));
+  ScaleSearch search;
+  search.symmetric = F->factortype == MAT_FACTOR_CHOLESKY, search.exchanges = f->exchanges;
+  search.order = &f->pattern.row_of;
+  if (f->pattern.gathered) {
+    if (!f->has_gathered) PetscCall(GatherNumbers(A, f->gathered, &f->gather_room));
+    f->has_gathered = true;
+    PetscCall(FindScalesOnFirstRank(A, f->gathered, search, &f->gathered_scales, &f->scales));
+  } else PetscCall(FindScales(A, search, &f->scales));
   f->is_scaled = f->scales.differ;
   if (!f->is_scaled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CopyScaled(A, f->scales, &f->scaled));
@@ -369,7 +379,7 @@ struct Equilibrated {
       PetscCall(PetscObjectReference((PetscObject)S));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(FindScales(f->aij, false, &scales));
+    PetscCall(FindScales(f->aij, {}, &scales));
     PetscCall(CopyScaled(f->aij, scales, &S));
     PetscCall(MatCreateVecs(S, &column, &row));
     PetscCall(VecDuplicate(row, &work));

@@ -255,4 +255,37 @@ inline std::string error_of(const std::function<PetscErrorCode()> &call)
   return alike ? first : "";
 }
 
+/// entry(i), for all rows of a vector like those of A.
+inline Vec vector_of(Mat A, const std::function<PetscScalar(PetscInt)> &entry)
+{
+  Vec      v;
+  PetscInt first, end;
+  MatCreateVecs(A, nullptr, &v);
+  VecGetOwnershipRange(v, &first, &end);
+  for (PetscInt i = first; i < end; ++i) VecSetValue(v, i, entry(i), INSERT_VALUES);
+  VecAssemblyBegin(v);
+  VecAssemblyEnd(v);
+  return v;
+}
+/// Largest |x_i / y_i - 1|.
+inline PetscReal componentwise(Vec x, Vec y)
+{
+  Vec       q;
+  PetscReal e, sum;
+  VecDuplicate(x, &q);
+  VecPointwiseDivide(q, x, y);
+  VecShift(q, -1);
+  VecNorm(q, NORM_INFINITY, &e);
+  VecNorm(q, NORM_1, &sum); // NaN is lost in maxima
+  VecDestroy(&q);
+  return PetscIsInfOrNanReal(sum) ? PETSC_INFINITY : e;
+}
+inline std::string view_of(Mat F)
+{
+  return printed([&](PetscViewer viewer) {
+    PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO);
+    return MatView(F, viewer);
+  });
+}
+
 } // namespace test

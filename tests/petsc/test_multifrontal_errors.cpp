@@ -237,6 +237,25 @@ TEST_F(MultifrontalOptions, ViewersOfOtherKindsGetNothing)
   OK(MatDestroy(&A));
 }
 
+// PETSc factors the matrix by its own type then, with an ordering that is null.
+TEST_F(MultifrontalErrors, FactorsInPlace)
+{
+  for (const char *factorization : {"lu", "cholesky"}) {
+    SCOPED_TRACE(factorization);
+    Mat          A = RandomChain{30, 1, 1}.matrix();
+    const Option in_place("-chain_pc_factor_in_place", "1"), pc("-chain_pc_type", factorization),
+      package("-chain_pc_factor_mat_solver_type", "multifrontal");
+    KSP ksp;
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetOptionsPrefix(ksp, "chain_"));
+    OK(KSPSetOperators(ksp, A, A));
+    EXPECT_EQ(error_of([&] { return KSPSetFromOptions(ksp) ? PETSC_ERR_SUP : KSPSetUp(ksp); }),
+              "multifrontal: -chain_pc_factor_in_place: the solver type keeps its factors apart from the matrix");
+    OK(KSPDestroy(&ksp));
+    OK(MatDestroy(&A));
+  }
+}
+
 TEST_F(MultifrontalErrors, MatricesOfTwoDimensions)
 {
   Grid              grid({40, 40}, {1, 1});

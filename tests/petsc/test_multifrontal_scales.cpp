@@ -17,39 +17,6 @@ PetscReal power(std::uint64_t seed, PetscInt i, PetscReal s)
 {
   return std::pow(PetscReal(10), s * static_cast<PetscReal>(Draw::noise(seed, i, 7)));
 }
-/// entry(i), for all rows of a vector like those of A.
-Vec vector_of(Mat A, const std::function<PetscScalar(PetscInt)> &entry)
-{
-  Vec      v;
-  PetscInt first, end;
-  MatCreateVecs(A, nullptr, &v);
-  VecGetOwnershipRange(v, &first, &end);
-  for (PetscInt i = first; i < end; ++i) VecSetValue(v, i, entry(i), INSERT_VALUES);
-  VecAssemblyBegin(v);
-  VecAssemblyEnd(v);
-  return v;
-}
-/// Largest |x_i / y_i - 1|.
-PetscReal componentwise(Vec x, Vec y)
-{
-  Vec       q;
-  PetscReal e, sum;
-  VecDuplicate(x, &q);
-  VecPointwiseDivide(q, x, y);
-  VecShift(q, -1);
-  VecNorm(q, NORM_INFINITY, &e);
-  VecNorm(q, NORM_1, &sum); // NaN is lost in maxima
-  VecDestroy(&q);
-  return PetscIsInfOrNanReal(sum) ? PETSC_INFINITY : e;
-}
-std::string view_of(Mat F)
-{
-  return printed([&](PetscViewer viewer) {
-    PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO);
-    return MatView(F, viewer);
-  });
-}
-
 constexpr bool is_double = sizeof(PetscReal) == 8; ///< with the range of exponents that these tests take
 
 // Strictly dominant A times diag(10^(+-s)): every component to rounding, by every elimination, leaf and number of
