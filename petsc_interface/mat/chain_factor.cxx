@@ -38,26 +38,32 @@ struct TurnDense {
 
 /// The largest and the smallest of the largest entries of rows that have two entries, or more, that are numbers and not
 /// zero.
+template <class Index>
 struct RowSpread {
   using Real       = real_t<Scalar>;
   using value_type = Kokkos::MinMaxScalar<Real>;
-  ChainEntries<Scalar> A;
+  CsrMatrix<Scalar, Index> local, outside;
 
-  template <class Rows>
-  KOKKOS_FUNCTION static void look(const Rows &rows, std::int64_t row, Real &largest, int &entries)
+  KOKKOS_FUNCTION static Real size_of(const Scalar &a)
+  {
+    if constexpr (std::is_floating_point_v<Scalar>) return fabs(a); // no branch
+    else return magnitude(a);
+  }
+  KOKKOS_FUNCTION static void look(const CsrMatrix<Scalar, Index> &rows, std::int64_t row, Real &largest, int &entries)
   {
     if (rows.rows == 0) return;
-    for (auto e = rows.row_begin[row]; e < rows.row_begin[row + 1]; ++e) {
-      const Real size = magnitude(rows.value[e]);
-      if (size > Real(0)) ++entries;
-      if (size > largest) largest = size;
+    const auto end = rows.row_begin[row + 1];
+    for (auto e = rows.row_begin[row]; e < end; ++e) {
+      const Real size = size_of(rows.value[e]);
+      entries += size > Real(0) ? 1 : 0;
+      largest = size > largest ? size : largest;
     }
   }
   KOKKOS_FUNCTION void operator()(const std::int64_t row, value_type &found) const
   {
     Real largest = 0;
     int  entries = 0;
-    look(A.local, row, largest, entries), look(A.outside, row, largest, entries);
+    look(local, row, largest, entries), look(outside, row, largest, entries);
     if (entries < 2 || !is_finite(largest)) return;
     if (largest > found.max_val) found.max_val = largest;
     if (largest < found.min_val) found.min_val = largest;
@@ -237,11 +243,12 @@ private:
   }
 
   /// Pivoted elimination depends on the units of rows and columns.
-  void LookAtRows(const Exec &exec, const ChainEntries<Scalar> &A, ChainReport *report) const
+  template <class Index>
+  void LookAtRows(const Exec &exec, const ChainMatrix<Scalar, Index> &A, ChainReport *report) const
   {
     Kokkos::MinMaxScalar<real_t<Scalar>> found;
     if (!pivots) return;
-    Kokkos::parallel_reduce("ribbon::row_spread", indices(exec, rows_), RowSpread{A},
+    Kokkos::parallel_reduce("ribbon::row_spread", indices(exec, rows_), RowSpread<Index>{A.local, A.outside},
                             Kokkos::MinMax<real_t<Scalar>>(found));
     if (!(found.max_val >= found.min_val)) return;
     std::frexp(found.max_val, &report->rows_apart[0]);

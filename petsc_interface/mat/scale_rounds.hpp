@@ -136,8 +136,8 @@ private:
 /// it is log2(r / c) but for a constant. One pass along the rows in `order` (empty: their own): a row takes the mean of
 /// what its couplings with those before it say, and in each chain the first takes minus the scale of its row, so that
 /// u + s.row starts from zero. A coupling one way alone does not change that sum, or it counts, for less than others,
-/// as if a_ii a_jj were a_ij^2. @param s  scales of rows; gets u @param has_pairs  whether there are couplings both ways
-/// Collective.
+/// as if a_ii a_jj were a_ij^2. @param s  scales of rows; gets u @param has_pairs  whether there are couplings both
+/// ways Collective.
 PetscErrorCode FindUnits(Mat aij, const BothBlocks &A, Scales *s, const std::vector<std::int64_t> &order,
                          bool one_way_counts, bool *has_pairs);
 
