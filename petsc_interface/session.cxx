@@ -26,6 +26,7 @@ PetscErrorCode GetEvents(const Events **events)
     PetscCall(PetscLogEventRegister("PCLineExtract", id, &e.extract));
     PetscCall(PetscLogEventRegister("PCLineFactor", id, &e.factor));
     PetscCall(PetscLogEventRegister("PCLineSolve", id, &e.solve));
+    PetscCall(PetscLogEventRegister("ADISplit", id, &e.split));
     PetscCall(PetscLogEventRegister("PCLineForward", id, &e.forward));
     PetscCall(PetscLogEventRegister("PCLineExchange", id, &e.exchange));
     PetscCall(PetscLogEventRegister("PCLineBackward", id, &e.backward));

@@ -10,6 +10,7 @@ namespace ribbon::petsc {
 
 struct Events {
   PetscLogEvent extract = 0, factor = 0, solve = 0;
+  PetscLogEvent split = 0;                               ///< of a Jacobian by directions
   PetscLogEvent forward = 0, exchange = 0, backward = 0; ///< of lines that the partition cuts
 };
 /// Events of PC line; registered on first use.

@@ -12,7 +12,7 @@ struct Way {
   static constexpr int mixed    = -2; ///< elements that differ in several coordinates
   static constexpr int farthest = largest_half_bandwidth + 1, offsets = 2 * farthest + 1, kinds = 64, most_components = 65536 / kinds;
 
-  static std::uint16_t of(int axis, std::int64_t offset, std::int64_t component)
+  KOKKOS_INLINE_FUNCTION static std::uint16_t of(int axis, std::int64_t offset, std::int64_t component)
   {
     const std::int64_t near = offset < -farthest ? -farthest : offset > farthest ? farthest : offset;
     return static_cast<std::uint16_t>(component * kinds + 2 + (axis < 0 ? axis : axis * offsets + farthest + near));
@@ -23,14 +23,29 @@ struct Way {
 };
 static_assert(3 * Way::offsets + 2 <= Way::kinds, "three axes in one code");
 
+/// f(d) for d in 0 .. 2, nothing for others. On a device d is compared with numbers that the compiler knows, so that arrays
+/// that f indexes with it are registers.
+template <class F>
+KOKKOS_FORCEINLINE_FUNCTION void with_direction(int d, const F &f)
+{
+#ifdef __CUDA_ARCH__
+  RIBBON_UNROLL
+  for (int e = 0; e < 3; ++e)
+    if (e == d) f(e);
+#else
+  if (d >= 0 && d < 3) f(d);
+#endif
+}
+
 /// The rows of J that a process has, in the memory of Exec: block 0 holds their own columns, block 1 all others (rows = 0: there are none). Columns of a row ascend.
 template <class Scalar, class Index>
 struct GridRows {
   CsrMatrix<Scalar, Index> J[2]                 = {};
   const Scalar            *M[2]                 = {nullptr, nullptr}; ///< numbers of a mass matrix with the pattern of J, which one direction takes; null: M is diagonal
   const std::uint16_t     *way[2]               = {nullptr, nullptr}; ///< of every entry
-  const Scalar            *mass                 = nullptr;            ///< diagonal of M, or its row sums; 0: the row is an algebraic equation
+  const Scalar            *mass                 = nullptr;            ///< diagonal of M, or its row sums; 0: the row is an algebraic equation; null: ones
   Scalar                   shift                = Scalar(0);
+  real_t<Scalar>           factor               = 1; ///< J is this times the entries of the rows
   int                      components           = 1; ///< rows of an element
   int                      first_component      = 0; ///< of row 0
   int                      reach                = 1; ///< largest offset of a way
@@ -62,8 +77,9 @@ struct SplitCounts {
 };
 
 /// Bit a: some entry along axis a is not zero. Waits for the answer.
+/// @param axes  those that the grid has: once all of them are found no more rows are read
 template <class Scalar, class Index, class Exec>
-unsigned coupling_axes(const Exec &exec, const GridRows<Scalar, Index> &rows);
+unsigned coupling_axes(const Exec &exec, const GridRows<Scalar, Index> &rows, unsigned axes);
 
 /// Compares the parts with what the rows ask for; `differs` counts at least one row where they differ, the other counts mean nothing then. Waits for the answer.
 template <class Scalar, class Index, class Exec>

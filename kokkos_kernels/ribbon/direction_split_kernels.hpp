@@ -4,6 +4,7 @@
 
 #include <ribbon/row_splitter.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 template <>
@@ -28,7 +29,7 @@ struct TakeParts {
     for (int part = 0; part < most; ++part)
       for (int b = 0; b < 2; ++b) at[part][b] = p.row_begin[part][b] ? p.row_begin[part][b][r] : 0;
   }
-  KOKKOS_FUNCTION void operator()(int part, int b, const Scalar &v)
+  KOKKOS_FUNCTION void operator()(int part, int b, const Scalar &v, int, int)
   {
     Scalar *number = nullptr;
     for (int p = 0; p < most; ++p) // indices that the compiler knows, and no branches: registers
@@ -52,10 +53,10 @@ struct PartsKernel {
     if (counts.differs > 0) return; // one row is enough
     TakeParts<Scalar, Index, writes> take(parts, r);
     const Scalar                     scale = splitter.split(r, counts, take);
-    if (take.differs) ++counts.differs;
     if constexpr (writes) {
       if (parts.scale) parts.scale[r] = scale;
-    }
+    } else take.differs = take.differs || (parts.scale && !(parts.scale[r] == scale));
+    if (take.differs) ++counts.differs;
   }
 };
 
@@ -167,12 +168,17 @@ struct ShiftedKernel {
 } // namespace direction_split
 
 template <class Scalar, class Index, class Exec>
-unsigned coupling_axes(const Exec &exec, const GridRows<Scalar, Index> &rows)
+unsigned coupling_axes(const Exec &exec, const GridRows<Scalar, Index> &rows, unsigned axes)
 {
-  unsigned axes = 0;
-  if (rows.J[0].rows > 0) Kokkos::parallel_reduce("ribbon::coupling_axes", indices(exec, rows.J[0].rows), direction_split::AxesKernel<Scalar, Index>{rows}, Kokkos::BOr<unsigned>(axes));
-  exec.fence();
-  return axes;
+  constexpr std::int64_t some  = 4096; // rows, which tell as a rule
+  unsigned               found = 0;
+  for (std::int64_t n : {std::min(some, rows.J[0].rows), rows.J[0].rows}) {
+    if (n > 0 && found != axes)
+      Kokkos::parallel_reduce("ribbon::coupling_axes", indices(exec, n),
+                              direction_split::AxesKernel<Scalar, Index>{rows}, Kokkos::BOr<unsigned>(found));
+    exec.fence();
+  }
+  return found;
 }
 
 template <class Scalar, class Index, class Exec>

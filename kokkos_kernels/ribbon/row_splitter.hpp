@@ -14,7 +14,8 @@ class RowSplitter {
 public:
   GridRows<Scalar, Index> in;
 
-  /// Calls emit(part, block, number) for every entry of the parts of row r, in the order in which they are stored.
+  /// Calls emit(part, block, number, offset, component) for every entry of the parts of row r, in the order in which they
+  /// are stored: the column is the component of the element `offset` further along the direction of the part.
   /// @return s_b, 0 for a row of differential equations
   template <class Emit>
   KOKKOS_FUNCTION Scalar split(std::int64_t r, SplitCounts &counts, Emit &emit) const
@@ -24,6 +25,34 @@ public:
     counts.mixed += sums.mixed;
     split_differential(r, sums, counts, emit);
     return Scalar(0);
+  }
+
+  /// What a row with one component and its nearest neighbours alone is split into: (A_d)_ij of the neighbour before it, of
+  /// itself and of the one behind it.
+  struct Star {
+    Scalar value[3][3];
+  };
+  /// Whether row r is such a row of a differential equation, and what it is split into: the same numbers as those of split(),
+  /// at a fraction of its time on a host. For 1 component, Reach 1 and a diagonal M.
+  KOKKOS_FUNCTION bool split_star(std::int64_t r, SplitCounts &counts, Star &star) const
+  {
+    if (is_algebraic(r)) return false;
+    Scalar side[3][3] = {}; // to the neighbours along each direction
+    Sums   s;
+    s.other = Scalar(0), s.mixed = 0;
+    s.inner = read_star(r, s, side);
+    for (int d = 0; d < 3; ++d) {
+      const Scalar before = side[d][0], after = side[d][2];
+      s.along[d]   = before + after;
+      s.size[d]    = size_of(before) + size_of(after);
+      s.missing[d] = is_zero(before) != is_zero(after) ? -(before + after) : Scalar(0);
+      star.value[d][0] = -before, star.value[d][2] = -after;
+    }
+    Scalar own[3];
+    counts.mixed += s.mixed;
+    diagonals(r, s, counts, own);
+    for (int d = 0; d < 3; ++d) star.value[d][1] = own[d];
+    return true;
   }
 
 private:
@@ -50,32 +79,69 @@ private:
   }
   KOKKOS_FUNCTION static bool   is_zero(const Scalar &v) { return v == Scalar(0); }
   KOKKOS_FUNCTION static Scalar scale_of(const Scalar &diagonal) { return is_zero(diagonal) ? Scalar(1) : Scalar(1) / diagonal; }
-  KOKKOS_FUNCTION bool          is_algebraic(std::int64_t r) const { return is_zero(in.mass[r]); }
+  KOKKOS_FUNCTION bool          is_algebraic(std::int64_t r) const { return in.mass && is_zero(in.mass[r]); }
+  KOKKOS_FUNCTION Scalar        mass_at(std::int64_t r) const { return in.mass ? in.mass[r] : Scalar(1); }
+  KOKKOS_FUNCTION Scalar        entry(int b, Index k) const { return in.factor * in.J[b].value[k]; }
   KOKKOS_FUNCTION int           component_of(std::int64_t r) const { return in.components == 1 ? 0 : static_cast<int>((in.first_component + r) % in.components); }
   /// Number of the direction, Way::same, or Way::mixed for couplings along an axis without a direction, too.
   KOKKOS_FUNCTION int direction_of(std::uint16_t way) const
   {
     const int axis      = Way::axis(way);
     int       direction = axis;
-    for (int e = 0; e < 3; ++e) direction = axis == e ? in.direction_of_axis[e] : direction;
+    with_direction(axis, [&](int e) { direction = in.direction_of_axis[e]; });
     return direction;
   }
   template <class T>
   KOKKOS_FUNCTION static void add(T (&of)[3], int d, const T &v)
   {
-    for (int e = 0; e < 3; ++e) of[e] += e == d ? v : T(0);
+    with_direction(d, [&](int e) { of[e] += v; });
   }
   /// The couplings to the neighbours of a row along each direction.
   struct Beside {
     Scalar               v[3][2 * Reach + 1] = {};
     KOKKOS_FUNCTION void add(int d, int offset, const Scalar &value)
     {
-      if constexpr (Reach == 1) {
-        for (int e = 0; e < 3; ++e)
-          for (int k = 0; k < 3; ++k) v[e][k] += e == d && k == offset + 1 ? value : Scalar(0);
-      } else v[d][Reach + offset] += value;
+      if constexpr (Reach == 1) with_direction(d, [&](int e) { with_direction(offset + 1, [&](int k) { v[e][k] += value; }); });
+      else v[d][Reach + offset] += value;
     }
   };
+  /// Reads the couplings of a row to its nearest neighbours, and what it has along no direction.
+  /// @return its diagonal entry
+  KOKKOS_FUNCTION Scalar read_star(std::int64_t r, Sums &s, Scalar (&side)[3][3]) const
+  {
+#ifdef __CUDA_ARCH__
+    Scalar inner(0);
+    for (int b = 0; b < 2; ++b) {
+      if (in.J[b].rows == 0) continue;
+      for (Index k = in.J[b].row_begin[r]; k < in.J[b].row_begin[r + 1]; ++k) {
+        const Scalar v = entry(b, k);
+        const int    d = direction_of(in.way[b][k]), side_of = Way::offset(in.way[b][k]) + 1;
+        if (d >= 0) with_direction(d, [&](int e) { with_direction(side_of, [&](int o) { side[e][o] = v; }); });
+        else if (d == Way::same) inner += v;
+        else s.other += v, s.mixed += !is_zero(v);
+      }
+    }
+    return inner;
+#else
+    Scalar             of_way[Way::kinds]; // most of which nobody touches
+    constexpr unsigned mixed = 0, same = 1;
+    of_way[same] = Scalar(0);
+    for (int axis = 0; axis < 3; ++axis)
+      for (int o = -1; o <= 1; ++o) of_way[Way::of(axis, o, 0)] = Scalar(0);
+    for (int b = 0; b < 2; ++b) {
+      if (in.J[b].rows == 0) continue;
+      for (Index k = in.J[b].row_begin[r]; k < in.J[b].row_begin[r + 1]; ++k) {
+        const Scalar v = of_way[in.way[b][k]] = entry(b, k);
+        if (in.way[b][k] == mixed) s.other += v, s.mixed += !is_zero(v);
+      }
+    }
+    for (int axis = 0; axis < 3; ++axis) { // of others all couplings are zero
+      const int d = in.direction_of_axis[axis];
+      if (d >= 0) side[d][0] = of_way[Way::of(axis, -1, 0)], side[d][2] = of_way[Way::of(axis, 1, 0)];
+    }
+    return of_way[same];
+#endif
+  }
   KOKKOS_FUNCTION static double total_of(const Sums &s) { return size_of(s.inner) + s.size[0] + s.size[1] + s.size[2]; }
   /// 0 for what rounding leaves of numbers of this size.
   KOKKOS_FUNCTION static Scalar rounded(const Scalar &rest, double total) { return size_of(rest) <= 100 * static_cast<double>(unit_roundoff<Scalar>()) * total ? Scalar(0) : rest; }
@@ -90,7 +156,7 @@ private:
     for (int b = 0; b < 2; ++b) {
       if (in.J[b].rows == 0) continue;
       for (Index k = in.J[b].row_begin[r]; k < in.J[b].row_begin[r + 1]; ++k) {
-        const Scalar        v      = in.J[b].value[k];
+        const Scalar        v      = entry(b, k);
         const std::uint16_t way    = in.way[b][k];
         const int           d      = direction_of(way);
         const bool          is_own = Way::component(way) == own;
@@ -114,7 +180,7 @@ private:
   }
 
   /// r_i.
-  KOKKOS_FUNCTION Scalar rest_of(std::int64_t r, const Sums &s) const { return rounded(s.inner + s.other + s.along[0] + s.along[1] + s.along[2] - in.shift * in.mass[r], total_of(s)); }
+  KOKKOS_FUNCTION Scalar rest_of(std::int64_t r, const Sums &s) const { return rounded(s.inner + s.other + s.along[0] + s.along[1] + s.along[2] - in.shift * mass_at(r), total_of(s)); }
 
   /// The column of row r nearest to it along direction d; -1: none on this process.
   KOKKOS_FUNCTION std::int64_t nearest(std::int64_t r, int d) const
@@ -192,7 +258,7 @@ private:
   /// The diagonal entry of M.
   KOKKOS_FUNCTION Scalar mass_of_row(std::int64_t r) const
   {
-    if (!in.M[0]) return in.mass[r];
+    if (!in.M[0]) return mass_at(r);
     Scalar m(0);
     for (Index k = in.J[0].row_begin[r]; k < in.J[0].row_begin[r + 1]; ++k)
       if (in.J[0].column[k] == r) m += in.M[0][k];
@@ -203,19 +269,19 @@ private:
   RIBBON_NOINLINE KOKKOS_FUNCTION OfDirections entries_of_element(std::int64_t r, int c, double total) const
   {
     Scalar       rest(0);
-    OfDirections entry = {{Scalar(0), Scalar(0), Scalar(0)}};
+    OfDirections found = {{Scalar(0), Scalar(0), Scalar(0)}};
     for (int b = 0; b < 2; ++b) {
       if (in.J[b].rows == 0) continue;
       for (Index k = in.J[b].row_begin[r]; k < in.J[b].row_begin[r + 1]; ++k) {
         if (Way::component(in.way[b][k]) != c) continue;
         const int d = direction_of(in.way[b][k]);
-        rest += in.J[b].value[k];
-        if (d >= 0) entry.of[d] += in.J[b].value[k];
+        rest += entry(b, k);
+        if (d >= 0) found.of[d] += entry(b, k);
       }
     }
     rest = rounded(rest, total);
-    for (int d = 0; d < in.directions; ++d) entry.of[d] -= rest / Scalar(static_cast<real_t<Scalar>>(in.directions));
-    return entry;
+    for (int d = 0; d < in.directions; ++d) found.of[d] -= rest / Scalar(static_cast<real_t<Scalar>>(in.directions));
+    return found;
   }
 
   /// Entries of row r, in the order of storage, with the diagonal where J has none.
@@ -238,24 +304,26 @@ private:
   KOKKOS_FUNCTION void split_differential(std::int64_t r, const Sums &s, SplitCounts &counts, Emit &emit) const
   {
     const double total = total_of(s);
+    const int    component = component_of(r);
     Scalar       own[3];
     diagonals(r, s, counts, own);
     walk(
       r,
       [&] {
         for (int d = 0; d < 3; ++d)
-          if (d < in.directions) emit(d + 1, 0, own[d]);
+          if (d < in.directions) emit(d + 1, 0, own[d], 0, component);
       },
       [&](int b, Index k, int d) {
-        const Scalar negative = in.M[b] ? in.shift * in.M[b][k] - in.J[b].value[k] : -in.J[b].value[k];
-        if (d >= 0) emit(d + 1, b, negative);
+        const std::uint16_t way      = in.way[b][k];
+        const Scalar        negative = in.M[b] ? in.shift * in.M[b][k] - entry(b, k) : -entry(b, k);
+        if (d >= 0) emit(d + 1, b, negative, Way::offset(way), Way::component(way));
         if (d != Way::same) return;
-        OfDirections entry = {{negative, negative, negative}};
+        OfDirections of_element = {{negative, negative, negative}};
         if (in.directions > 1) {
           const RowSplitter self = *this;
-          entry                  = self.entries_of_element(r, Way::component(in.way[b][k]), total);
+          of_element             = self.entries_of_element(r, Way::component(way), total);
         }
-        for (int e = 0; e < in.directions; ++e) emit(e + 1, b, entry.of[e]);
+        for (int e = 0; e < in.directions; ++e) emit(e + 1, b, of_element.of[e], 0, Way::component(way));
       });
   }
 
@@ -270,16 +338,20 @@ private:
       along += s.every[d] > 0;
     }
     counts.torn += along + (s.stray > 0) > 1;
+    const int component = component_of(r);
     walk(
       r,
       [&] {
-        for (int d = 0; d < in.directions; ++d) emit(d + 1, 0, d == own ? -(scale * s.inner) : Scalar(-1));
+        for (int d = 0; d < in.directions; ++d)
+          emit(d + 1, 0, d == own ? -(scale * s.inner) : Scalar(-1), 0, component);
       },
       [&](int b, Index k, int d) {
-        const Scalar v = scale * in.J[b].value[k];
-        emit(0, b, v);
+        const std::uint16_t way    = in.way[b][k];
+        const int           offset = d >= 0 ? Way::offset(way) : 0;
+        const Scalar        v      = scale * entry(b, k);
+        emit(0, b, v, offset, Way::component(way));
         for (int e = 0; e < in.directions; ++e)
-          if (d == e || d == Way::same) emit(e + 1, b, e == own ? -v : Scalar(0));
+          if (d == e || d == Way::same) emit(e + 1, b, e == own ? -v : Scalar(0), offset, Way::component(way));
       });
     return scale;
   }

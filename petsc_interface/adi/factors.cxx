@@ -16,49 +16,69 @@ PetscErrorCode DirectionFactors::reset()
     PetscCall(MatDestroy(&direction.of));
   }
   directions_.clear(), sentence_.clear();
-  failure_ = PC_NOERROR;
+  failure_ = PC_NOERROR, structure_ = -1, asked_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /// One error for an option of an inner PC with which it would not solve P_d x = b for b, whatever slot of P_d it is.
-static PetscErrorCode RefuseOptions(const DirectionSplitting &splitting, int d, bool steps, PC pc)
+static PetscErrorCode RefuseOptions(const char *name, PCLineDirection along, bool steps, PC pc)
 {
-  const auto            *line   = static_cast<const PC_Line *>(pc->data);
-  const PCLineDirection  along  = splitting.line_direction(d);
-  const char            *option = nullptr, *why = nullptr;
-  const auto             refuse = [&](bool refused, const char *name, const char *sentence) {
-    if (refused && !option) option = name, why = sentence;
+  const auto *line   = static_cast<const PC_Line *>(pc->data);
+  const char *option = nullptr, *why = nullptr;
+  const auto  refuse = [&](bool refused, const char *key, const char *sentence) {
+    if (refused && !option) option = key, why = sentence;
   };
+  PetscBool is_line;
   PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLINE, &is_line));
+  if (!is_line) PetscFunctionReturn(PETSC_SUCCESS);
   refuse(line->directions != std::vector<PCLineDirection>{along}, "pc_line_direction", "each of these PCs solves along its own direction");
   refuse(line->omega != 1, "pc_line_omega", "directions are solved undamped");
   refuse(line->iterations != 1, "pc_line_iterations", "a direction is solved once, exactly");
-  refuse(line->ordering != PC_LINE_ORDERING_JACOBI, "pc_line_ordering", "lines of one direction do not couple: they are solved at once");
+  refuse(line->ordering == PC_LINE_ORDERING_ZEBRA, "pc_line_ordering", "lines of one direction do not couple: they are solved at once");
   refuse(line->lhs_tol > PETSC_SQRT_MACHINE_EPSILON, "pc_line_lhs_tol", "lines are solved exactly; a tolerance for rounding (up to the square root of machine epsilon) may stand");
   refuse(steps && (line->cut == PC_LINE_CUT_LOCAL || line->cut == PC_LINE_CUT_DROP), "pc_line_cut", "a time step solves whole lines: take exact or auto");
-  PetscCheck(!option, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "%s contradicts ADI along %s: %s", option_of(pc, option).c_str(), splitting.name(d), why);
+  PetscCheck(!option, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "%s contradicts ADI along %s: %s", option_of(pc, option).c_str(), name, why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DirectionFactors::create(const DirectionSplitting &splitting, int d, Factor *factor) const
+PetscErrorCode DirectionFactors::create(MPI_Comm comm, const char *name, PCLineDirection line, DM dm, PC *pc) const
 {
   const char       *prefix = nullptr;
-  const std::string own    = std::string("adi_") + splitting.name(d) + "_";
+  const std::string own    = std::string("adi_") + name + "_";
   PetscFunctionBegin;
-  PetscCall(PCCreate(PetscObjectComm((PetscObject)splitting.A(d)), &factor->pc));
+  PetscCall(PCCreate(comm, pc));
   if (owner_) {
     PetscCall(PetscObjectGetOptionsPrefix(owner_, &prefix));
-    PetscCall(PetscObjectIncrementTabLevel((PetscObject)factor->pc, owner_, 1));
+    PetscCall(PetscObjectIncrementTabLevel((PetscObject)*pc, owner_, 1));
   }
-  PetscCall(PCSetOptionsPrefix(factor->pc, prefix));
-  PetscCall(PCAppendOptionsPrefix(factor->pc, own.c_str()));
-  PetscCall(PCSetType(factor->pc, PCLINE));
-  if (splitting.dm()) PetscCall(PCSetDM(factor->pc, splitting.dm()));
-  PetscCall(PCLineSetDirection(factor->pc, splitting.line_direction(d)));
-  PetscCall(PCLineSetOmega(factor->pc, 1));
-  PetscCall(PCLineSetCut(factor->pc, PC_LINE_CUT_EXACT)); // pieces alone would be another matrix
-  PetscCall(PCSetFromOptions(factor->pc));
-  PetscCall(RefuseOptions(splitting, d, owner_ && owner_->classid == TS_CLASSID, factor->pc));
+  PetscCall(PCSetOptionsPrefix(*pc, prefix));
+  PetscCall(PCAppendOptionsPrefix(*pc, own.c_str()));
+  PetscCall(PCSetType(*pc, PCLINE));
+  if (dm) PetscCall(PCSetDM(*pc, dm));
+  PetscCall(PCLineSetDirection(*pc, line));
+  PetscCall(PCLineSetOmega(*pc, 1));
+  PetscCall(PCLineSetCut(*pc, PC_LINE_CUT_EXACT)); // pieces alone would be another matrix
+  PetscCall(PCSetFromOptions(*pc));
+  PetscCall(RefuseOptions(name, line, owner_ && owner_->classid == TS_CLASSID, *pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionFactors::axes_of_matrices(MPI_Comm comm, unsigned *axes)
+{
+  PetscFunctionBegin;
+  for (int axis = 0; axis < 3 && !asked_; ++axis) {
+    const auto line = static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + axis);
+    PC         pc;
+    bool       takes;
+    if (axis == 0) matrices_ = 0;
+    PetscCall(create(comm, axis_names[axis], line, nullptr, &pc));
+    PetscCall(LineTakesBands(pc, line, &takes));
+    PetscCall(PCDestroy(&pc));
+    if (!takes) matrices_ |= 1u << axis;
+  }
+  asked_ = true;
+  *axes  = matrices_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,31 +116,46 @@ const DirectionFactors::Factor *DirectionFactors::smaller_shift(const DirectionS
   return found;
 }
 
+/// Factors s M - a A_d: its bands, or its matrix.
+PetscErrorCode DirectionFactors::set_up(const DirectionSplitting &splitting, int d, PetscReal s, PetscReal a, Factor *factor)
+{
+  Direction &direction = directions_[static_cast<std::size_t>(d)];
+  bool       done      = false;
+  PetscFunctionBegin;
+  if (!splitting.A(d)) {
+    PetscCallCXX(factor->bands = splitting.shifted_bands(d, s, a));
+    PetscCall(SetUpGivenLine(factor->pc, splitting.rows(), factor->bands.get()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(make_matrix(splitting, d));
+  PetscCall(PCSetOperators(factor->pc, direction.P, direction.P));
+  const Factor *near = smaller_shift(splitting, direction, s, a);
+  if (near) PetscCall(SetUpShiftedLine(factor->pc, near->pc, splitting.mass(), s - near->s, &done));
+  if (!done) {
+    PetscCall(splitting.shifted(d, s, a, direction.P));
+    PetscCall(PCSetReusePreconditioner(factor->pc, PETSC_FALSE));
+    PetscCall(PCSetUp(factor->pc));
+  }
+  PetscCall(PCSetReusePreconditioner(factor->pc, PETSC_TRUE)); // other slots will overwrite P
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DirectionFactors::factor(const DirectionSplitting &splitting, int d, int slot, PetscReal s, PetscReal a, bool *refactored)
 {
   PetscFunctionBegin;
-  if (directions_.size() != static_cast<std::size_t>(splitting.directions()) || (directions_[static_cast<std::size_t>(d)].of && directions_[static_cast<std::size_t>(d)].of != splitting.A(d))) {
+  if (structure_ != splitting.structure()) {
     PetscCall(reset());
     directions_.resize(static_cast<std::size_t>(splitting.directions()));
+    structure_ = splitting.structure();
   }
   Direction &direction = directions_[static_cast<std::size_t>(d)];
   direction.name       = splitting.name(d);
   if (direction.slots.size() <= static_cast<std::size_t>(slot)) direction.slots.resize(static_cast<std::size_t>(slot) + 1);
   Factor &factor = direction.slots[static_cast<std::size_t>(slot)];
   if (factor.pc && factor.generation == splitting.generation() && factor.s == s && factor.a == a) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!factor.pc) PetscCall(create(splitting, d, &factor));
+  if (!factor.pc) PetscCall(create(splitting.comm(), splitting.name(d), splitting.line_direction(d), splitting.dm(), &factor.pc));
   factor.generation = -1; // not there, should the set-up raise an error
-  PetscCall(make_matrix(splitting, d));
-  PetscCall(PCSetOperators(factor.pc, direction.P, direction.P));
-  bool          done = false;
-  const Factor *near = smaller_shift(splitting, direction, s, a);
-  if (near) PetscCall(SetUpShiftedLine(factor.pc, near->pc, splitting.mass(), s - near->s, &done));
-  if (!done) {
-    PetscCall(splitting.shifted(d, s, a, direction.P));
-    PetscCall(PCSetReusePreconditioner(factor.pc, PETSC_FALSE));
-    PetscCall(PCSetUp(factor.pc));
-  }
-  PetscCall(PCSetReusePreconditioner(factor.pc, PETSC_TRUE)); // other slots will overwrite P
+  PetscCall(set_up(splitting, d, s, a, &factor));
   PetscCall(PCGetFailedReason(factor.pc, &factor.failed));
   factor.s = s, factor.a = a, factor.generation = splitting.generation();
   look_for_failures();

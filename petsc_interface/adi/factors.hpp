@@ -6,8 +6,10 @@
 
 namespace ribbon::petsc {
 
-/// Line factors of the directions of a splitting. An inner PC line for each has the prefix <owner's prefix>adi_x_, adi_y_ or adi_z_, takes every option of PC line but those that would make it
-/// solve something else: these are one error (PETSC_ERR_ARG_INCOMP) that names the option.
+/// Line factors of the directions of a splitting, from its bands; a direction whose options ask for more than one solve
+/// along its lines (another -pc_type, ...) gets a matrix. An inner PC line for each has the prefix <owner's prefix>adi_x_,
+/// adi_y_ or adi_z_, and takes every option of PC line but those that solve something else: these are one error
+/// (PETSC_ERR_ARG_INCOMP) that names the option.
 /// Lines that ranks cut are solved exactly; where nobody knows which pieces belong together that is one error, which names -pc_line_cut.
 class DirectionFactors {
 public:
@@ -19,6 +21,9 @@ public:
 
   /// Before the first factor(): the object whose prefix the inner PCs get, with its tab level; borrowed.
   void set_owner(PetscObject owner) { owner_ = owner; }
+
+  /// The axes whose PCs need a matrix, as bits: to be asked for in SplitJacobian. Their options are read once.
+  PetscErrorCode axes_of_matrices(MPI_Comm comm, unsigned *axes);
 
   /// Factors M - a A_d of every direction, unless a and the splitting are those of the last call. Rows of algebraic equations do not depend on a. Collective.
   /// @param refactored  may be null
@@ -44,6 +49,7 @@ public:
 private:
   struct Factor {
     PC             pc = nullptr;
+    std::unique_ptr<GivenBands> bands; ///< where the PC has no matrix
     PetscReal      s = 0, a = 0;
     PetscInt64     generation = -1;
     PCFailedReason failed     = PC_NOERROR;
@@ -54,13 +60,17 @@ private:
     Mat                 of = nullptr; ///< the A_d whose pattern it has
     std::vector<Factor> slots;
   };
-  PetscErrorCode       create(const DirectionSplitting &splitting, int d, Factor *factor) const;
+  PetscErrorCode       create(MPI_Comm comm, const char *name, PCLineDirection line, DM dm, PC *pc) const;
+  PetscErrorCode       set_up(const DirectionSplitting &splitting, int d, PetscReal s, PetscReal a, Factor *factor);
   PetscErrorCode       make_matrix(const DirectionSplitting &splitting, int d);
   void                 look_for_failures();
   static const Factor *smaller_shift(const DirectionSplitting &splitting, const Direction &direction, PetscReal s, PetscReal a);
 
   PetscObject            owner_ = nullptr;
   std::vector<Direction> directions_;
+  PetscInt64             structure_ = -1; ///< of the splitting that these are of
+  bool                   asked_     = false;
+  unsigned               matrices_  = 0; ///< see axes_of_matrices()
   PCFailedReason         failure_ = PC_NOERROR;
   std::string            sentence_;
 };

@@ -41,7 +41,18 @@ PetscErrorCode RowGrid::from_dmda(DM dm)
   }
   PetscCall(PetscObjectReference((PetscObject)dm));
   dm_ = dm;
+  PetscMPIInt rank;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)dm), &rank));
+  find_box(rank);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void RowGrid::find_box(PetscMPIInt rank)
+{
+  const Box &mine = boxes_[static_cast<std::size_t>(rank)];
+  for (std::size_t d = 0; d < 3; ++d)
+    box_.size[d] = mine.size[d], box_.begin[d] = mine.begin[d], box_.all[d] = size_[d], box_.ring[d] = ring_[d];
+  box_.components = components_;
 }
 
 /// A DMDA whose numbering is that of the rows: whole planes on every rank. Rings are allowed for, whatever the pattern has.
@@ -73,7 +84,10 @@ PetscErrorCode RowGrid::from_natural_numbering(Mat J, const LineMap &map)
   PetscCall(DMSetUp(dm));
   PetscCall(from_dmda(dm));
   PetscCall(DMDestroy(&dm));
+  PetscMPIInt rank;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
   for (std::size_t d = 0; d < 3; ++d) ring_[d] = size_[d] > 4; // nobody said which are: far couplings are taken to go round
+  find_box(rank);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,7 +4,7 @@
 
 #include "../lines/line_map.hpp"
 
-#include <ribbon/direction_split.hpp>
+#include <ribbon/direction_bands.hpp>
 
 #include <array>
 
@@ -34,6 +34,8 @@ public:
   /// @param offset  elements from the row to the column along that direction, the short way round a ring
   int direction(PetscInt row, PetscInt column, PetscInt *offset) const;
   int components() const { return components_; }
+  /// The elements of this rank; null where they are no box of a grid.
+  const GridBox *box() const { return dm_ ? &box_ : nullptr; }
 
 private:
   using Index = std::array<PetscInt, 3>;
@@ -44,6 +46,7 @@ private:
   PetscErrorCode find(PC pc, Mat J, const LineSource &source);
   PetscErrorCode from_dmda(DM dm);
   PetscErrorCode from_natural_numbering(Mat J, const LineMap &map);
+  void           find_box(PetscMPIInt rank);
   Index          coordinates(PetscInt element) const;
 
   int                 dimensions_ = 1, components_ = 1;
@@ -51,6 +54,7 @@ private:
   Index               size_{1, 1, 1};
   std::array<bool, 3> ring_{};
   std::vector<Box>    boxes_; ///< of the ranks, by their first elements
+  GridBox             box_;   ///< of this one
   DM                  dm_ = nullptr;
 };
 

@@ -2,6 +2,7 @@
 #include "split_kernels.hpp"
 
 #include "../open_arrays.hpp"
+#include "kept_bands.hpp"
 #include "../session.hpp"
 
 #include <ribbon/direction_split_kernels.hpp>
@@ -41,6 +42,7 @@ public:
     PetscFunctionBegin;
     A_ = A, access_ = access;
     PetscCall(GetBlocks(A, blocks, &columns));
+    diagonal_ = blocks[0];
     PetscCall(block[0].open(blocks[0], access));
     if (blocks[1]) PetscCall(MatGetInfo(blocks[1], MAT_LOCAL, &info));
     if (blocks[1] && info.nz_used > 0) PetscCall(block[1].open(blocks[1], access));
@@ -56,8 +58,10 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  Mat diagonal() const { return diagonal_; }
+
 private:
-  Mat    A_      = nullptr;
+  Mat    A_ = nullptr, diagonal_ = nullptr;
   Access access_ = Access::read;
 };
 
@@ -67,23 +71,69 @@ class SplitKernelsOn final : public SplitKernels {
   using Blocks = OpenBlocks<Exec, Index>;
 
 public:
-  PetscErrorCode set_pattern(const Pattern &pattern) override
+  PetscErrorCode set_pattern(Mat J, const Pattern &pattern, PetscInt64 *unsorted) override
   {
     const Exec exec = current_space<Exec>();
     PetscFunctionBegin;
-    for (int b = 0; b < 2; ++b) PetscCallCXX(ways_[b] = upload(exec, "ribbon::ways", pattern.ways[b]));
+    *unsorted = -1;
+    for (int b = pattern.box ? 1 : 0; b < 2; ++b) PetscCallCXX(ways_[b] = upload(exec, "ribbon::ways", pattern.ways[b]));
     components_ = pattern.components, first_component_ = pattern.first_component, reach_ = pattern.reach;
+    if (pattern.box) {
+      Blocks  open;
+      MatInfo info;
+      int     reach;
+      box_ = *pattern.box;
+      PetscCall(open.open(J, Access::read));
+      PetscCall(MatGetInfo(open.diagonal(), MAT_LOCAL, &info));
+      PetscCallCXX(ways_[0] = allocate<Ways>(exec, "ribbon::ways", static_cast<std::size_t>(info.nz_used)));
+      PetscCallCXX(*unsorted = find_ways(exec, open.block[0].rows, box_, ways_[0].data(), &reach));
+      PetscCall(open.close());
+      reach_ = std::max(reach_, reach);
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode coupling_axes(Mat J, unsigned *axes) override
+  PetscErrorCode coupling_axes(Mat J, unsigned grid, unsigned *axes) override
   {
     Blocks open;
     PetscFunctionBegin;
     PetscCall(open.open(J, Access::read));
-    PetscCallCXX(*axes = ribbon::coupling_axes(current_space<Exec>(), rows_of(open)));
+    PetscCallCXX(*axes = ribbon::coupling_axes(current_space<Exec>(), rows_of(open), grid));
     PetscCall(open.close());
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode band_shapes(const Task &task, bool few, FoundShapes *found) override
+  {
+    PetscFunctionBegin;
+    PetscCall(with_rows(task, [&](const Exec &exec, const auto &rows) { *found = bands_.shapes(exec, rows, box_, task.axes, few); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode begin_bands(const Task &task, const BandShape (&shapes)[3]) override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(bands_.begin(current_space<Exec>(), task.axes, shapes, task.bands));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode refresh_bands(const Task &task, BandCounts *counts) override
+  {
+    PetscFunctionBegin;
+    PetscCall(with_rows(task, [&](const Exec &exec, const auto &rows) { *counts = bands_.refresh(exec, rows, box_, task.bands); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode extract_bands(const Task &task, const BandShape (&shapes)[3], BandCounts *counts) override
+  {
+    PetscFunctionBegin;
+    PetscCall(with_rows(task, [&](const Exec &exec, const auto &rows) { *counts = bands_.extract(exec, rows, box_, shapes, task.bands); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  std::unique_ptr<GivenBands> shifted_bands(int d, PetscReal s, PetscReal a) override
+  {
+    return std::make_unique<ShiftedBands<Exec>>(bands_.of[static_cast<std::size_t>(d)], s, a);
   }
 
   PetscErrorCode split(const Task &task, bool write, SplitCounts *counts) override
@@ -94,10 +144,8 @@ public:
     SplitParts<Scalar, Index> to;
     PetscFunctionBegin;
     PetscCall(J.open(task.J, Access::read));
-    PetscCall(mass.open(task.mass, Access::read));
-    GridRows<Scalar, Index> rows = rows_of(J);
-    rows.mass = mass.data(), rows.shift = static_cast<Scalar>(task.shift), rows.directions = static_cast<int>(task.axes.size());
-    for (int d = 0; d < rows.directions; ++d) rows.direction_of_axis[task.axes[static_cast<std::size_t>(d)]] = d;
+    if (task.mass) PetscCall(mass.open(task.mass, Access::read));
+    GridRows<Scalar, Index> rows = rows_of(J, task, mass.data());
     if (task.mass_matrix) {
       PetscCall(M.open(task.mass_matrix, Access::read));
       for (int b = 0; b < 2; ++b) rows.M[b] = M.block[b].rows.value;
@@ -107,15 +155,15 @@ public:
       PetscCall(parts[p].open(task.parts[p], write ? Access::write : Access::read));
       for (int b = 0; b < 2; ++b) to.row_begin[p][b] = parts[p].block[b].rows.row_begin, to.value[p][b] = parts[p].block[b].numbers();
     }
-    if (write && task.scale) {
-      PetscCall(scale.open(task.scale, Access::write));
+    if (task.scale) {
+      PetscCall(scale.open(task.scale, write ? Access::write : Access::read));
       to.scale = scale.data();
     }
     PetscCallCXX(*counts = write ? write_parts(exec, rows, to) : compare_parts(exec, rows, to));
-    if (write && task.scale) PetscCall(scale.close());
+    if (task.scale) PetscCall(scale.close());
     for (Blocks &part : parts) PetscCall(part.close());
     PetscCall(M.close());
-    PetscCall(mass.close());
+    if (task.mass) PetscCall(mass.close());
     PetscCall(J.close());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -156,6 +204,23 @@ public:
   }
 
 private:
+  using Ways = Kokkos::View<std::uint16_t *, typename Exec::memory_space>;
+
+  /// Calls f with the rows of J as a task has them.
+  template <class F>
+  PetscErrorCode with_rows(const Task &task, const F &f)
+  {
+    Blocks        J;
+    OpenVec<Exec> mass;
+    PetscFunctionBegin;
+    PetscCall(J.open(task.J, Access::read));
+    if (task.mass) PetscCall(mass.open(task.mass, Access::read));
+    PetscCallCXX(f(current_space<Exec>(), rows_of(J, task, mass.data())));
+    if (task.mass) PetscCall(mass.close());
+    PetscCall(J.close());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   /// Calls f with the rows of A, the numbers of a vector, and those of a matrix (or null) of the pattern of A.
   template <class F>
   static PetscErrorCode with(Mat A, Vec v, Access v_access, Mat to, Access to_access, const F &f)
@@ -183,8 +248,19 @@ private:
     return rows;
   }
 
-  Kokkos::View<std::uint16_t *, typename Exec::memory_space> ways_[2];
-  int                                                        components_ = 1, first_component_ = 0, reach_ = 1;
+  GridRows<Scalar, Index> rows_of(const Blocks &J, const Task &task, const Scalar *mass) const
+  {
+    GridRows<Scalar, Index> rows = rows_of(J);
+    rows.mass = mass, rows.shift = static_cast<Scalar>(task.shift), rows.factor = task.factor;
+    rows.directions = static_cast<int>(task.axes.size());
+    for (int d = 0; d < rows.directions; ++d) rows.direction_of_axis[task.axes[static_cast<std::size_t>(d)]] = d;
+    return rows;
+  }
+
+  Ways                   ways_[2];
+  GridBox                box_;
+  KeptBands<Exec, Index> bands_;
+  int                    components_ = 1, first_component_ = 0, reach_ = 1;
 };
 
 } // namespace

@@ -29,10 +29,11 @@ PetscErrorCode DirectionSplitting::reset()
   for (Vec *v : {&mass_, &multiplier_, &algebraic_, &is_algebraic_vector_, &work_[0], &work_[1]}) PetscCall(VecDestroy(v));
   PetscCall(MatDestroy(&converted_));
   PetscCall(MatDestroy(&mass_matrix_));
+  PetscCall(MatDestroy(&rows_));
   PetscCall(grid_.reset());
   couplings_of_pattern_ = {}, kernels_.reset(), mass_seen_ = {};
   is_algebraic_.clear();
-  patterns_.clear(), axes_ = 0;
+  patterns_.clear(), axes_ = matrices_ = no_bands_ = 0, mass_is_identity_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,16 +57,18 @@ PetscErrorCode DirectionSplitting::find_ways(Mat aij)
   Mat                    block[2];
   const PetscInt        *columns = nullptr;
   PetscInt               first;
+  PetscInt64             unsorted;
   const int              components = grid_.components();
   PetscFunctionBegin;
   PetscCheck(components <= Way::most_components, PetscObjectComm((PetscObject)aij), PETSC_ERR_SUP, "ADI: a grid point has %d unknowns; there are at most %d", components, Way::most_components);
   PetscCall(GetBlocks(aij, block, &columns));
   PetscCall(MatGetOwnershipRange(aij, &first, nullptr));
   found.components = components, found.first_component = static_cast<int>(first % components), found.reach = 1;
+  found.box = grid_.box();
   for (int b = 0; b < 2; ++b) {
     HostRows rows;
     found.ways[b].clear();
-    if (!block[b]) continue;
+    if (!block[b] || (b == 0 && found.box)) continue;
     PetscCall(GetHostRows(block[b], false, &rows));
     found.ways[b].reserve(static_cast<std::size_t>(rows.row_begin[rows.rows]));
     bool sorted = true;
@@ -82,7 +85,9 @@ PetscErrorCode DirectionSplitting::find_ways(Mat aij)
     PetscCheck(sorted, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "ADI: the columns of a row are not in ascending order");
   }
   PetscCall(SplitKernels::create(aij, &kernels_));
-  PetscCall(kernels_->set_pattern(found));
+  PetscCall(kernels_->set_pattern(aij, found, &unsorted));
+  PetscCheck(unsorted < 0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "ADI: the columns of row %lld are not in ascending order",
+             static_cast<long long>(first + unsorted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,6 +102,7 @@ PetscErrorCode DirectionSplitting::update_mass(Mat aij, const SplitJacobian &jac
     PetscCall(PetscObjectStateGet((PetscObject)jacobian.mass, &seen.state));
     PetscCall(PetscObjectGetId((PetscObject)jacobian.mass, &seen.of));
   }
+  if (!jacobian.mass && !mass_ && matrices_ == 0) PetscFunctionReturn(PETSC_SUCCESS); // ones, which nobody reads
   if (mass_ && seen == mass_seen_ && mass_matrix_ == jacobian.mass_matrix) PetscFunctionReturn(PETSC_SUCCESS);
   mass_seen_ = seen;
   if (!mass_) {
@@ -149,9 +155,14 @@ PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
   PetscCall(MatGetSize(aij, &all, nullptr));
   for (int b = 0; b < 2; ++b)
     if (block[b]) PetscCall(GetHostRows(block[b], false, &rows[b]));
+  const auto way = [&](int b, PetscInt r, PetscInt k) { // those of a box are not on the host
+    if (b == 1 || !grid_.box()) return couplings_of_pattern_.ways[b][static_cast<std::size_t>(k)];
+    const GridBox &box = *grid_.box();
+    return direction_bands::WaysKernel<Scalar, PetscInt>{rows[0], box, nullptr}.of(r, RowOfBox(box, r), rows[0].column[k]);
+  };
   const auto kept = [&](int b, PetscInt r, PetscInt k) {
     if (axis < 0) return is_algebraic_[static_cast<std::size_t>(r)] && (b == 1 || rows[0].column[k] != r);
-    const int along = Way::axis(couplings_of_pattern_.ways[b][static_cast<std::size_t>(k)]);
+    const int along = Way::axis(way(b, r, k));
     return along >= 0 ? along == axis : along == Way::same && rows[0].column[k] != r;
   };
   std::vector<PetscInt>    counts[2] = {std::vector<PetscInt>(static_cast<std::size_t>(n), axis < 0 ? 0 : 1), std::vector<PetscInt>(static_cast<std::size_t>(n), 0)}, line;
@@ -200,8 +211,9 @@ PetscErrorCode DirectionSplitting::make(Mat aij)
       d.name = axis_names[axis], d.axis = axis;
       if (grid_.dm()) d.line = static_cast<PCLineDirection>(PC_LINE_DIRECTION_X + axis);
       directions_.push_back(d);
-      PetscCall(create_rows(aij, axis, &directions_.back().A));
+      if (matrices_ >> axis & 1) PetscCall(create_rows(aij, axis, &directions_.back().A));
     }
+  structure_ = next_generation();
   PetscCheck(!mass_matrix_ || directions_.size() == 1, comm, PETSC_ERR_SUP, "ADI in %d directions needs a diagonal mass matrix; one direction alone takes others", directions());
   const PetscInt *columns;
   PetscCall(GetBlocks(aij, block, &columns));
@@ -239,22 +251,31 @@ PetscErrorCode DirectionSplitting::make_algebraic_vectors(bool some)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Writes the numbers of A_d, of the couplings and s_b where J asks for others than there are, or where `all`. `changed` comes in as what is changed already. Collective.
+/// Writes the numbers of A_d, of the couplings and s_b where J asks for others than there are, or where `all`. `changed`
+/// comes in as what is changed already. Collective.
 PetscErrorCode DirectionSplitting::refill(Mat aij, const SplitJacobian &jacobian, bool all, bool *changed)
 {
   SplitKernels::Task task;
   SplitCounts        counts;
-  int                any;
+  BandCounts         bands;
+  bool               has_parts = couplings_ || algebraic_;
   PetscFunctionBegin;
-  task.J = aij, task.mass_matrix = jacobian.mass_matrix, task.mass = mass_, task.shift = jacobian.shift, task.scale = algebraic_;
+  task.J = aij, task.mass_matrix = jacobian.mass_matrix, task.mass = mass_, task.scale = algebraic_;
+  task.shift = jacobian.shift, task.factor = jacobian.factor;
   task.parts.push_back(couplings_);
-  for (const Direction &d : directions_) task.axes.push_back(d.axis), task.parts.push_back(d.A);
-  if (!all) PetscCall(kernels_->split(task, false, &counts));
-  any = all || *changed || counts.differs > 0;
+  for (const Direction &d : directions_) {
+    if (!d.A) task.bands |= 1u << task.axes.size();
+    task.axes.push_back(d.axis), task.parts.push_back(d.A);
+    has_parts = has_parts || d.A;
+  }
+  if (has_parts && !all) PetscCall(kernels_->split(task, false, &counts));
+  if (task.bands) PetscCall(refill_bands(task, all, &bands));
+  int any = all || *changed || counts.differs > 0 || bands.changed != 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)aij)));
   *changed = any != 0;
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(kernels_->split(task, true, &counts));
+  counts = bands.counts;
+  if (has_parts) PetscCall(kernels_->split(task, true, &counts));
   PetscInt sums[3] = {static_cast<PetscInt>(counts.mixed), static_cast<PetscInt>(counts.growth), static_cast<PetscInt>(counts.torn)};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)aij)));
   remainder_  = {sums[0], sums[1], sums[2]};
@@ -262,20 +283,45 @@ PetscErrorCode DirectionSplitting::refill(Mat aij, const SplitJacobian &jacobian
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The directions of J, and what they hold, where its pattern is known.
+PetscErrorCode DirectionSplitting::update_rows(Mat aij, const SplitJacobian &jacobian, bool anew, bool *changed)
+{
+  const MPI_Comm comm     = PetscObjectComm((PetscObject)aij);
+  const unsigned grid     = (1u << grid_.dimensions()) - 1;
+  const unsigned matrices = grid_.box() && !jacobian.mass_matrix ? (jacobian.matrices | no_bands_) & grid : grid;
+  bool           mass_changed = false, rows_changed = matrices != matrices_;
+  unsigned       axes, flags;
+  PetscFunctionBegin;
+  matrices_ = matrices;
+  PetscCall(update_mass(aij, jacobian, &mass_changed, &rows_changed));
+  PetscCall(kernels_->coupling_axes(aij, grid, &axes));
+  axes |= axes_;
+  flags = axes | unsigned(rows_changed) << 3 | unsigned(mass_changed) << 4 | unsigned(!mass_is_identity_) << 5;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &flags, 1, MPI_UNSIGNED, MPI_BOR, comm));
+  const bool remake = anew || (flags & 7) != axes_ || flags >> 3 & 1;
+  axes_             = flags & 7;
+  mass_is_identity_ = (flags >> 5 & 1) == 0;
+  if (remake) PetscCall(make(aij));
+  *changed = flags >> 4 & 1;
+  PetscCall(refill(aij, jacobian, remake, changed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DirectionSplitting::update(const SplitJacobian &jacobian, bool *changed)
 {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)jacobian.J);
-  Mat            aij;
-  DM             dm    = jacobian.dm;
-  PetscBool      is_da = PETSC_FALSE;
-  Pattern        pattern;
-  unsigned       axes, flags;
-  bool           mass_changed = false, rows_changed = false;
+  Mat           aij;
+  DM            dm    = jacobian.dm;
+  PetscBool     is_da = PETSC_FALSE;
+  Pattern       pattern;
+  bool          any;
+  const Events *events;
   PetscFunctionBegin;
+  PetscCall(GetEvents(&events));
+  PetscCall(PetscLogEventBegin(events->split, jacobian.J, 0, 0, 0));
   PetscCall(as_aij(jacobian.J, &aij));
   PetscCall(MatGetNonzeroState(jacobian.J, &pattern.state));
   PetscCall(PetscObjectGetId((PetscObject)jacobian.J, &pattern.of));
-  const bool anew = patterns_ != std::vector<Pattern>{pattern};
+  bool anew = patterns_ != std::vector<Pattern>{pattern};
   if (anew) {
     PetscCall(reset());
     PetscCall(as_aij(jacobian.J, &aij));
@@ -284,19 +330,15 @@ PetscErrorCode DirectionSplitting::update(const SplitJacobian &jacobian, bool *c
     PetscCall(grid_.find(aij, dm));
     PetscCall(find_ways(aij));
   }
-  PetscCall(update_mass(aij, jacobian, &mass_changed, &rows_changed));
-  PetscCall(kernels_->coupling_axes(aij, &axes));
-  axes |= axes_;
-  flags = axes | unsigned(rows_changed) << 3 | unsigned(mass_changed) << 4 | unsigned(!mass_is_identity_) << 5;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &flags, 1, MPI_UNSIGNED, MPI_BOR, comm));
-  const bool remake = anew || (flags & 7) != axes_ || flags >> 3 & 1;
-  axes_             = flags & 7;
-  mass_is_identity_ = (flags >> 5 & 1) == 0;
-  if (remake) PetscCall(make(aij));
-  bool any = flags >> 4 & 1;
-  PetscCall(refill(aij, jacobian, remake, &any));
+  PetscCall(PetscObjectReference((PetscObject)aij));
+  PetscCall(MatDestroy(&rows_));
+  rows_                   = aij;
+  const unsigned no_bands = no_bands_;
+  PetscCall(update_rows(aij, jacobian, anew, &any));
+  if (no_bands_ != no_bands) PetscCall(update_rows(aij, jacobian, true, &any)); // matrices, of which PC line says what it thinks of them
   patterns_ = {pattern};
   if (changed) *changed = any;
+  PetscCall(PetscLogEventEnd(events->split, jacobian.J, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

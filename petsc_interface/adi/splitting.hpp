@@ -5,6 +5,8 @@
 #include "row_grid.hpp"
 #include "split_kernels.hpp"
 
+#include "../lines/given_bands.hpp"
+
 #include <ribbon_petsc/ribbon.h>
 
 namespace ribbon::petsc {
@@ -16,9 +18,12 @@ struct SplitJacobian {
   PetscScalar shift       = 0;       ///< J = shift M - A
   Vec         mass        = nullptr; ///< diagonal M; null: the identity. Rows with 0 are algebraic equations
   Mat         mass_matrix = nullptr; ///< M where it is not diagonal, with the pattern of J: one direction alone takes it. `mass` are its row sums then
+  PetscReal   factor      = 1;       ///< `factor` times the matrix is J: with -1, and shift 0, the matrix is A itself
+  unsigned    matrices    = 7;       ///< bit a: A(d) is wanted of the direction along axis a; the others are kept as bands alone where that is possible
 };
 
-/// A_1 .. A_D on the rows of J, in its AIJ type, so that P_d = M - a A_d are lines along direction d.
+/// A_1 .. A_D on the rows of J, so that P_d = M - a A_d are lines along direction d: as bands (kept_bands.hpp), one matrix
+/// for the lines that share it, or as matrices of J's AIJ type where these are wanted, or where there is no box of a grid.
 ///
 /// Rows of differential equations (M_ii != 0), with S_d = sum of the couplings J_ij along d and r_i = J_ii + sum_j J_ij - shift M_ii:
 ///     (A_d)_ij = -J_ij,  (A_d)_ii = S_d - e_d,  e_d: the share that direction d has of r_i.
@@ -46,13 +51,18 @@ public:
   int         directions() const { return static_cast<int>(directions_.size()); } ///< D; 0 before update()
   const char *name(int d) const { return at(d).name; }                            ///< "x", "y", "z"
   int         axis(int d) const { return at(d).axis; }                            ///< of the grid: 0, 1, 2
-  Mat         A(int d) const { return at(d).A; }
+  Mat         A(int d) const { return at(d).A; } ///< null where the direction is kept as bands
+  MPI_Comm    comm() const { return PetscObjectComm((PetscObject)(rows_ ? rows_ : at(0).A)); }
+  Mat         rows() const { return rows_; }     ///< J as AIJ, on whose rows all of them are
+  /// P_d = s M - a A_d for PC line, until the next change, where A(d) is null.
+  std::unique_ptr<GivenBands> shifted_bands(int d, PetscReal s, PetscReal a) const;
   /// What PC line is to be told; PC_LINE_DIRECTION_AUTO where the lines are consecutive rows.
   PCLineDirection line_direction(int d) const { return at(d).line; }
   DM              dm() const { return grid_.dm(); } ///< a DMDA of these rows for PC line, or null
   Mat             mass_matrix() const { return mass_matrix_; }
-  Vec             mass() const { return mass_; }                    ///< M, 0 in algebraic rows
+  Vec             mass() const { return mass_; }                    ///< M, 0 in algebraic rows; null: ones, where no matrix is wanted
   PetscInt64      generation() const { return generation_; }        ///< grows with every change, of all splittings of the program
+  PetscInt64      structure() const { return structure_; }          ///< grows when directions, patterns or algebraic rows change
   const char     *source() const { return grid_.source().c_str(); } ///< where the directions come from
 
   /// P = s M - a A_d, in algebraic rows -A_d, where the numbers are. P has the pattern of A_d.
@@ -100,6 +110,9 @@ private:
   PetscErrorCode    make(Mat aij);
   PetscErrorCode    create_rows(Mat aij, int axis, Mat *A) const;
   PetscErrorCode    refill(Mat aij, const SplitJacobian &jacobian, bool all, bool *changed);
+  PetscErrorCode    refill_bands(const SplitKernels::Task &task, bool all, BandCounts *counts);
+  PetscErrorCode    agree_on_shapes(const SplitKernels::Task &task, bool few, BandShape (&shapes)[3]);
+  PetscErrorCode    update_rows(Mat aij, const SplitJacobian &jacobian, bool anew, bool *changed);
   PetscErrorCode    forget_directions();
   PetscErrorCode    make_work() const;
   PetscErrorCode    make_algebraic_vectors(bool some);
@@ -121,8 +134,12 @@ private:
   Mat                           mass_matrix_         = nullptr;
   Mat                           couplings_           = nullptr; ///< s_b J_bj of algebraic rows, without the diagonal
   Mat                           converted_           = nullptr; ///< J as AIJ, where it is of another type
+  Mat                           rows_                = nullptr; ///< that, or J
   bool                          mass_is_identity_    = true;
-  PetscInt64                    generation_          = 0;
+  PetscInt64                    generation_ = 0, structure_ = 0;
+  unsigned                      matrices_ = 0; ///< bit a: the direction along axis a is a matrix
+  unsigned                      no_bands_ = 0; ///< bit a: bands of this pattern have no room for its entries
+  BandShape                     shapes_[3];    ///< of the bands, on all ranks
   Remainder                     remainder_;
 };
 

@@ -61,6 +61,7 @@ PetscErrorCode DirectionSplitting::make_given(const std::vector<Mat> &A, const S
   }
   PetscCheck(!jacobian.mass_matrix || A.size() == 1, comm, PETSC_ERR_SUP, "ADI in %d directions needs a diagonal mass matrix; one direction alone takes others", directions());
   PetscCall(SplitKernels::create(A[0], &kernels_));
+  matrices_ = 7, structure_ = next_generation();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

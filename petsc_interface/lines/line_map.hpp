@@ -11,6 +11,8 @@
 
 namespace ribbon::petsc {
 
+class GivenBands;
+
 /// What Pmat is to the kernels: sparse rows, and what becomes of them where Pmat is a Kronecker product. Where `factors.p` is p, row r of the
 /// rows stands for rows r p .. r p + p - 1 of Pmat.
 struct LineSource {
@@ -19,6 +21,7 @@ struct LineSource {
   Mat                      converted      = nullptr; ///< owns the block where that had to be made
   Mat                      converted_rows = nullptr; ///< and the rows
   bool                     kronecker      = false;
+  const GivenBands        *given          = nullptr; ///< bands in place of those of the rows; borrowed
   KroneckerFactors<Scalar> factors;
 };
 

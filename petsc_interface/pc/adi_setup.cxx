@@ -76,11 +76,13 @@ PetscErrorCode Order(PC pc, PC_ADI *adi)
 
 PetscErrorCode SetUpADI(PC pc, PC_ADI *adi)
 {
-  bool changed;
+  unsigned matrices;
+  bool     changed;
   PetscFunctionBegin;
   PetscCall(EnsureKokkos());
   PetscCall(FindShift(pc, adi));
-  PetscCall(adi->splitting.update({pc->pmat, pc->dm, adi->contained, adi->mass, nullptr}, &changed));
+  PetscCall(adi->factors.axes_of_matrices(PetscObjectComm((PetscObject)pc), &matrices));
+  PetscCall(adi->splitting.update({pc->pmat, pc->dm, adi->contained, adi->mass, nullptr, 1, matrices}, &changed));
   PetscCall(Order(pc, adi));
   if (adi->splitting.directions() == 1) // contained M - A_1 is Pmat, but for couplings along no direction: no product
     adi->used = adi->contained, adi->source = "that of the matrix: there is one direction";

@@ -31,6 +31,8 @@ struct PC_Line {
   PetscBool                    compare      = PETSC_FALSE;
   PCLinePrecision              precision    = PC_LINE_PRECISION_SAME;
 
+  const GivenBands *given = nullptr; ///< the bands of the only direction, in place of those of Pmat; borrowed
+
   // what the last set-up made; no requests: none, or one that failed
   std::vector<LineRequest> requests; ///< of each direction
   LineSweep                sweep;
@@ -106,6 +108,11 @@ PetscErrorCode LinesAreWhole(PC pc, bool *whole);
 /// Sets up a PC line with the lines of another one, of the same pattern, whose matrix gets s diag(diagonal) added: where lines share matrices these alone are looked at. `done`: false where they do not,
 /// or where the diagonal differs among lines that share; a set-up as any other is needed then. What Pmat holds is not read; PCSetReusePreconditioner() keeps PETSc from setting up anew. Collective.
 PetscErrorCode SetUpShiftedLine(PC pc, PC of, Vec diagonal, PetscReal s, bool *done);
+/// Whether a PC solves along one direction alone, once, so that it takes bands in place of a matrix.
+PetscErrorCode LineTakesBands(PC pc, PCLineDirection direction, bool *takes);
+/// Sets up such a PC line with given bands of lines on the rows of a matrix whose entries are not read. The bands have to
+/// live as long as the PC. Collective.
+PetscErrorCode SetUpGivenLine(PC pc, Mat rows, const GivenBands *bands);
 /// Nothing is there after a set-up that raised an error. PETSc does not see that the matrix A of a Kronecker product changed: it is set up with anew.
 PetscErrorCode CheckIsSetUp(PC pc);
 /// Whether Pmat is what it was at set-up.

@@ -2,6 +2,7 @@
 #include "format.hpp"
 #include "line.hpp"
 
+#include "../lines/given_bands.hpp"
 #include "../session.hpp"
 
 #include <algorithm>
@@ -95,7 +96,7 @@ PetscErrorCode LookOutside(const LineSource &source, LineDirection *direction)
   if (direction->couplings) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCall(MakeChain(PetscObjectComm((PetscObject)source.rows), direction->place, static_cast<PetscInt>(direction->lines.rows), rbegin, &direction->chain));
-  PetscCall(ReadOutside(source, *direction, &found));
+  if (!source.given) PetscCall(ReadOutside(source, *direction, &found));
   PetscCallCXX(direction->couplings = std::make_shared<const OutsideCouplings>(std::move(found)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -112,7 +113,11 @@ PetscErrorCode LookAlong(LineOperator &op, const LineSource &source, ChosenDirec
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
   PetscCall(LookOutside(source, &direction));
   const OutsideCouplings &outside = *direction.couplings;
-  PetscCall(op.couplings(source.block, direction, &found));
+  if (source.given) {
+    found          = source.given->couplings();
+    found.periodic = found.periodic && (direction.wrap || direction.place.joinable);
+    found.across   = direction.lines_cut > 0 && !direction.place.joinable;
+  } else PetscCall(op.couplings(source.block, direction, &found));
   for (auto [row, other] : {std::pair{&found.component_row, outside.component_row}, {&found.too_far_row, outside.too_far_row}, {&found.not_finite, outside.not_finite}})
     if (*row < 0) *row = other;
   int most[3] = {std::max(found.half_bandwidth, outside.half_bandwidth), found.periodic || outside.periodic, found.component_row >= 0};

@@ -2,6 +2,7 @@
 #include "line_operator.hpp"
 
 #include "../csr.hpp"
+#include "../lines/given_bands.hpp"
 #include "../session.hpp"
 #include "column_solver.hpp"
 #include "cut_solver.hpp"
@@ -50,14 +51,17 @@ public:
     facts->space = Exec::name();
     request_     = request.solver;
     PetscCall(PetscLogEventBegin(events->extract, block, 0, 0, 0));
-    PetscCall(WithCsr<Exec>(block, [&](const auto &A) {
-      LinePlaces places = this->places_of(request.direction, A.rows);
-      places.wrap       = request.periodic && !request.direction.chain;
-      bands_            = extract_bands(exec, A, places, request.half_bandwidth);
-      if (request.direction.element) packing_ = this->tables_.at(request.direction.element).packing;
-      if (is_packed()) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
-    }));
-    if (request.direction.chain) PetscCallCXX(insert_outside(exec, *request.outside, request.direction, bands_));
+    if (source.given) PetscCall(TakeBands(exec, *source.given, request));
+    else {
+      PetscCall(WithCsr<Exec>(block, [&](const auto &A) {
+        LinePlaces places = this->places_of(request.direction, A.rows);
+        places.wrap       = request.periodic && !request.direction.chain;
+        bands_            = extract_bands(exec, A, places, request.half_bandwidth);
+        if (request.direction.element) packing_ = this->tables_.at(request.direction.element).packing;
+        if (is_packed()) packed_ = allocate<Buffer>(exec, "ribbon::packed", packing_.element.extent(0) * static_cast<std::size_t>(bands_.block * source.factors.p));
+      }));
+      if (request.direction.chain) PetscCallCXX(insert_outside(exec, *request.outside, request.direction, bands_));
+    }
     PetscCall(ShareAndScale(exec, source, request, facts));
     PetscCallCXX(exec.fence());
     this->forget_places();
@@ -345,12 +349,26 @@ private:
     }
   }
 
+  /// Whether options ask for another sharing of matrices than the one that given bands have.
+  static bool LooksAtLines(const LineRequest &request) { return request.lhs != PC_LINE_LHS_AUTO || request.lhs_tol > 0; }
+
+  /// Bands that somebody else has.
+  PetscErrorCode TakeBands(const Exec &exec, const GivenBands &given, const LineRequest &request)
+  {
+    const auto *here = dynamic_cast<const GivenBandsOn<Exec> *>(&given);
+    PetscFunctionBegin;
+    PetscCheck(here, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PC line: given bands are not in the memory of %s", Exec::name());
+    PetscCallCXX(bands_ = here->bands(exec, LooksAtLines(request)));
+    bands_.periodic = request.periodic && !request.direction.chain;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   /// One matrix for lines that agree, then the Kronecker product, and omega.
   PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request, LineFacts *facts)
   {
     const std::int64_t lines = request.direction.lines.lines();
     PetscFunctionBegin;
-    PetscCall(ShareBands(exec, lines, request, bands_, facts));
+    if (!source.given || LooksAtLines(request)) PetscCall(ShareBands(exec, lines, request, bands_, facts));
     if (source.kronecker) {
       PetscCallCXX(bands_ = kronecker(exec, bands_, lines, source.factors));
       if (bands_.values.extent(0) > 1 && facts->different < 0) facts->first = 0, facts->different = 1;

@@ -146,6 +146,7 @@ PetscErrorCode DecidePin(PC pc, PC_Line *line)
   PetscFunctionBegin;
   if (line->shift_type == PC_LINE_SHIFT_PIN) line->pinned = "asked for";
   if (line->shift_type != PC_LINE_SHIFT_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (line->given) PetscFunctionReturn(PETSC_SUCCESS); // whose null space nobody knows
   for (Mat A : {pc->pmat, pc->mat}) {
     MatNullSpace space = nullptr;
     Vec          ones;
@@ -382,7 +383,7 @@ PetscErrorCode ExplainZeroDiagonals(PC pc, PC_Line *line)
   const PetscScalar *d;
   PetscFunctionBegin;
   PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
-  if (!has || line->watched) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!has || line->watched || line->given) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(pc->pmat, nullptr, &diagonal));
   PetscCall(MatGetDiagonal(pc->pmat, diagonal));
   PetscCall(VecGetOwnershipRange(diagonal, &begin, nullptr));
@@ -488,6 +489,7 @@ PetscErrorCode SetUpLine(PC pc, PC_Line *line)
   PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PC line: the matrix is not square: %" PetscInt_FMT " x %" PetscInt_FMT, rows, columns);
   PetscCall(CollectiveError(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, m == n ? "" : format("PC line: a rank owns %lld rows but %lld columns", (long long)m, (long long)n)));
   PetscErrorCode ierr = GetLineSource(pc->pmat, &source, JoinsPieces(line));
+  source.given        = line->given;
   if (!ierr) ierr = SetUp(pc, line, source);
   PetscCall(RestoreLineSource(&source));
   PetscCall(ierr);

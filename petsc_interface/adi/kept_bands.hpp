@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file kept_bands.hpp  Bands of A_1 .. A_D in the memory of an execution space: one matrix for all lines, classes, or
+/// one per line, kept as they are until J asks for others.
+#pragma once
+
+#include "../lines/given_bands.hpp"
+
+#include <ribbon/direction_bands.hpp>
+
+#include <array>
+#include <vector>
+
+namespace ribbon::petsc {
+
+/// The bands of one direction.
+template <class Exec>
+struct DirectionBands {
+  using Memory = typename Exec::memory_space;
+  using Array  = Kokkos::View<Scalar *, Memory>;
+
+  BandShape                            shape;
+  Bands<Scalar, Memory>                bands;
+  Array                                mass;           ///< of the rows of each matrix; empty: ones
+  Kokkos::View<std::int64_t *, Memory> representative; ///< a line of every matrix that lines share
+  std::int64_t                         lines = 0, not_finite = -1;
+  int                                  axis = 0;
+  bool                                 kept = false; ///< else the values are not there yet
+
+  int block(const GridBox &box) const { return shape.blocks ? box.components : 1; }
+
+  /// Room for matrices of the shape; as many values of mass as rows, where there is a mass.
+  void allocate_for(const Exec &exec, const GridBox &box, std::size_t matrices, bool has_mass)
+  {
+    const auto B = static_cast<std::size_t>(block(box)), rows = static_cast<std::size_t>(box.size[axis]);
+    const auto h = static_cast<std::size_t>(shape.half_bandwidth);
+    lines           = box.lines(axis) * (shape.blocks ? 1 : box.components);
+    bands.block     = static_cast<int>(B);
+    bands.periodic  = shape.periodic;
+    bands.values    = allocate<decltype(bands.values)>(exec, "ribbon::bands", matrices, rows, (2 * h + 1) * B * B);
+    mass            = has_mass ? allocate<Array>(exec, "ribbon::mass", matrices * rows * B) : Array();
+  }
+
+  BandsToFill<Scalar> to_fill() const
+  {
+    BandsToFill<Scalar> to;
+    to.value = bands.values.data(), to.mass = mass.data();
+    to.class_of_line = bands.lhs == Lhs::classes ? bands.class_of_line.data() : nullptr;
+    to.matrices = static_cast<std::int64_t>(bands.values.extent(0));
+    to.rows     = static_cast<std::int64_t>(bands.values.extent(1));
+    to.axis = axis, to.half_bandwidth = shape.half_bandwidth, to.block = bands.block, to.periodic = shape.periodic;
+    to.per_line = bands.lhs == Lhs::per_line;
+    return to;
+  }
+
+  /// The lines that stand for the classes: the first of each.
+  void find_representatives(const Exec &exec)
+  {
+    std::vector<std::int64_t> first(bands.values.extent(0), -1);
+    if (bands.lhs == Lhs::shared) first.assign(1, 0);
+    else {
+      const auto classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bands.class_of_line);
+      for (std::size_t l = classes.extent(0); l-- > 0;)
+        first[static_cast<std::size_t>(classes(l))] = static_cast<std::int64_t>(l);
+    }
+    representative = upload(exec, "ribbon::representative", first);
+  }
+};
+
+/// P = s M - a A_d, as PC line takes it; A_d has to live as long.
+template <class Exec>
+class ShiftedBands final : public GivenBandsOn<Exec> {
+public:
+  ShiftedBands(const DirectionBands<Exec> &A, PetscReal s, PetscReal a) : A_(A), s_(s), a_(a) { }
+
+  LineCouplings couplings() const override
+  {
+    LineCouplings found;
+    found.half_bandwidth = found.stored_bandwidth = A_.shape.half_bandwidth;
+    found.periodic = found.stored_periodic = A_.shape.periodic;
+    found.component_row                    = A_.shape.blocks ? 0 : -1;
+    found.not_finite                       = A_.not_finite;
+    found.zero_sums                        = true; // nobody looked
+    return found;
+  }
+
+  Bands<Scalar, typename Exec::memory_space> bands(const Exec &exec, bool per_line) const override
+  {
+    auto P   = A_.bands;
+    P.values = allocate<decltype(P.values)>(exec, "ribbon::bands", P.values.extent(0), P.values.extent(1),
+                                            P.values.extent(2));
+    shift_bands<Scalar>(exec, A_.bands, A_.mass.data(), s_, a_, P);
+    return per_line ? one_per_line<Scalar>(exec, P, A_.lines) : P;
+  }
+
+private:
+  const DirectionBands<Exec> &A_;
+  PetscReal                   s_, a_;
+};
+
+/// Bands of all directions that are kept as such.
+template <class Exec, class Index>
+class KeptBands {
+  using Rows = GridRows<Scalar, Index>;
+  using To   = BandsToFill<Scalar>[3];
+
+public:
+  std::array<DirectionBands<Exec>, 3> of;
+
+  /// The shapes that the rows ask for.
+  FoundShapes shapes(const Exec &exec, const Rows &rows, const GridBox &box, const std::vector<int> &axes, bool few) const
+  {
+    To to;
+    for (std::size_t d = 0; d < axes.size(); ++d) to[d].axis = axes[d];
+    return band_shapes(exec, rows, box, to, few);
+  }
+
+  /// One matrix for all lines to begin with; whether they agree refresh() says.
+  void begin(const Exec &exec, const std::vector<int> &axes, const BandShape (&shapes)[3], unsigned directions)
+  {
+    for (std::size_t d = 0; d < 3; ++d) {
+      of[d] = {};
+      if (!(directions >> d & 1)) continue;
+      of[d].shape = shapes[d], of[d].axis = axes[d];
+      of[d].bands.lhs = Lhs::shared, of[d].bands.values = {};
+      of[d].find_representatives(exec);
+    }
+  }
+
+  /// Brings the bands up to date with the rows where their form allows it. `misfit`: directions whose form does not.
+  BandCounts refresh(const Exec &exec, const Rows &rows, const GridBox &box, unsigned directions)
+  {
+    std::array<DirectionBands<Exec>, 3> next;
+    To                                  to;
+    for (int d = 0; d < 3; ++d) {
+      const auto &kept = of[static_cast<std::size_t>(d)];
+      auto       &now  = next[static_cast<std::size_t>(d)];
+      if (!(directions >> d & 1)) continue;
+      now = kept;
+      if (kept.bands.lhs != Lhs::per_line) {
+        now.allocate_for(exec, box, kept.representative.extent(0), rows.mass != nullptr);
+        fill_representatives(exec, rows, box, d, now.to_fill(), now.representative.data());
+      }
+      to[d] = now.to_fill();
+    }
+    BandCounts found = fill_bands(exec, rows, box, to);
+    for (int d = 0; d < 3; ++d) {
+      auto &kept = of[static_cast<std::size_t>(d)], &now = next[static_cast<std::size_t>(d)];
+      if (!(directions >> d & 1) || (found.misfit >> d & 1)) continue;
+      kept.not_finite = found.not_finite == INT64_MAX ? -1 : found.not_finite;
+      if (kept.bands.lhs == Lhs::per_line) continue;
+      if (!kept.kept || differ(exec, kept, now)) found.changed |= 1u << d;
+      kept = now, kept.kept = true;
+    }
+    return found;
+  }
+
+  /// Reads all lines of some directions anew, and finds out which share matrices.
+  BandCounts extract(const Exec &exec, const Rows &rows, const GridBox &box, const BandShape (&shapes)[3], unsigned directions)
+  {
+    To to;
+    for (std::size_t d = 0; d < 3; ++d) {
+      auto &kept = of[d];
+      if (!(directions >> d & 1)) continue;
+      kept.shape = shapes[d], kept.kept = true;
+      kept.bands = {}, kept.bands.lhs = Lhs::per_line;
+      kept.allocate_for(exec, box, static_cast<std::size_t>(box.lines(kept.axis) * (kept.shape.blocks ? 1 : box.components)),
+                        rows.mass != nullptr);
+      to[d] = kept.to_fill(), to[d].fresh = true;
+    }
+    BandCounts found = fill_bands(exec, rows, box, to);
+    found.changed |= directions;
+    for (int d = 0; d < 3; ++d) {
+      auto &kept = of[static_cast<std::size_t>(d)];
+      if (!(directions >> d & 1)) continue;
+      kept.not_finite = found.not_finite == INT64_MAX ? -1 : found.not_finite;
+      if (kept.not_finite < 0) share_lines(exec, rows, box, d, kept);
+    }
+    return found;
+  }
+
+private:
+  static bool differ(const Exec &exec, const DirectionBands<Exec> &a, const DirectionBands<Exec> &b)
+  {
+    const auto n = [](const auto &view) { return static_cast<std::int64_t>(view.size()); };
+    if (n(a.bands.values) != n(b.bands.values) || n(a.mass) != n(b.mass)) return true;
+    return numbers_differ(exec, n(a.bands.values), a.bands.values.data(), b.bands.values.data()) ||
+           numbers_differ(exec, n(a.mass), a.mass.data(), b.mass.data());
+  }
+
+  /// Keeps a matrix for lines that agree in it and in their mass, as long as these are few.
+  static void share_lines(const Exec &exec, const Rows &rows, const GridBox &box, int d, DirectionBands<Exec> &kept)
+  {
+    DirectionBands<Exec> shared = kept;
+    const auto           most   = std::max<std::int64_t>(1, (kept.lines - 1) / 4);
+    if (share<Scalar>(exec, shared.bands, most).classes == 0) return;
+    shared.find_representatives(exec);
+    shared.allocate_for(exec, box, shared.representative.extent(0), rows.mass != nullptr);
+    fill_representatives(exec, rows, box, d, shared.to_fill(), shared.representative.data());
+    if (rows.mass && !masses_agree(exec, rows.mass, box, shared.to_fill())) return;
+    kept = shared;
+  }
+};
+
+} // namespace ribbon::petsc
