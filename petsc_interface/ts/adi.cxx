@@ -257,6 +257,7 @@ static PetscErrorCode TSDestroy_ADI(TS ts)
   TS_ADI *adi = adi_of(ts);
   PetscFunctionBegin;
   PetscCall(TSReset_ADI(ts));
+  PetscCall(GiveMatrices(ts, false));
   if (ts->snes) ts->snes->usesksp = PETSC_TRUE; // for the type that comes after
   for (TS_ADI::DirectionJacobian &direction : adi->given) PetscCall(MatDestroy(&direction.A));
   PetscCall(ComposeADIOptions(ts, false));

@@ -41,6 +41,7 @@ struct TS_ADI {
   DirectionSplitting splitting;
   DirectionFactors   factors;
   PetscInt           age = -1; ///< steps since the Jacobian was computed; -1: there is none
+  Mat                placeholder = nullptr; ///< the SNES has it in place of matrices: see TakeMatrices()
   // where the Jacobian is computed
   PetscReal stage_time = 0, shift = 0;
 
@@ -124,6 +125,11 @@ PetscInt order_of(const TS_ADI *adi);
 
 // options (adi_options.cxx)
 PetscErrorCode ComposeADIOptions(TS ts, bool attach);
+/// Takes the RHSJacobian's matrices from the SNES where they are constant, and leaves a shell there: TSSetUp() copies them
+/// otherwise, to shift them, and nobody asks for that here. GiveMatrices() gives the SNES what it would have: copies, or the
+/// matrices themselves.
+PetscErrorCode TakeMatrices(TS ts);
+PetscErrorCode GiveMatrices(TS ts, bool copies);
 /// The SNES carries the Jacobian, and solves nothing: it gets a type without iterations, and no KSP.
 PetscErrorCode PrepareSNES(TS ts);
 /// Raises an error where the application asks the TS or its SNES for something that would have no effect on the solution.

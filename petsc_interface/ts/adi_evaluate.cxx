@@ -54,13 +54,48 @@ PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether the application says that its Jacobian is outside its domain; then snes->reason is set. Collective.
+PetscErrorCode CheckJacobianDomain(TS ts, bool *ok)
+{
+  PetscInt outside = ts->snes->jacobiandomainerror;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outside, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ts)));
+  *ok = !outside;
+  if (outside) PetscCall(SNESSetConvergedReason(ts->snes, SNES_DIVERGED_JACOBIAN_DOMAIN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The matrix of the RHSJacobian where all that the SNES would do is to shift it, in a matrix of its own at times; null
+/// where there is an IFunction, or where the SNES has another Jacobian, as by differences.
+PetscErrorCode GetRHSMatrices(TS ts, Mat *A, Mat *B)
+{
+  const SNES          snes = ts->snes;
+  DM                  dm;
+  RibbonTSIJacobian   ijacobian;
+  RibbonTSRHSJacobian rhsjacobian;
+  PetscErrorCode (*jacobian)(SNES, Vec, Mat, Mat, void *);
+  PetscBool tests;
+  PetscFunctionBegin;
+  *A = *B = nullptr;
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMTSGetIJacobian(dm, &ijacobian, nullptr));
+  PetscCall(DMTSGetRHSJacobian(dm, &rhsjacobian, nullptr));
+  if (adi_of(ts)->has_ifunction || ijacobian || !rhsjacobian || (snes->mf && !snes->mf_operator)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMSNESGetJacobian(dm, &jacobian, nullptr));
+  if (jacobian != SNESTSFormJacobian || ts->rhsjacobian.shift != PetscScalar(0)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsHasName(((PetscObject)snes)->options, ((PetscObject)snes)->prefix, "-snes_test_jacobian", &tests));
+  if (tests || !ts->Arhs || !ts->Brhs) PetscFunctionReturn(PETSC_SUCCESS);
+  *A = ts->Arhs, *B = ts->Brhs;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// `ok`: false, with snes->reason set, where the application says that the Jacobian is outside its domain. Collective.
 PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool *ok)
 {
   TS_ADI  *adi = adi_of(ts);
   SNES     snes;
   Vec      bound;
-  PetscInt lag, outside;
+  PetscInt lag;
   PetscFunctionBegin;
   adi->shift = shift;
   PetscCall(TSGetSNES(ts, &snes));
@@ -71,10 +106,7 @@ PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool
   PetscCall(SNESComputeJacobian(snes, U, A, B));
   PetscCall(SNESSetLagJacobian(snes, lag));
   if (bound) PetscCall(VecBindToCPU(bound, PETSC_FALSE));
-  outside = snes->jacobiandomainerror;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outside, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ts)));
-  *ok = !outside;
-  if (outside) PetscCall(SNESSetConvergedReason(snes, SNES_DIVERGED_JACOBIAN_DOMAIN));
+  PetscCall(CheckJacobianDomain(ts, ok));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,13 +125,14 @@ PetscErrorCode ComputeMassMatrix(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Split(TS ts, PetscReal t, Vec U, Mat B, PetscReal shift, bool *changed)
+/// Splits the matrix B, `factor` times which is shift M - A.
+PetscErrorCode Split(TS ts, PetscReal t, Vec U, Mat B, PetscReal shift, PetscReal factor, bool *changed)
 {
   TS_ADI          *adi = adi_of(ts);
   SplitJacobian    jacobian;
   std::vector<Mat> given;
   PetscFunctionBegin;
-  jacobian.J = B, jacobian.shift = shift, jacobian.mass = adi->mass, jacobian.mass_matrix = adi->mass_matrix;
+  jacobian.J = B, jacobian.shift = shift, jacobian.factor = factor, jacobian.mass = adi->mass, jacobian.mass_matrix = adi->mass_matrix;
   PetscCall(TSGetDM(ts, &jacobian.dm));
   PetscCall(adi->factors.axes_of_matrices(PetscObjectComm((PetscObject)ts), &jacobian.matrices));
   if (adi->type == TS_ADI_CRAIG_SNEYD || adi->type == TS_ADI_MODIFIED_CRAIG_SNEYD) jacobian.matrices = 7; // products with A_d
@@ -198,6 +231,19 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
     PetscCall(Evaluate(ts, t, U, R));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(GetRHSMatrices(ts, &A, &B));
+  if (B) { // A = dRHS/dU, and M = I
+    PetscCall(Evaluate(ts, t, U, R));
+    PetscCall(CheckFinite(ts, R, ok));
+    if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+    snes->jacobiandomainerror = PETSC_FALSE;
+    PetscCall(TSComputeRHSJacobian(ts, t, U, A, B));
+    PetscCall(CheckJacobianDomain(ts, ok));
+    if (*ok) PetscCall(Split(ts, t, U, B, 0, -1, &changed));
+    if (*ok) adi->age = 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(GiveMatrices(ts, true));
   PetscCall(SNESSetSolution(snes, U));
   PetscCall(SNESSetUp(snes));
   PetscCall(SNESGetJacobian(snes, &A, &B, nullptr, nullptr));
@@ -223,10 +269,10 @@ PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok
   if (adi->mass_is_diagonal) PetscCall(ComputeJacobian(ts, shift, U, A, B, ok));
   else PetscCall(ComputeMassMatrix(ts, shift, U, A, B, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Split(ts, t, U, B, shift, &changed));
+  PetscCall(Split(ts, t, U, B, shift, 1, &changed));
   if (changed && adi->age >= 0) { // a Jacobian that stayed the same has the same mass in it
     PetscCall(ComputeMass(ts, t, U, F, &another_mass));
-    if (another_mass) PetscCall(Split(ts, t, U, B, shift, &changed));
+    if (another_mass) PetscCall(Split(ts, t, U, B, shift, 1, &changed));
   }
   adi->age = 0;
   PetscFunctionReturn(PETSC_SUCCESS);

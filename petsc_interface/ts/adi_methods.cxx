@@ -160,9 +160,10 @@ PetscErrorCode StepCraigSneyd(const Step &step, PetscReal theta, bool *ok)
   const Vec       y = adi->increment[0], Y = adi->value[1];
   WMethod         m = hundsdorfer_verwer(theta); // its first stage: y = theta K_1
   PetscFunctionBegin;
-  const PetscReal sign = sign_of(adi), weight = 1 / theta;
+  const PetscReal weight = 1 / theta;
   PetscCall(FirstStage(step, m, 0, 2, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscReal sign = sign_of(adi); // known now
   PetscCall(Combine(adi, step.U, 1, &weight, Y, nullptr));
   PetscCall(TSPreStage(step.ts, time));
   if (adi->has_ifunction) PetscCall(SetRate(adi, step.U, Y, step.h));
@@ -283,13 +284,13 @@ PetscErrorCode Advance(TS ts, bool *ok)
   const Step step{ts, adi, adi->start, ts->ptime, ts->time_step};
   PetscFunctionBegin;
   *ok = true;
-  if (adi->splitting.directions() == 0) { // the first step of all: how many there are decides about theta
+  if (adi->splitting.directions() == 0 && adi->type == TS_ADI_HUNDSDORFER_VERWER && !adi->starting) {
+    // the first step of all: how many directions there are decides about theta
     PetscCall(Linearise(ts, step.t, step.U, step.h, adi->rhs, ok));
     if (!*ok) {
       PetscCall(Refuse(step, step.t, step.U));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (adi->type == TS_ADI_DOUGLAS || adi->type == TS_ADI_PEACEMAN_RACHFORD || adi->starting) adi->age = -1; // they want the Jacobian of another time
   }
   const PetscReal theta = theta_of(adi);
   if (adi->starting) {

@@ -84,6 +84,48 @@ PetscErrorCode PrepareSNES(TS ts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode TakeMatrices(TS ts)
+{
+  TS_ADI             *adi  = adi_of(ts);
+  const SNES          snes = ts->snes;
+  DM                  dm;
+  RibbonTSIJacobian   ijacobian;
+  RibbonTSRHSJacobian rhsjacobian;
+  PetscInt            m, n, M, N;
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMTSGetIJacobian(dm, &ijacobian, nullptr));
+  PetscCall(DMTSGetRHSJacobian(dm, &rhsjacobian, nullptr));
+  if (ijacobian || rhsjacobian != TSComputeRHSJacobianConstant || !ts->Arhs || !ts->Brhs) PetscFunctionReturn(PETSC_SUCCESS);
+  if (snes->jacobian != ts->Arhs || snes->jacobian_pre != ts->Brhs) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&adi->placeholder));
+  PetscCall(MatGetLocalSize(ts->Arhs, &m, &n));
+  PetscCall(MatGetSize(ts->Arhs, &M, &N));
+  PetscCall(MatCreateShell(PetscObjectComm((PetscObject)ts), m, n, M, N, nullptr, &adi->placeholder));
+  PetscCall(SNESSetJacobian(snes, adi->placeholder, adi->placeholder, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GiveMatrices(TS ts, bool copies)
+{
+  TS_ADI    *adi  = adi_of(ts);
+  const SNES snes = ts->snes;
+  Mat        A = ts->Arhs, B = ts->Brhs;
+  PetscFunctionBegin;
+  const bool wants = adi->placeholder && snes && snes->jacobian == adi->placeholder && A && B;
+  PetscCall(MatDestroy(&adi->placeholder)); // the SNES has it still
+  if (!wants) PetscFunctionReturn(PETSC_SUCCESS);
+  if (copies) {
+    PetscCall(MatDuplicate(ts->Brhs, MAT_COPY_VALUES, &B));
+    if (ts->Arhs == ts->Brhs) A = B;
+    else PetscCall(MatDuplicate(ts->Arhs, MAT_COPY_VALUES, &A));
+  }
+  PetscCall(SNESSetJacobian(snes, A, B, nullptr, nullptr));
+  if (copies && A != B) PetscCall(MatDestroy(&A));
+  if (copies) PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode RefuseWhatIsIgnored(TS ts)
 {
   const MPI_Comm       comm   = PetscObjectComm((PetscObject)ts);
@@ -126,6 +168,7 @@ PetscErrorCode SetADIFromOptions(TS ts, RibbonOptionItems PetscOptionsObject)
   if (set) PetscCall(TSADISetRannacher(ts, rannacher));
   PetscOptionsHeadEnd();
   PetscCall(PrepareSNES(ts));
+  PetscCall(TakeMatrices(ts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

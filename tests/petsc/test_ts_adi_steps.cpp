@@ -74,6 +74,95 @@ TEST_F(TSADISteps, JacobiansOfDirectionsFromTheApplication)
     }
 }
 
+namespace {
+
+/// u' = (1 + t) A u, or A u, with A of a grid in one direction: Douglas' method is the implicit midpoint rule then.
+struct Linear {
+  Mat A; ///< without the factor
+};
+
+PetscErrorCode jacobian_in_time(TS, PetscReal t, Vec, Mat J, Mat, void *ctx)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCopy(static_cast<Linear *>(ctx)->A, J, SAME_NONZERO_PATTERN));
+  PetscCall(MatScale(J, 1 + t));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+} // namespace
+
+/// Without an IFunction the matrix of the RHSJacobian is read where it is: neither copied nor shifted. Its SNES gets matrices
+/// when another type asks for them.
+TEST_F(TSADISteps, RHSJacobiansAreReadWhereTheyAre)
+{
+  const Grid grid({24, 1}, {1, 0, 0}, 0, false, {ranks, 1, 1});
+  for (bool constant : {true, false}) {
+    Linear linear{grid.A};
+    Mat    J, before, copies[2];
+    Vec    u[2];
+    TS     ts;
+    OK(MatScale(grid.A, constant ? -1 : 1));
+    OK(MatDuplicate(grid.A, MAT_COPY_VALUES, &J));
+    OK(MatDuplicate(grid.A, MAT_COPY_VALUES, &before));
+    OK(TSCreate(PETSC_COMM_WORLD, &ts));
+    OK(TSSetDM(ts, grid.da));
+    OK(TSSetProblemType(ts, TS_LINEAR));
+    OK(TSSetType(ts, TSADI));
+    OK(TSADISetType(ts, TS_ADI_DOUGLAS));
+    OK(TSSetRHSFunction(ts, nullptr, TSComputeRHSFunctionLinear, nullptr));
+    OK(TSSetRHSJacobian(ts, J, J, constant ? TSComputeRHSJacobianConstant : jacobian_in_time, &linear));
+    OK(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
+    OK(TSSetFromOptions(ts));
+    for (int other = 0; other < 2; ++other) { // the midpoint rule of PETSc next
+      PetscRandom random;
+      OK(MatCreateVecs(J, &u[other], nullptr));
+      OK(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+      OK(PetscRandomSetSeed(random, 7));
+      OK(PetscRandomSeed(random));
+      OK(VecSetRandom(u[other], random));
+      OK(PetscRandomDestroy(&random));
+      if (other) {
+        KSP ksp;
+        OK(TSSetType(ts, TSTHETA));
+        OK(TSGetKSP(ts, &ksp));
+        OK(KSPSetTolerances(ksp, 1e-13, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+      }
+      OK(TSSetTime(ts, 0));
+      OK(TSSetStepNumber(ts, 0));
+      OK(TSSetMaxTime(ts, 0.25));
+      OK(TSSetTimeStep(ts, 0.0625));
+      OK(TSSolve(ts, u[other]));
+      if (other) break;
+      SNES      snes;
+      PetscBool same;
+      OK(TSGetSNES(ts, &snes));
+      OK(SNESGetJacobian(snes, &copies[0], &copies[1], nullptr, nullptr));
+      EXPECT_EQ(copies[0], copies[1]);
+      if (constant) {
+        PetscBool shell; // no copy
+        OK(PetscObjectTypeCompare((PetscObject)copies[0], MATSHELL, &shell));
+        EXPECT_TRUE(shell);
+      } else {
+        EXPECT_EQ(copies[0], J);
+      }
+      if (!constant) {
+        OK(MatScale(before, 1 + PetscReal(0.21875))); // at the middle of the last step
+      }
+      OK(MatEqual(J, before, &same));
+      EXPECT_TRUE(same);
+    }
+    PetscReal norm;
+    OK(VecAXPY(u[0], -1, u[1]));
+    OK(VecNorm(u[0], NORM_INFINITY, &norm));
+    EXPECT_LT(norm, 1e-11) << constant;
+    OK(MatScale(grid.A, -1));
+    for (Vec &v : u) OK(VecDestroy(&v));
+    OK(MatDestroy(&before));
+    OK(MatDestroy(&J));
+    OK(TSDestroy(&ts));
+  }
+}
+
 /// W-methods keep their order with a Jacobian of some steps before; it is computed as often as was asked for.
 TEST_F(TSADISteps, LaggedJacobiansKeepTheOrder) // one rank
 {
