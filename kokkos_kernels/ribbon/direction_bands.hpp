@@ -31,6 +31,22 @@ struct RowOfBox {
     component = static_cast<int>(box.components == 1 ? 0 : r - e * box.components);
     along[0] = e - plane * box.size[0], along[2] = plane / box.size[1], along[1] = plane - along[2] * box.size[1];
   }
+  KOKKOS_INLINE_FUNCTION RowOfBox(std::int64_t x, std::int64_t y, std::int64_t z) : along{x, y, z}, component(0) { }
+  /// Element u of the box in the order of tiles: eight lines along x side by side, which their bands are, too.
+  KOKKOS_INLINE_FUNCTION static RowOfBox in_tiles(const GridBox &box, std::int64_t u)
+  {
+    constexpr std::int64_t width = 8;
+    const std::int64_t     nx = box.size[0], plane = nx * box.size[1], z = u / plane, v = u - z * plane;
+    const std::int64_t     tile = v / (width * nx), w = v - tile * width * nx, left = box.size[1] - tile * width;
+    const std::int64_t     wide = left < width ? left : width, block = w / (width * wide), first = block * width;
+    const std::int64_t     rest = w - first * wide, end = nx - first, length = end < width ? end : width, y = rest / length;
+    return RowOfBox(first + rest - y * length, tile * width + y, z);
+  }
+  /// Its number, of one component.
+  KOKKOS_INLINE_FUNCTION std::int64_t element(const GridBox &box) const
+  {
+    return along[0] + box.size[0] * (along[1] + box.size[1] * along[2]);
+  }
   KOKKOS_INLINE_FUNCTION std::int64_t at(int axis) const { return axis == 0 ? along[0] : axis == 1 ? along[1] : along[2]; }
   KOKKOS_INLINE_FUNCTION std::int64_t line(const GridBox &box, int axis) const
   {
@@ -108,10 +124,6 @@ template <>
 struct Kokkos::reduction_identity<ribbon::FoundShapes> {
   KOKKOS_FORCEINLINE_FUNCTION static ribbon::FoundShapes sum() { return ribbon::FoundShapes(); }
 };
-template <>
-struct Kokkos::reduction_identity<ribbon::BandCounts> {
-  KOKKOS_FORCEINLINE_FUNCTION static ribbon::BandCounts sum() { return ribbon::BandCounts(); }
-};
 
 namespace ribbon {
 
@@ -173,11 +185,11 @@ struct WaysKernel {
 /// Takes the entries of a row to see which bands they need.
 template <class Scalar>
 struct TakeShape {
-  FoundShapes                &found;
-  const GridBox              &box;
-  const RowOfBox             &row;
-  const BandsToFill<Scalar> (&to)[3];
-  std::int64_t                r;
+  FoundShapes        &found;
+  const GridBox      &box;
+  const RowOfBox     &row;
+  const int (&axes)[3]; ///< of the directions
+  std::int64_t r;
 
   KOKKOS_FUNCTION void operator()(int part, int, const Scalar &v, int offset, int component)
   {
@@ -185,7 +197,7 @@ struct TakeShape {
     const std::int64_t size = offset < 0 ? -offset : offset;
     if (!is_finite(magnitude(v)) && r < found.not_finite) found.not_finite = r;
     with_direction(part - 1, [&](int d) {
-      const int          axis  = to[d].axis;
+      const int          axis  = axes[d];
       const std::int64_t place = box.begin[axis] + row.at(axis) + offset;
       if (size > found.half_bandwidth[d]) found.half_bandwidth[d] = size;
       if (place < 0 || place >= box.all[axis]) found.periodic |= 1u << d;
@@ -194,17 +206,30 @@ struct TakeShape {
   }
 };
 
+/// Answers: half-bandwidths of the directions, whether they have rings, and blocks; INT64_MAX less the first row that is
+/// not finite. By atomics, which few rows need: as parallel_reduce this kernel and FillKernel stopped with an illegal
+/// instruction in threads without a row (CUDA 13.0, sm_90).
 template <class Scalar, class Index, int Reach>
 struct ShapeKernel {
   RowSplitter<Scalar, Index, Reach> splitter;
   GridBox                           box;
-  BandsToFill<Scalar>               to[3];
-  KOKKOS_FUNCTION void              operator()(const std::int64_t r, FoundShapes &found) const
+  int                               axes[3];
+  std::int64_t                     *answer;
+
+  KOKKOS_FUNCTION void larger(int k, std::int64_t value) const
+  {
+    if (value > answer[k]) Kokkos::atomic_fetch_max(answer + k, value);
+  }
+  KOKKOS_FUNCTION void operator()(const std::int64_t r) const
   {
     SplitCounts       ignored;
+    FoundShapes       found;
     const RowOfBox    row(box, r);
-    TakeShape<Scalar> take{found, box, row, to, r};
+    TakeShape<Scalar> take{found, box, row, axes, r};
     splitter.split(r, ignored, take);
+    for (int d = 0; d < 3; ++d) larger(d, found.half_bandwidth[d]);
+    for (int d = 0; d < 3; ++d) larger(3 + d, found.periodic >> d & 1), larger(6 + d, found.blocks >> d & 1);
+    if (found.not_finite != INT64_MAX) larger(9, INT64_MAX - found.not_finite);
   }
 };
 
@@ -302,13 +327,50 @@ struct TakeWritten {
   }
 };
 
+/// Where rows of a device add up what they found, in several places, so that few wait for each other.
+struct FillAnswers {
+  static constexpr int places = 64, words = 6;
+  std::int64_t        *at;
+
+  KOKKOS_FUNCTION std::int64_t *of(std::int64_t r) const { return at + (r / 32) % places * words; }
+  KOKKOS_FUNCTION void          add(std::int64_t r, const BandCounts &found) const
+  {
+    std::int64_t *const word     = of(r);
+    const std::int64_t  sums[3]  = {found.counts.mixed, found.counts.growth, found.counts.torn};
+    const std::int64_t  bits[2]  = {found.changed, found.misfit};
+    const std::int64_t  before_r = found.not_finite == INT64_MAX ? 0 : INT64_MAX - found.not_finite;
+    for (int k = 0; k < 3; ++k)
+      if (sums[k] != 0) Kokkos::atomic_add(word + k, sums[k]);
+    for (int k = 0; k < 2; ++k)
+      if ((bits[k] & ~word[3 + k]) != 0) Kokkos::atomic_fetch_or(word + 3 + k, bits[k]);
+    if (before_r > word[5]) Kokkos::atomic_fetch_max(word + 5, before_r);
+  }
+  /// The sum of all places, which are on the host.
+  template <class View>
+  static BandCounts sum(const View &word)
+  {
+    BandCounts all;
+    for (std::size_t k = 0; k < std::size_t(places) * words; k += words) {
+      BandCounts one;
+      one.counts.mixed = word(k), one.counts.growth = word(k + 1), one.counts.torn = word(k + 2);
+      one.changed = static_cast<unsigned>(word(k + 3)), one.misfit = static_cast<unsigned>(word(k + 4));
+      if (word(k + 5) > 0) one.not_finite = INT64_MAX - word(k + 5);
+      all += one;
+    }
+    return all;
+  }
+};
+
+/// The bands are described in memory of the kernel: Kokkos sends functors of more than 512 bytes through constant memory.
 template <class Scalar, class Index, int Reach>
 struct FillKernel {
   RowSplitter<Scalar, Index, Reach> splitter;
   GridBox                           box;
-  BandsToFill<Scalar>               to[3];
+  const BandsToFill<Scalar>        *to; ///< of three directions
   unsigned                          wanted, shared, fresh; ///< directions: all, those that lines share, those to be written
   bool                              stars;                 ///< rows may be split by split_star(), all bands being tridiagonal
+  bool                              tiles;                 ///< rows come in tiles: those of one component
+  FillAnswers                       answers;
 
   using Splitter = RowSplitter<Scalar, Index, Reach>;
 
@@ -340,10 +402,18 @@ struct FillKernel {
       found.not_finite = r < found.not_finite ? r : found.not_finite;
   }
 
-  KOKKOS_FUNCTION void operator()(const std::int64_t r, BandCounts &found) const
+  KOKKOS_FUNCTION void operator()(const std::int64_t u) const
   {
-    if (wanted == shared && (found.misfit & shared) == shared) return; // one row is enough
-    const RowOfBox row(box, r);
+    BandCounts found;
+    if (wanted == shared && (answers.of(u)[4] & shared) == shared) return; // one row is enough
+    take(u, found);
+    answers.add(u, found);
+  }
+
+  KOKKOS_FUNCTION void take(const std::int64_t u, BandCounts &found) const
+  {
+    const RowOfBox     row = tiles ? RowOfBox::in_tiles(box, u) : RowOfBox(box, u);
+    const std::int64_t r   = tiles ? row.element(box) : u;
     if constexpr (Reach == 1) {
       typename Splitter::Star star;
       if (stars && splitter.split_star(r, found.counts, star)) {
@@ -486,19 +556,28 @@ std::int64_t find_ways(const Exec &exec, const CsrMatrix<Scalar, Index> &A, cons
 }
 
 /// The shapes that the bands of all rows need, or those of the first few rows. Waits.
+/// @param axes  of the directions
 template <class Scalar, class Index, class Exec>
-FoundShapes band_shapes(const Exec &exec, const GridRows<Scalar, Index> &rows, const GridBox &box,
-                        const BandsToFill<Scalar> (&to)[3], bool few)
+FoundShapes band_shapes(const Exec &exec, const GridRows<Scalar, Index> &rows, const GridBox &box, const int (&axes)[3],
+                        bool few)
 {
-  FoundShapes        found;
-  const std::int64_t n   = few ? std::min<std::int64_t>(rows.J[0].rows, 4096) : rows.J[0].rows;
-  const auto         run = [&](const auto &kernel) {
-    Kokkos::parallel_reduce("ribbon::band_shapes", indices(exec, n), kernel, Kokkos::Sum<FoundShapes>(found));
-  };
+  using Rows              = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 4>>;
+  const std::int64_t n    = few ? std::min<std::int64_t>(rows.J[0].rows, 4096) : rows.J[0].rows;
+  const auto         words = upload(exec, "ribbon::band_shapes", std::vector<std::int64_t>(10, 0));
+  const auto run = [&](const auto &kernel) { Kokkos::parallel_for("ribbon::band_shapes", Rows(exec, 0, n), kernel); };
   if (n > 0 && rows.reach <= 1)
-    run(direction_bands::ShapeKernel<Scalar, Index, 1>{{rows}, box, {to[0], to[1], to[2]}});
-  else if (n > 0) run(direction_bands::ShapeKernel<Scalar, Index, Way::farthest>{{rows}, box, {to[0], to[1], to[2]}});
+    run(direction_bands::ShapeKernel<Scalar, Index, 1>{{rows}, box, {axes[0], axes[1], axes[2]}, words.data()});
+  else if (n > 0)
+    run(direction_bands::ShapeKernel<Scalar, Index, Way::farthest>{
+      {rows}, box, {axes[0], axes[1], axes[2]}, words.data()});
   exec.fence();
+  const auto  host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), words);
+  FoundShapes found;
+  for (std::size_t d = 0; d < 3; ++d) {
+    found.half_bandwidth[d] = host(d);
+    found.periodic |= unsigned(host(3 + d) > 0) << d, found.blocks |= unsigned(host(6 + d) > 0) << d;
+  }
+  if (host(9) > 0) found.not_finite = INT64_MAX - host(9);
   return found;
 }
 
@@ -507,27 +586,31 @@ template <class Scalar, class Index, class Exec>
 BandCounts fill_bands(const Exec &exec, const GridRows<Scalar, Index> &rows, const GridBox &box,
                       const BandsToFill<Scalar> (&to)[3])
 {
-  BandCounts found;
-  unsigned   wanted = 0, shared = 0, fresh = 0;
-  bool       stars = box.components == 1 && !rows.M[0] && rows.reach <= 1;
+  unsigned wanted = 0, shared = 0, fresh = 0;
+  bool     stars = box.components == 1 && !rows.M[0] && rows.reach <= 1, tiles = false;
   for (int d = 0; d < 3; ++d) {
     if (!to[d].value) continue;
     stars = stars && to[d].half_bandwidth == 1;
+    // a host writes a row of one line along x after the other to places far apart, of which a tile has a whole cache line
+    tiles = tiles || (!is_device_space<Exec> && to[d].per_line && to[d].axis == 0 && box.components == 1);
     wanted |= 1u << d, shared |= unsigned(!to[d].per_line) << d, fresh |= unsigned(to[d].fresh) << d;
   }
-  using Rows     = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 4>>;
-  const auto run = [&](const auto &kernel) {
-    Kokkos::parallel_reduce("ribbon::fill_bands", Rows(exec, 0, rows.J[0].rows), kernel, Kokkos::Sum<BandCounts>(found));
+  if (rows.J[0].rows == 0 || wanted == 0) return {};
+  using Rows       = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, Kokkos::LaunchBounds<128, 4>>;
+  using Words      = std::vector<std::int64_t>;
+  const auto there = upload(exec, "ribbon::bands_to_fill", std::vector<BandsToFill<Scalar>>(to, to + 3));
+  const auto words = upload(exec, "ribbon::fill_bands", Words(direction_bands::FillAnswers::places * direction_bands::FillAnswers::words, 0));
+  const auto run   = [&](const auto &kernel) {
+    Kokkos::parallel_for("ribbon::fill_bands", Rows(exec, 0, rows.J[0].rows), kernel);
   };
-  if (rows.J[0].rows > 0 && wanted != 0) {
-    if (rows.reach <= 1)
-      run(direction_bands::FillKernel<Scalar, Index, 1>{{rows}, box, {to[0], to[1], to[2]}, wanted, shared, fresh, stars});
-    else
-      run(direction_bands::FillKernel<Scalar, Index, Way::farthest>{
-        {rows}, box, {to[0], to[1], to[2]}, wanted, shared, fresh, false});
-  }
+  if (rows.reach <= 1)
+    run(direction_bands::FillKernel<Scalar, Index, 1>{
+      {rows}, box, there.data(), wanted, shared, fresh, stars, tiles, {words.data()}});
+  else
+    run(direction_bands::FillKernel<Scalar, Index, Way::farthest>{
+      {rows}, box, there.data(), wanted, shared, fresh, false, tiles, {words.data()}});
   exec.fence();
-  return found;
+  return direction_bands::FillAnswers::sum(Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), words));
 }
 
 /// Writes the matrices of direction d from the lines that stand for them. Asynchronous on exec.

@@ -239,6 +239,10 @@ private:
       return;
     }
     Scalar missing[3] = {s.missing[0], s.missing[1], s.missing[2]}, rest = rest_of(r, s);
+    if (is_zero(rest)) { // most rows inside: nothing to share
+      for (int d = 0; d < 3; ++d) own[d] = s.along[d];
+      return;
+    }
     double least = 0; // of what may stand for a neighbour
     for (int d = 0; d < 3; ++d)
       if (!is_zero(missing[d]) && !(least > 0 && least <= size_of(missing[d]))) least = size_of(missing[d]);

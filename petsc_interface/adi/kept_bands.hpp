@@ -8,6 +8,8 @@
 #include <ribbon/direction_bands.hpp>
 
 #include <array>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace ribbon::petsc {
@@ -109,9 +111,9 @@ public:
   /// The shapes that the rows ask for.
   FoundShapes shapes(const Exec &exec, const Rows &rows, const GridBox &box, const std::vector<int> &axes, bool few) const
   {
-    To to;
-    for (std::size_t d = 0; d < axes.size(); ++d) to[d].axis = axes[d];
-    return band_shapes(exec, rows, box, to, few);
+    int of_directions[3] = {0, 0, 0};
+    for (std::size_t d = 0; d < axes.size(); ++d) of_directions[d] = axes[d];
+    return band_shapes(exec, rows, box, of_directions, few);
   }
 
   /// One matrix for all lines to begin with; whether they agree refresh() says.
@@ -161,8 +163,10 @@ public:
     for (std::size_t d = 0; d < 3; ++d) {
       auto &kept = of[d];
       if (!(directions >> d & 1)) continue;
+      const auto classes = kept.bands.lhs == Lhs::classes && kept.shape.blocks == shapes[d].blocks ? kept.bands.class_of_line
+                                                                                                    : decltype(kept.bands.class_of_line)();
       kept.shape = shapes[d], kept.kept = true;
-      kept.bands = {}, kept.bands.lhs = Lhs::per_line;
+      kept.bands = {}, kept.bands.lhs = Lhs::per_line, kept.bands.class_of_line = classes; // for share_lines()
       kept.allocate_for(exec, box, static_cast<std::size_t>(box.lines(kept.axis) * (kept.shape.blocks ? 1 : box.components)),
                         rows.mass != nullptr);
       to[d] = kept.to_fill(), to[d].fresh = true;
@@ -187,12 +191,33 @@ private:
            numbers_differ(exec, n(a.mass), a.mass.data(), b.mass.data());
   }
 
+  /// Divides the classes of bands further by those that there were before: lines that agree by chance, in rounding, would
+  /// make other classes, and a second pass, of every Jacobian. False: they are many then.
+  template <class Classes>
+  static bool refine(const Exec &exec, const Classes &before, std::int64_t most, Bands<Scalar, typename Exec::memory_space> *bands)
+  {
+    const auto                         old = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), before);
+    const auto                         now = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bands->class_of_line);
+    std::map<std::pair<int, int>, int> number;
+    std::vector<int>                   class_of_line;
+    for (std::size_t l = 0; l < old.extent(0); ++l)
+      class_of_line.push_back(number.emplace(std::pair(old(l), bands->lhs == Lhs::shared ? 0 : now(l)), static_cast<int>(number.size())).first->second);
+    if (static_cast<std::int64_t>(number.size()) > most) return false;
+    if (number.size() == 1) return true;
+    bands->class_of_line = upload(exec, "ribbon::class_of_line", class_of_line), bands->lhs = Lhs::classes;
+    bands->values = allocate<decltype(bands->values)>(exec, "ribbon::bands", number.size(), std::size_t(1), std::size_t(1)); // as many; filled below
+    return true;
+  }
+
   /// Keeps a matrix for lines that agree in it and in their mass, as long as these are few.
   static void share_lines(const Exec &exec, const Rows &rows, const GridBox &box, int d, DirectionBands<Exec> &kept)
   {
     DirectionBands<Exec> shared = kept;
     const auto           most   = std::max<std::int64_t>(1, (kept.lines - 1) / 4);
+    const auto           before = kept.bands.class_of_line;
+    kept.bands.class_of_line    = {};
     if (share<Scalar>(exec, shared.bands, most).classes == 0) return;
+    if (before.extent(0) > 0 && !refine(exec, before, most, &shared.bands)) return;
     shared.find_representatives(exec);
     shared.allocate_for(exec, box, shared.representative.extent(0), rows.mass != nullptr);
     fill_representatives(exec, rows, box, d, shared.to_fill(), shared.representative.data());
