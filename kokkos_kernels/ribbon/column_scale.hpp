@@ -35,7 +35,7 @@ struct ColumnScaleKernel {
   BandEntries<Scalar, Memory>                 entry;
   Scales                                      row, column; ///< fourth roots, until Finish makes powers of two of columns
   typename Bands<Scalar, Memory>::values_type to;          ///< of Apply: one matrix per line where they were shifted
-  Kokkos::View<int *, Memory>                 scaled;      ///< 1 for matrices that have a column which needs a scale
+  Kokkos::View<int *, Memory>                 scaled;      ///< 1 for matrices that have a column which needs a scale; empty: they are counted alone
 
   KOKKOS_FUNCTION std::int64_t unknowns() const { return entry.rows * entry.block * entry.matrices(); }
   KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const { return ((i % entry.rows) + entry.rows) % entry.rows; }
@@ -66,7 +66,9 @@ struct ColumnScaleKernel {
       const Real relative = size / entry.row_max(c, i, a);
       largest             = relative > largest ? relative : largest;
     });
-    if (largest > 0 && largest < enough) Kokkos::atomic_fetch_or(&scaled(c), 1), ++count;
+    if (!(largest > 0 && largest < enough)) return;
+    ++count;
+    if (scaled.extent(0) > 0) Kokkos::atomic_fetch_or(&scaled(c), 1);
   }
   KOKKOS_FUNCTION static Real fourth_root(Real a) { return std::sqrt(std::sqrt(a)); }
   KOKKOS_FUNCTION void        operator()(Rows, const std::int64_t t) const
@@ -139,11 +141,14 @@ public:
   ColumnScale(const Exec &exec, Input &bands)
   {
     using Kernel = ColumnScaleKernel<Scalar, Memory>;
-    Kernel       kernel{BandEntries<Scalar, Memory>(bands), {}, {}, {}, allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::column_scale::scaled", static_cast<std::size_t>(bands.matrices()))};
+    Kernel       kernel{BandEntries<Scalar, Memory>(bands), {}, {}, {}, {}};
     std::int64_t count    = 0;
     const auto   unknowns = kernel.unknowns();
-    Kokkos::parallel_reduce("ribbon::column_scale::count", policy<typename Kernel::Count>(exec, unknowns), kernel, count);
+    const auto   look     = [&] { Kokkos::parallel_reduce("ribbon::column_scale::count", policy<typename Kernel::Count>(exec, unknowns), kernel, count); };
+    look();
     if (count == 0) return;
+    kernel.scaled = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::column_scale::scaled", static_cast<std::size_t>(bands.matrices()));
+    look();
     const auto run    = [&](auto tag, const char *name, std::int64_t n) { Kokkos::parallel_for(name, policy<decltype(tag)>(exec, n), kernel); };
     const auto scales = [&] { return allocate<typename Kernel::Scales>(exec, "ribbon::column_scale", static_cast<std::size_t>(unknowns)); };
     kernel.row = scales(), kernel.column = scale_ = scales();

@@ -45,7 +45,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   ProbeResult<Scalar> result;
   const LineSet       set    = (layout.row_stride < layout.stride0 ? LineSet::contiguous(n, lines) : LineSet::interleaved(n, lines)).with_components(bands.block);
   auto                x      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
-  const bool          by_row = set.lines() <= 192 && set.rows >= 1024 && !options.bad;
+  const bool          by_row = set.lines() <= 192 && set.rows >= 1024 && !options.bad && !options.class_of_line; // the host judges then
   const bool          tiled  = !is_device_space<Exec> && bands.block == 1 && matrices >= ProbeTiles<Scalar, Memory>::width / 2 && !options.batch;
   const auto          fill    = [&](const auto &kernel, std::int64_t count) { Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, count), kernel); };
   const auto          measure = [&](const auto &kernel, std::int64_t count) {

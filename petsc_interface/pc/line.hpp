@@ -58,6 +58,7 @@ struct PC_Line {
   bool                     plain         = false; ///< lines are factored as they are in that matrix, in full precision: nothing is shifted, pinned or rounded to another line
   PetscObjectState         state         = 0;
   bool                     settled       = false; ///< the directions do not depend on values: they were named, or there is one alone
+  PetscInt                 refreshes     = 0;     ///< since the last set-up from the start
   PetscInt64               set_up        = 0; ///< number of the set-up, of all PCs of this process
 
   PetscInt64 compared = 0; ///< applications that were compared

@@ -78,6 +78,8 @@ PetscErrorCode RefreshLine(PC pc, PC_Line *line, bool *done)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
   if (!able) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(line->sweep.refreshed());
+  if (line->plain) PetscCall(line->sweep.keep(pc->pmat));
+  ++line->refreshes;
   line->set_up = NextSetUp();
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &line->state));
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));

@@ -247,7 +247,7 @@ TEST(ComplexFloat, MatricesWhoseSolutionsExceedTheRangeOfFloatAreReported)
       bands.values = decltype(bands.values)("test::bands", 1, 100, 3);
       for (std::size_t i = 0; i < 100; ++i) bands.values(0, i, 1) = Scalar(1), bands.values(0, i, 2) = Scalar(-r);
       const ribbon::LineSolver<Scalar, Exec> solver(Exec(), LineSet::interleaved(100, 2), to_device(bands), {algorithm});
-      EXPECT_EQ(solver.report().status, r < 2 ? ribbon::FactorStatus::ok : ribbon::FactorStatus::zero_pivot);
+      EXPECT_EQ(solver.report().ok(), r < 2) << static_cast<int>(solver.report().status);
     }
 }
 
