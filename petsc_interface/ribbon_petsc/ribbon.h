@@ -14,7 +14,7 @@
 .  -pc_line_composition <auto,multiplicative,additive,symmetric> - how the solves of a list are composed (default auto:
                                                                    symmetric or additive, as Krylov methods for
                                                                    symmetric matrices need it)
-.  -pc_line_ordering <jacobi,zebra> - all lines of a direction at once, or every second line and then the others (default jacobi)
+.  -pc_line_ordering <auto,jacobi,zebra> - all lines of a direction at once, or every second line and then the others (default auto: zebra on multigrid levels, else jacobi)
 .  -pc_line_omega <omega> - damping of every solve, in [0, 2) (default 0: 1, or 0.8, with pentadiagonal lines 0.6, on a multigrid level for compositions that would not smooth with 1)
 .  -pc_line_iterations <its> - repeats of the whole (default 1)
 .  -pc_line_lhs <auto,shared,classes,per_line> - how many different matrices are kept (default auto: as few as the values allow)
