@@ -68,7 +68,7 @@ struct PC_Line {
 
 /// Whether a PC has the options of a multigrid level.
 bool IsOnLevel(PC pc);
-/// Whether auto may turn to zebra ordering.
+/// Whether auto may turn to zebra ordering, of matrices for which what lines leave out is kept; of others every colour costs a product of the matrix.
 inline bool MayColour(PC pc, const PC_Line *line)
 {
   return line->ordering == PC_LINE_ORDERING_AUTO && line->composition != PC_LINE_COMPOSITION_ADDITIVE && IsOnLevel(pc);

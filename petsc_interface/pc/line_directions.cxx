@@ -357,11 +357,13 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   Elements       elements;
   std::string    before; // why the places before had none
+  PetscBool      keeps;
   PetscFunctionBegin;
+  PetscCall(LineRest::takes(pc->pmat, &keeps));
   for (int from = from_dm; chosen->empty(); ++from) {
     LineMap                  map;
     std::vector<std::string> refusals;
-    const bool may_colour = MayColour(pc, line) && (from == from_dm || from == from_grid);
+    const bool may_colour = keeps && MayColour(pc, line) && (from == from_dm || from == from_grid);
     map.coloured          = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
     map.joined            = JoinsPieces(line);
     if (from == from_dm) PetscCall(LinesFromDM(pc, source, &map));
@@ -395,14 +397,16 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
 {
   LineMap     map;
   std::string refusal;
+  PetscBool   keeps;
   PetscFunctionBegin;
+  PetscCall(LineRest::takes(pc->pmat, &keeps));
   if (line->directions[0] == PC_LINE_DIRECTION_AUTO) {
     PetscCall(ChooseAny(pc, line, op, source, chosen));
     for (ChosenDirection &c : *chosen) c.direction.outside.reset(); // a number for every row, which served the choice
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   line->settled = true;
-  const bool may_colour = MayColour(pc, line) && line->directions[0] >= PC_LINE_DIRECTION_X && line->directions[0] <= PC_LINE_DIRECTION_Z;
+  const bool may_colour = keeps && MayColour(pc, line) && line->directions[0] >= PC_LINE_DIRECTION_X && line->directions[0] <= PC_LINE_DIRECTION_Z;
   map.coloured          = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
   map.joined            = JoinsPieces(line);
   PetscCall(FindLines(pc, line, source, &map));

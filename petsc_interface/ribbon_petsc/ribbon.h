@@ -124,7 +124,7 @@ PETSC_EXTERN PetscErrorCode PCLineGetComposition(PC, PCLineComposition *);
 
    Input Parameters:
 +  pc - the preconditioner
--  ordering - PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA, or PC_LINE_ORDERING_AUTO: zebra on multigrid levels for tridiagonal lines of a grid, unless they are
+-  ordering - PC_LINE_ORDERING_JACOBI, PC_LINE_ORDERING_ZEBRA, or PC_LINE_ORDERING_AUTO: zebra on multigrid levels for tridiagonal lines of a grid, where AIJ is in host memory, unless they are
               averaged (PC_LINE_COMPOSITION_ADDITIVE), else jacobi
 
    Options Database Key:

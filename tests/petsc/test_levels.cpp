@@ -131,6 +131,15 @@ TEST_F(PCLineLevels, JacobiWhereZebraDoesNotSuit)
     OK(PCSetUp(level.pc));
     EXPECT_TRUE(contains(level.view(), ", jacobi, omega")) << level.view();
   }
+  Mat other; // what lines leave out of it is not kept
+  OK(MatConvert(grid.A, MATBAIJ, MAT_INITIAL_MATRIX, &other));
+  {
+    Line blocks(other, grid.da);
+    OK(PCSetOptionsPrefix(blocks.pc, "mg_levels_1_"));
+    OK(PCSetUp(blocks.pc));
+    EXPECT_TRUE(contains(blocks.view(), ", jacobi, omega")) << blocks.view();
+  }
+  OK(MatDestroy(&other));
   Level additive(grid), asked(grid);
   OK(PCLineSetComposition(additive.pc, PC_LINE_COMPOSITION_ADDITIVE));
   OK(PCLineSetOrdering(asked.pc, PC_LINE_ORDERING_JACOBI));
