@@ -277,18 +277,24 @@ TEST(SolveShapes, EmptyBatchesAndEmptyLines)
   }
 }
 
+/// Runs of lines that lie side by side end within tiles of a host, and are longer than a tile; in place they are solved once.
 TEST(SolveShapes, LinesOfABoxInEveryDirection)
 {
-  const std::int64_t size[3] = {6, 9, 5};
+  const std::int64_t sizes[][3] = {{6, 9, 5}, {37, 20, 5}, {70, 9, 3}, {65, 40, 60}};
   std::mt19937_64    g(3);
-  for (int d = 0; d < 3; ++d) {
-    const auto                             set   = ribbon::LineSet::box(size, d);
-    const auto                             bands = random_bands<double>(g, 1, set.rows, 1, d == 1, Kind::dominant);
-    const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
-    std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
-    for (auto &v : b) v = random_scalar<double>(g);
-    EXPECT_LE(backward_error(bands, set, solve(solver, b), b), 1e-14);
-  }
+  for (const auto &size : sizes)
+    for (int d = 0; d < 3; ++d)
+      for (auto lhs : {ribbon::Lhs::shared, ribbon::Lhs::classes, ribbon::Lhs::per_line}) {
+        const auto set   = ribbon::LineSet::box(size, d);
+        auto       bands = random_bands<double>(g, matrices_for(lhs, set.lines()), set.rows, 1, d == 1, Kind::dominant);
+        assign(g, bands, lhs, set.lines());
+        const ribbon::LineSolver<double, Exec> solver(Exec(), set, to_device(bands));
+        std::vector<double>                    b(static_cast<std::size_t>(set.unknowns()));
+        for (auto &v : b) v = random_scalar<double>(g);
+        const auto x = solve(solver, b);
+        EXPECT_LE(backward_error(expanded(bands), set, x, b), 1e-14) << size[0] << " " << d << " " << ribbon::to_string(lhs);
+        EXPECT_TRUE(solve(solver, b, true) == x) << size[0] << " " << d << " " << ribbon::to_string(lhs);
+      }
 }
 
 TEST(SolveShapes, SeveralRightHandSidesPerMatrix)

@@ -28,27 +28,46 @@ struct ThomasTileKernel {
   static constexpr std::size_t cache_line = 64;
   /// Tiles of together some 64 KB: finish_copies() waits for about a microsecond.
   KOKKOS_FUNCTION static std::int64_t tiles_of_team(std::int64_t rows) { return 1 + static_cast<std::int64_t>(65536 / (scratch(rows) + 8192)); }
-  static std::int64_t                 teams(const LineSet &set)
+  /// Lines that lie side by side, which the same tile can have: teams do not go beyond their end.
+  struct Runs {
+    std::int64_t         length, teams, lines; ///< lines of a run, its teams, lines of a team
+    KOKKOS_FUNCTION explicit Runs(const LineSet &set)
+    {
+      const std::int64_t most = tiles_of_team(set.rows) * Lanes;
+      const bool         side_by_side = set.stride0 == 1 && set.row_stride != 1 && set.count1 > 1 && set.count0 >= Lanes;
+      length = side_by_side ? set.count0 : set.lines();
+      teams  = (length + most - 1) / most;
+      lines  = side_by_side ? (length + teams - 1) / teams : most;
+    }
+  };
+  static std::int64_t teams(const LineSet &set)
   {
-    const std::int64_t most = tiles_of_team(set.rows) * Lanes;
-    return (set.lines() + most - 1) / most;
+    const Runs runs(set);
+    return runs.length > 0 ? set.lines() / runs.length * runs.teams : 0;
   }
   KOKKOS_FUNCTION static std::size_t scratch(std::int64_t rows) { return static_cast<std::size_t>(rows) * Lanes * sizeof(Scalar) + cache_line; }
 
   /// Whether the lines come from memory and go there, not to a cache.
   KOKKOS_FUNCTION bool from_memory() const { return static_cast<std::size_t>(in.unknowns()) * sizeof(Scalar) > (std::size_t(32) << 20); }
+  /// Whether they come from beyond the second cache, where the next tile is to be when its turn comes. Crowded lines push each
+  /// other out of it.
+  KOKKOS_FUNCTION bool from_afar(const Tile &lines) const
+  {
+    return from_memory() || (static_cast<std::size_t>(in.unknowns()) * sizeof(Scalar) > (std::size_t(1) << 20) && !lines.is_crowded());
+  }
 
   /// The lines of one tile, with coefficients of thomas_lanes.hpp. What the recurrences carry along stays in registers.
   template <bool Ring, class Lines>
   KOKKOS_FUNCTION void solve(Lines &coefficients, std::int64_t first, int lanes, Scalar *tile) const
   {
     using Coefficient = std::conditional_t<Lines::same, Scalar, Pack>;
-    const Tile         from(in, first), to(out, first), next(in, from_memory() ? first + Lanes : in.lines());
+    const Tile         from(in, first, lanes), to(out, first, lanes);
+    const Tile         next(in, from_afar(from) ? first + lanes : in.lines(), lanes);
     const std::int64_t m = in.rows - (Ring ? P : 0);
     // In place, lines are in a cache already when they are stored; lines of the cache that are filled in parts are fetched before they are.
     const bool           past = from_memory() && b != x && to.fills_cache_lines(x);
-    const Tile           nothing(out, out.lines());
-    typename Tile::Ahead ahead(next, b, 2 * m), room(from_memory() && b != x && !past ? to : nothing, x, m);
+    const Tile           nothing(out, out.lines(), 0);
+    typename Tile::Ahead ahead(next, b, 2 * m), room(from_afar(to) && b != x && !past ? to : nothing, x, m);
     Pack                 y_first[P][packs] = {}, window[P][packs] = {};
     for (std::int64_t e = 0; lanes < Lanes && e < in.rows * Lanes; ++e) tile[e] = Scalar(0);
     for (std::int64_t i0 = 0; i0 < m; i0 += Tile::block) {
@@ -141,13 +160,18 @@ struct ThomasTileKernel {
   KOKKOS_FUNCTION void operator()(const Team &team) const
   {
     auto              *tile = reinterpret_cast<Scalar *>((reinterpret_cast<std::uintptr_t>(team.scratch()) + cache_line - 1) / cache_line * cache_line);
-    const std::int64_t most = tiles_of_team(in.rows) * Lanes, begin = team.league_rank() * most, end = begin + most < in.lines() ? begin + most : in.lines();
-    for (std::int64_t first = begin; first < end; first += Lanes) {
-      const int lanes = static_cast<int>(end - first < Lanes ? end - first : Lanes);
-      with_lanes<Lanes>(factors, first, lanes, [&](auto &&coefficients) {
+    const Runs         runs(in);
+    const std::int64_t run = team.league_rank() / runs.teams, of_run = team.league_rank() - run * runs.teams;
+    const std::int64_t begin = run * runs.length + of_run * runs.lines, last = (run + 1) * runs.length;
+    const std::int64_t end = begin + runs.lines < last ? begin + runs.lines : last;
+    for (std::int64_t next = begin; next < end; next += Lanes) {
+      // The last tile of a run begins before its time, and has lines of the one before again: full tiles take a fraction of the time.
+      const bool         again = end - next < Lanes && end - begin >= Lanes && runs.length < in.lines() && b != x;
+      const std::int64_t first = again ? end - Lanes : next, lanes = end - first < Lanes ? end - first : Lanes;
+      with_lanes<Lanes>(factors, first, static_cast<int>(lanes), [&](auto &&coefficients) {
         host::with_widest_vectors([&] {
-          if (periodic) solve<true>(coefficients, first, lanes, tile);
-          else solve<false>(coefficients, first, lanes, tile);
+          if (periodic) solve<true>(coefficients, first, static_cast<int>(lanes), tile);
+          else solve<false>(coefficients, first, static_cast<int>(lanes), tile);
         });
       });
     }

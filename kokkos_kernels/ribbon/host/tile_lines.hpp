@@ -13,11 +13,11 @@ namespace ribbon::host {
 template <class Scalar, int Lanes>
 class TileLines {
 public:
-  /// Lines first, first + 1, ... of `set`; none beyond its last.
-  KOKKOS_FUNCTION TileLines(const LineSet &set, std::int64_t first)
-      : row_stride_(set.row_stride), rows_(set.rows), lanes_(first >= set.lines()          ? 0
-                                                             : set.lines() - first < Lanes ? static_cast<int>(set.lines() - first)
-                                                                                           : Lanes)
+  /// Lines first, first + 1, ... of `set`, at most so many; none beyond its last.
+  KOKKOS_FUNCTION TileLines(const LineSet &set, std::int64_t first, int most)
+      : row_stride_(set.row_stride), rows_(set.rows), lanes_(first >= set.lines()         ? 0
+                                                             : set.lines() - first < most ? static_cast<int>(set.lines() - first)
+                                                                                          : most)
   {
     for (int l = 0; l < lanes_; ++l) {
       at_[l]      = set.begin(first + l);
@@ -27,6 +27,9 @@ public:
     const std::int64_t stride = row_stride_ * static_cast<std::int64_t>(sizeof(Scalar)), lowest = stride & -stride; // the power of two in the stride
     crowded_ = neighbours_ && (lowest >= way || rows_ > 2 * (way / (lowest > 0 ? lowest : 1)));
   }
+
+  /// Whether too many rows compete for the same places of the second cache.
+  KOKKOS_FUNCTION bool is_crowded() const { return crowded_; }
 
   /// Whether store() fills whole lines of the cache.
   KOKKOS_FUNCTION bool fills_cache_lines(const Scalar *x) const
