@@ -44,17 +44,12 @@ struct RowSpread {
   using value_type = Kokkos::MinMaxScalar<Real>;
   CsrMatrix<Scalar, Index> local, outside;
 
-  KOKKOS_FUNCTION static Real size_of(const Scalar &a)
-  {
-    if constexpr (std::is_floating_point_v<Scalar>) return fabs(a); // no branch
-    else return magnitude(a);
-  }
   KOKKOS_FUNCTION static void look(const CsrMatrix<Scalar, Index> &rows, std::int64_t row, Real &largest, int &entries)
   {
     if (rows.rows == 0) return;
     const auto end = rows.row_begin[row + 1];
     for (auto e = rows.row_begin[row]; e < end; ++e) {
-      const Real size = size_of(rows.value[e]);
+      const Real size = magnitude(rows.value[e]);
       entries += size > Real(0) ? 1 : 0;
       largest = size > largest ? size : largest;
     }
