@@ -100,7 +100,8 @@ public:
     *done = false;
     PetscCall(MatGetLocalSize(source.block, &rows, nullptr));
     if constexpr (!rounds) {
-      const bool plain = !chain_ && !is_packed() && factored_.block == 1 && factored_.lhs != Lhs::shifted;
+      const bool plain = !chain_ && !is_packed() && factored_.block == 1 && factored_.lhs != Lhs::shifted && factored_.repeats == 1 &&
+                         factored_.kl() == factored_.ku() && request.direction.components == 1 && !request.direction.element && !source.kronecker;
       if (plain && rows == rows_ && facts->shift == 0) PetscCall(Refresh(source, request, facts, done));
     }
     PetscFunctionReturn(PETSC_SUCCESS);

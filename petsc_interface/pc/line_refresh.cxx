@@ -30,7 +30,7 @@ PetscErrorCode IsRefreshable(PC pc, const PC_Line *line, bool *is)
   bool others = false;
   PetscFunctionBegin;
   *is = pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN && line->settled && !line->requests.empty() &&
-        line->failure.empty() && line->pinned.empty() && !line->watched && !line->compare && line->lhs_tol == 0 &&
+        line->failure.empty() && line->pinned.empty() && !line->watched && !line->given && !line->compare && line->lhs_tol == 0 &&
         line->precision == PC_LINE_PRECISION_SAME;
   for (Mat A : {pc->pmat, pc->mat}) {
     MatNullSpace space = nullptr;

@@ -85,6 +85,7 @@ TEST_F(PCLineCutPatterns, RowsByNameHoldsBandsWithHoles)
 /// What is left out are couplings off the lines alone.
 TEST_F(PCLineCutPatterns, RowsByNameLeavesOutWhatLiesOffTheLines)
 {
+  if (ranks > 4) return; // pieces of 8 rows and less are solved each on its rank, as the view says
   const PetscInt n = 48; // one line, and two
   for (const bool lines : {false, true})
     for (const PetscInt blocks : {1, 2}) {
