@@ -74,7 +74,7 @@ static PetscErrorCode Solve(PC pc, Vec b, Vec x, bool transposed)
   PetscCall(GetEvents(&events));
   PetscCall(IsCurrent(pc, &current));
   PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
-  const bool solves = line->failure.empty() || line->some;
+  const bool solves = line->failure.empty() || (line->some && !transposed);
   if (transposed && solves) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
   if (solves) PetscCall(line->sweep.apply(pc->pmat, b, x, transposed, current && line->plain));
   else PetscCall(VecSet(x, PETSC_INFINITY)); // never a number that could be taken for an answer
@@ -109,7 +109,7 @@ static PetscErrorCode MatSolve(PC pc, Mat B, Mat X, bool transposed)
   PetscCall(GetEvents(&events));
   PetscCall(IsCurrent(pc, &current));
   PetscCall(PetscLogEventBegin(events->solve, pc, B, X, 0));
-  const bool solves = line->failure.empty() || line->some;
+  const bool solves = line->failure.empty() || (line->some && !transposed);
   if (solves && transposed) PetscCall(line->sweep.transpose(PetscObjectComm((PetscObject)pc)));
   if (solves && line->sweep.is_one_solve()) {
     for (LineBatch &batch : line->sweep.groups[0].batches) PetscCall(batch.op->solve(B, X, transposed));

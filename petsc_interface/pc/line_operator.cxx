@@ -147,18 +147,13 @@ public:
     options.zero_pivot = std::numeric_limits<real_t<Number>>::min(); // A passed its limit, shifted or not: columns are not asked, the probe judges digits
     if (!cut_.empty()) PetscCall(TransposeCut(exec, options));
     if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
-    const FactorReport &made = whole_.empty() ? solver_.report() : whole_solver_.report();
-    if (!whole_.empty()) PetscCallCXX(whole_transposed_ = LineSolver<Scalar, Exec>(exec, whole_.lines(), Transposed(exec, bands_, made), options));
-    else PetscCallCXX(transposed_ = Solver(exec, solver_.lines(), Transposed(exec, factored_, made), options));
+    if (!whole_.empty()) PetscCallCXX(whole_transposed_ = LineSolver<Scalar, Exec>(exec, whole_.lines(), ribbon::transpose<Scalar>(exec, bands_), options));
+    else PetscCallCXX(transposed_ = Solver(exec, solver_.lines(), ribbon::transpose<Number>(exec, factored_), options));
     const FactorReport &report = whole_.empty() ? transposed_.report() : whole_transposed_.report();
     has_transposed_            = report.ok();
     if constexpr (rounds) {
       if (report.ok() && whole_.empty() && refined_)
         PetscCallCXX(transposed_steps_ = CountRefinements(exec, transposed_, true));
-    }
-    if (!made.ok() || steps_ < 0) { // PETSc knows that some lines cannot be solved
-      transposed_steps_ = std::max(0, transposed_steps_), has_transposed_ = true;
-      PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (transposed_steps_ < 0) {
       has_transposed_ = false;
@@ -419,21 +414,6 @@ private:
       SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
     }
     PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  /// The transposed lines; those that failed have a NaN on the diagonal, to fail again.
-  template <class Entry>
-  static Bands<Entry, Memory> Transposed(const Exec &exec, const Bands<Entry, Memory> &bands, const FactorReport &report)
-  {
-    Bands<Entry, Memory>      turned = ribbon::transpose<Entry>(exec, bands);
-    std::vector<std::int64_t> failed = report.failed;
-    if (!report.ok() && failed.empty()) // one matrix is that of all lines
-      for (std::int64_t m = 0; m < static_cast<std::int64_t>(turned.values.extent(0)); ++m) failed.push_back(m);
-    exec.fence();
-    for (std::int64_t matrix : failed)
-      Kokkos::deep_copy(Kokkos::subview(turned.values, static_cast<std::size_t>(matrix), std::size_t(0), static_cast<std::size_t>(turned.kl() * turned.block * turned.block)),
-                        Entry(std::numeric_limits<real_t<Entry>>::quiet_NaN()));
-    return turned;
   }
 
   /// The pieces of the transposed lines; whole lines to be transposed where they are not sound. Collective on the chain.
