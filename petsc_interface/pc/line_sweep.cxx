@@ -77,10 +77,13 @@ PetscErrorCode LineSweep::reset()
 
 PetscErrorCode LineSweep::keep(Mat A)
 {
-  PetscBool takes;
+  PetscBool   takes;
+  PetscMPIInt size;
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCall(LineRest::takes(A, &takes));
-  if (takes && !is_one_solve()) PetscCall(rest_.make(A, groups));
+  // of several ranks one ended an estimate of eigenvalues by Chebyshev's iteration before the others
+  if (takes && size == 1 && !is_one_solve()) PetscCall(rest_.make(A, groups));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
