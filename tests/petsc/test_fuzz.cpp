@@ -245,7 +245,7 @@ void PCLineFuzz::judge(const Options &o, Draw *draw)
     for (bool transposed : {false, true}) {
       int answers = 0;
       for (const PetscScalar &v : applied(b, transposed)) answers += PetscAbsScalar(v) < PETSC_MAX_REAL / 10;
-      EXPECT_TRUE(answers == 0 || some) << answers << " numbers for an answer";
+      EXPECT_TRUE(answers == 0 || (some && !transposed)) << answers << " numbers for an answer";
     }
     VecDestroy(&b);
     if (draw->one_in(2)) judge_krylov(o, draw);
