@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file certificate.hpp  What an elimination proves of its own accuracy while it runs, so that nothing has to be solved to judge it.
+/// @file certificate.hpp  Bounds of accuracy and condition that an elimination computes while it runs: no solve judges it.
 ///
 /// Elimination without pivoting, A = L U, solves (A + E) x = b with |E| <= gamma |L| |U| (Higham, Accuracy and Stability
 /// of Numerical Algorithms, 2002, Theorem 9.4). In a band with P diagonals on either side every sum has at most P + 1

@@ -89,6 +89,8 @@ public:
   /// x = A^-1 b for all lines. Asynchronous on exec, allocates nothing, one kernel (partition: partition.hpp states how many; zero_mean: one more). b == x is allowed.
   /// Lines whose matrix failed (FactorReport::failed; all lines where one matrix is that of all) hold NaN afterwards, the
   /// others are solved. Where columns had to be scaled (column_scale.hpp), or singular lines have zero mean, one kernel more.
+  /// Solves with scaled columns that need refinement in the given units are three solves and two residuals. Copies share
+  /// their workspace; it grows, and allocates, when more right-hand sides come than before.
   void solve(const Exec &exec, const Scalar *b, Scalar *x) const { solve(exec, b, lines_, x, lines_); }
 
   /// The same for lines that lie elsewhere, b and x at strides of their own: as many rows, and a multiple of the lines that were factored (several right-hand sides per

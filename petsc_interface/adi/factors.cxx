@@ -20,7 +20,7 @@ PetscErrorCode DirectionFactors::reset()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// One error for an option of an inner PC with which it would not solve P_d x = b for b, whatever slot of P_d it is.
+/// One error for an option of an inner PC with which an application would not solve P_d x = b.
 static PetscErrorCode RefuseOptions(const char *name, PCLineDirection along, bool steps, PC pc)
 {
   const auto *line   = static_cast<const PC_Line *>(pc->data);

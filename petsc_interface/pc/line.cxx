@@ -176,7 +176,7 @@ static PetscErrorCode PCSetUp_Line(PC pc)
   PetscFunctionBegin;
   PetscErrorCode error = RefreshLine(pc, line, &refreshed);
   if (!error && !refreshed) {
-    PetscCall(PCReset_Line(pc)); // whatever happens below, nothing of the last matrix is left
+    PetscCall(PCReset_Line(pc)); // an error below leaves nothing of the last matrix
     error = SetUpLine(pc, line);
   }
   if (error) { // PETSc takes this matrix for one that was set up with: the next call has to start anew

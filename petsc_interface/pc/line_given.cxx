@@ -23,7 +23,7 @@ PetscErrorCode SetUpGivenLine(PC pc, Mat rows, const GivenBands *bands)
   PetscCall(PCSetReusePreconditioner(pc, PETSC_FALSE));
   pc->matstate = -1; // the rows may be the same: other bands
   PetscCall(PCSetUp(pc));
-  PetscCall(PCSetReusePreconditioner(pc, PETSC_TRUE)); // whatever becomes of the rows
+  PetscCall(PCSetReusePreconditioner(pc, PETSC_TRUE)); // also when the rows change
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
