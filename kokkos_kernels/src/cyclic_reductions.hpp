@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file cyclic_reductions.hpp  The cyclic reductions as algorithms of a LineSolver. They are taken where they are asked for, never by auto.
+/// @file cyclic_reductions.hpp  The cyclic reductions as algorithms of a LineSolver. Those that eliminate in every solve are
+/// taken where they are asked for, never by auto; factored_reduction is what auto takes for few wide lines.
 #pragma once
 
 #include "algorithms.hpp"
 
 #include <ribbon/algorithm/cr_pcr.hpp>
+#include <ribbon/algorithm/factored_reduction.hpp>
 #include <ribbon/algorithm/toeplitz_cr.hpp>
 
 namespace ribbon::detail {
@@ -44,6 +46,61 @@ struct ToeplitzAlgorithm final : Algorithm<Scalar, Exec> {
   }
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
 };
+
+/// Cyclic reduction of matrices of their own from stored factors.
+template <class Scalar, class Exec>
+struct FactoredReductionAlgorithm final : Algorithm<Scalar, Exec> {
+  using Input = Bands<Scalar, typename Exec::memory_space>;
+  FactoredReduction<Scalar, Exec> plan;
+
+  FactoredReductionAlgorithm(const Exec &exec, const Input &bands, DevicePivot &pivot) : plan(exec, bands)
+  {
+    this->name  = "factored_reduction";
+    this->bytes = plan.bytes();
+    factor(exec, bands, pivot);
+  }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *,
+             std::int64_t) const override
+  {
+    plan.solve(exec, 0, b, in, x, out);
+  }
+  void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x,
+                   const LineSet &out) const override
+  {
+    plan.solve(exec, first, b, in, x, out);
+  }
+  bool refactor(const Exec &exec, const Input &bands, DevicePivot &pivot) override
+  {
+    if (!plan.takes_again(bands)) return false;
+    factor(exec, bands, pivot);
+    return true;
+  }
+  /// Of the odd equations, with the inverses of diagonal blocks.
+  bool inverts_reduced_system() const override { return true; }
+
+private:
+  void factor(const Exec &exec, const Input &bands, DevicePivot &pivot)
+  {
+    const auto         found = plan.factor(exec, bands, static_cast<real_t<Scalar>>(pivot.tolerance));
+    const std::int64_t rows  = bands.rows();
+    pivot.smallest = static_cast<double>(found.val), pivot.line = found.loc / rows, pivot.row = found.loc % rows;
+  }
+};
+
+/// factored_reduction. Empty where it does not take these matrices: `why` tells.
+template <class Scalar, class Exec>
+Made<Scalar, Exec> make_factored_reduction(const Exec &exec, const LineSet &lines,
+                                           const Bands<Scalar, typename Exec::memory_space> &bands, DevicePivot &pivot,
+                                           std::string &why)
+{
+  using Plan = FactoredReduction<Scalar, Exec>;
+  if (!Plan::takes(bands))
+    why = "it takes matrices of their own, one per line, that are not periodic, with at most 8 unknowns coupled to either side";
+  else if (Plan::scratch(lines.rows, bands) > device::scratch_limit(exec))
+    why = "lines of " + std::to_string(lines.rows) + " rows do not fit the scratch of a team";
+  else return std::make_unique<FactoredReductionAlgorithm<Scalar, Exec>>(exec, bands, pivot);
+  return nullptr;
+}
 
 inline std::string no_room(const LineSet &lines)
 {

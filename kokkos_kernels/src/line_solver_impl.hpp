@@ -402,9 +402,26 @@ private:
 
   void factor()
   {
-    if (factor_partition()) return;
+    if (factor_reduced() || factor_partition()) return;
     if (bands_.repeats > 1) bands_ = all_rows(exec_, bands_);
     if (!factor_reduction()) one_per_line() ? factor_per_line() : factor_few();
+  }
+
+  /// Few wide lines, by cyclic reduction. False: nothing was done.
+  bool factor_reduced()
+  {
+    const bool asked = asked_for("factored_reduction");
+    if (!asked && (!automatic() || options_.refactors || !few_wide_lines(lines_, bands_))) return false;
+    const Make make = [&](Pivots &p, std::string &why) {
+      DevicePivot found{tolerance()};
+      auto        made = make_factored_reduction<Scalar, Exec>(exec_, lines_, bands_, found, why);
+      if (made) p = placed(found);
+      return made;
+    };
+    if (attempt(make, asked ? most_unsound : sound, asked ? "asked for" : "few wide lines")) return true;
+    if (asked && !algorithm_) throw std::invalid_argument("ribbon: algorithm factored_reduction: " + failure_);
+    if (!asked) algorithm_.reset();
+    return asked;
   }
 
   /// Cuts lines where that is asked for, or likely to be faster. False: nothing was done.

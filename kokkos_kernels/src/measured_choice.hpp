@@ -4,6 +4,7 @@
 
 #include "algorithms.hpp"
 
+#include <ribbon/algorithm/factored_reduction.hpp>
 #include <ribbon/choice.hpp>
 #include <ribbon/device/line_tile.hpp>
 
@@ -26,12 +27,28 @@ bool wide_in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
   return std::is_same_v<Scalar, double> && (bands.block == 2 || (bands.block == 1 && bands.half_bandwidth() == 3 && lines.rows <= 128));
 }
 
+/// Fewer lines than these leave threads of `thomas` idle: with matrices of their own narrow ones are eliminated in flight
+/// then, wide ones and blocks by factored_reduction. Blocks of 4 on an H100, one direction, milliseconds of `thomas` and
+/// factored_reduction: 193 lines of 193 rows 1.33 and 0.036, 4225 of 65 0.99 and 0.32, 9409 of 97 1.51 and 0.75; 16641 of
+/// 129 rows, blocks of 3, 1.43 and 1.32, blocks of 5, 3.75 and 2.41.
+inline constexpr std::int64_t few_lines = 32768;
+
 /// Whether auto has a kernel that eliminates matrices of their own in flight, for lines that leave a team room for several.
 template <class Scalar, class Memory>
 bool in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
   const std::int64_t bytes = lines.rows * (1 + 2 * bands.half_bandwidth()) * bands.block * bands.block * static_cast<std::int64_t>(sizeof(Scalar)); // of a line in scratch
   return (is_narrow(bands) || wide_in_flight(lines, bands)) && 2 * bytes <= static_cast<std::int64_t>(device::scratch_limit(typename Memory::execution_space()));
+}
+
+/// Whether wide bands and blocks that have matrices of their own are so few that the chain of dependent steps along a line
+/// decides, which factored_reduction has the shortest of.
+template <class Scalar, class Memory>
+bool few_wide_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
+{
+  using Exec = typename Memory::execution_space;
+  return is_device_space<Exec> && FactoredReduction<Scalar, Exec>::takes(bands) && !is_narrow(bands) && !in_flight(lines, bands) &&
+         lines.lines() < few_lines && FactoredReduction<Scalar, Exec>::scratch(lines.rows, bands) <= device::scratch_limit(Exec());
 }
 
 /// What was fastest for a large batch of such lines. Matrices of their own that are too few for thomas to fill a device go to one_pass.
@@ -43,7 +60,7 @@ choice::Algorithm measured_fastest(const LineSet &lines, const Bands<Scalar, Mem
   const auto layout = lines.is_contiguous() ? choice::Layout::contiguous : choice::Layout::interleaved;
   const auto of     = [&](Source source) { return choice::measured({std::max(1, bands.half_bandwidth()), bands.block, layout, source}, lines.rows).algorithm; };
   const bool own    = bands.lhs == Lhs::per_line || bands.lhs == Lhs::shifted;
-  if (own && in_flight(lines, bands) && (lines.lines() < 32768 || wide_in_flight(lines, bands))) return choice::Algorithm::one_pass; // thomas has one thread per line
+  if (own && in_flight(lines, bands) && (lines.lines() < few_lines || wide_in_flight(lines, bands))) return choice::Algorithm::one_pass; // thomas has one thread per line
   if (own) {
     const auto measured = of(bands.lhs == Lhs::per_line ? Source::per_line : Source::shifted);
     if (measured == choice::Algorithm::one_pass && !is_narrow(bands) && !in_flight(lines, bands)) return choice::Algorithm::thomas;

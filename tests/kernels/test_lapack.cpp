@@ -114,13 +114,15 @@ void expect_every_algorithm_as_good(int kl, int ku, int block, const std::vector
   constexpr std::int64_t lines = 3;
   const double           unit  = static_cast<double>(ribbon::unit_roundoff<Scalar>()) / std::numeric_limits<double>::epsilon();
   const int              h     = std::max({kl, ku, 1});
-  for (const std::string algorithm : {"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products"})
+  for (const std::string algorithm : {"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products", "factored_reduction"})
     for (Lhs lhs : {Lhs::shared, Lhs::classes, Lhs::per_line, Lhs::shifted})
       for (bool periodic : {false, true})
         for (std::int64_t n : sizes) {
           const bool reduction = algorithm.find("cyclic") != std::string::npos || algorithm == "cr_pcr", of_one = algorithm == "toeplitz_cr" || algorithm == "tile_products";
           if ((of_one && lhs != Lhs::shared) || (algorithm == "tile_products" && sizeof(Scalar) != 8) || (reduction && h > 1) || (algorithm == "toeplitz_cr" && h * block > 1)) continue;
           if (algorithm == "one_pass" && (h > 4 || block == 3 || block > 4)) continue;
+          const bool each = lhs == Lhs::per_line || lhs == Lhs::shifted;
+          if (algorithm == "factored_reduction" && (periodic || !each || h * block > 8)) continue;
           const std::uint64_t seed = static_cast<std::uint64_t>(n * 100 + 10 * kl + ku + block);
           SCOPED_TRACE(testing::Message() << algorithm << ", " << to_string(lhs) << (periodic ? ", ring" : "") << ", n " << n << ", kl " << kl << ", ku " << ku << ", block " << block << ", " << sizeof(Scalar)
                                           << " bytes, seed " << seed);

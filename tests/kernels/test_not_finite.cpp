@@ -26,6 +26,7 @@ bool takes(const std::string &algorithm, const System &s, Lhs lhs, bool is_doubl
   const int K = std::max(s.kl, s.ku);
   if (algorithm == "one_pass") return K <= 4 && (s.block == 1 || s.block == 2 || s.block == 4);
   if (s.block == 4) return false; // by one_pass alone, to save time
+  if (algorithm == "factored_reduction") return (lhs == Lhs::per_line || lhs == Lhs::shifted) && K * s.block <= 8;
   if (algorithm == "tile_products") return is_double && lhs == Lhs::shared;
   if (algorithm == "toeplitz_cr") return lhs == Lhs::shared && K == 1 && s.block == 1;
   if (algorithm.find("c") == 0) return K == 1; // cyclic_reduction, cr_pcr
@@ -37,11 +38,12 @@ bool takes(const std::string &algorithm, const System &s, Lhs lhs, bool is_doubl
 template <class Scalar, class Check>
 void for_each_algorithm(const std::vector<Lhs> &sources, const Check &check)
 {
-  for (const std::string algorithm : {"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products"})
+  for (const std::string algorithm : {"auto", "one_pass", "thomas", "pivoted", "partition", "cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr", "toeplitz_cr", "tile_products", "factored_reduction"})
     for (const System &s : {System{1, 1, 1}, System{2, 2, 1}, System{4, 3, 1}, System{6, 1, 1}, System{1, 1, 2}, System{1, 1, 3}, System{1, 1, 4}})
       for (Lhs lhs : sources)
         for (bool contiguous : {false, true})
           for (bool periodic : {false, true}) {
+            if (algorithm == "factored_reduction" && periodic) continue;
             if (!takes(algorithm, s, lhs, std::is_same_v<Scalar, double>) || (sizeof(Scalar) > 8 && s.kl + s.block > 3)) continue;
             if (s.kl + s.block > 2 && (static_cast<int>(lhs) + s.kl + s.block) % 2 == static_cast<int>(contiguous == periodic)) continue; // half of them
             SCOPED_TRACE(testing::Message() << algorithm << ", kl " << s.kl << ", ku " << s.ku << ", block " << s.block << ", " << to_string(lhs) << (contiguous ? ", contiguous" : ", interleaved")
