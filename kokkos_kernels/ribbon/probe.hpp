@@ -45,44 +45,36 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   ProbeResult<Scalar> result;
   const LineSet       set    = (layout.row_stride < layout.stride0 ? LineSet::contiguous(n, lines) : LineSet::interleaved(n, lines)).with_components(bands.block);
   auto                x      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
-  const bool          by_row = set.lines() <= 192 && set.rows >= 1024 && !options.bad && !options.class_of_line; // the host judges then
-  const bool          tiled  = !is_device_space<Exec> && bands.block == 1 && matrices >= ProbeTiles<Scalar, Memory>::width / 2 && !options.batch;
-  const auto          fill    = [&](const auto &kernel, std::int64_t count) { Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, count), kernel); };
-  const auto          measure = [&](const auto &kernel, std::int64_t count) {
+  const auto fill    = [&](const auto &kernel, std::int64_t count) { Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, count), kernel); };
+  const auto measure = [&](auto tag, const auto &kernel, std::int64_t count) {
     typename Kernel::Found found{};
-    Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::Measure>(exec, 0, count), kernel, Kokkos::MinMaxLoc<typename Kernel::Real, std::int64_t>(found));
-    return found;
-  };
-  const int at_once = options.batch ? 1 : static_cast<int>(std::min<std::int64_t>(probe_kinds, lines / matrices));
-  for (int kind = options.batch ? 1 : 0; kind < (options.batch ? Kernel::first_given : probe_kinds); kind += at_once) {
-    Kernel kernel{BandEntries<Scalar, Memory>(bands), set, kind, x.data()};
-    kernel.batch = options.batch, kernel.class_of_line = options.class_of_line, kernel.round = options.round;
-    kernel.bad = options.bad, kernel.most_error = options.most_error, kernel.least_rcond = options.least_rcond;
-    typename Kernel::Found found{};
-    if constexpr (!is_device_space<Exec>) {
-      const ProbeTiles<Scalar, Memory> tiles(kernel);
-      if (tiled) {
-        fill(tiles, tiles.count());
-        solve(x.data(), set);
-        found = measure(tiles, tiles.count());
-      }
-    }
-    if (!tiled) {
-      fill(kernel, set.lines() * set.rows);
-      solve(x.data(), set);
-    }
-    if (!tiled && by_row) {
-      using Max     = Kokkos::Max<typename Kernel::Real>;
-      found.max_val = 0, found.min_val = 1;
-      for (std::int64_t l = 0; l < set.lines(); ++l) {
-        typename Kernel::Real r = 0, s = 0, f = 0;
-        kernel.first_line = l;
-        Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index>(exec, 0, set.rows), kernel, Max(r), Max(s), Max(f));
-        kernel.judge(kernel.matrix_of(l), r, s, f, found);
-      }
-    } else if (!tiled) found = measure(kernel, set.lines());
+    Kokkos::parallel_reduce("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, decltype(tag)>(exec, 0, count), kernel, Kokkos::MinMaxLoc<typename Kernel::Real, std::int64_t>(found));
     if (found.max_val > result.error) result.error = found.max_val, result.matrix = found.max_loc;
     if (found.min_val < result.rcond) result.rcond = found.min_val, result.rcond_matrix = found.min_loc;
+  };
+  const int at_once = options.batch ? 1 : static_cast<int>(std::min<std::int64_t>(probe_kinds, lines / matrices));
+  const int begin = options.batch ? 1 : 0, end = options.batch ? Kernel::first_given : probe_kinds;
+  Kernel    kernel{BandEntries<Scalar, Memory>(bands), set, begin, x.data()};
+  kernel.batch = options.batch, kernel.class_of_line = options.class_of_line, kernel.round = options.round;
+  kernel.bad = options.bad, kernel.most_error = options.most_error, kernel.least_rcond = options.least_rcond;
+  if constexpr (is_device_space<Exec>) {
+    const std::int64_t all   = set.lines() * ((end - begin + at_once - 1) / at_once);
+    const auto         norms = allocate_zeros<Kokkos::View<typename Kernel::Word *, Memory>>(exec, "ribbon::probe::norms", static_cast<std::size_t>(3 * all));
+    kernel.norms             = norms.data();
+    for (; kernel.kind < end; kernel.kind += at_once, kernel.first += set.lines()) {
+      fill(kernel, set.lines() * set.rows);
+      solve(x.data(), set);
+      Kokkos::parallel_for("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::MeasureRows>(exec, 0, set.lines() * set.rows), kernel);
+    }
+    measure(typename Kernel::Judge(), kernel, all);
+  } else {
+    const bool tiled = bands.block == 1 && matrices >= ProbeTiles<Scalar, Memory>::width / 2 && !options.batch;
+    for (; kernel.kind < end; kernel.kind += at_once) {
+      const ProbeTiles<Scalar, Memory> tiles(kernel);
+      tiled ? fill(tiles, tiles.count()) : fill(kernel, set.lines() * set.rows);
+      solve(x.data(), set);
+      tiled ? measure(typename Kernel::Measure(), tiles, tiles.count()) : measure(typename Kernel::Measure(), kernel, set.lines());
+    }
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include <ribbon/noise.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace ribbon {
@@ -19,6 +20,8 @@ struct Probe {
   using Found = typename Kokkos::MinMaxLoc<Real, std::int64_t>::value_type; ///< max: backward error and its matrix; min: reciprocal condition
   struct Fill { };
   struct Measure { };
+  struct MeasureRows { };
+  struct Judge { };
   static constexpr int first_given = 4; ///< of the kinds whose right-hand side is given; of the others it is the solution
 
   BandEntries<Scalar, Memory> entry;
@@ -90,19 +93,36 @@ struct Probe {
     if (rcond < found.min_val) found.min_val = rcond, found.min_loc = c;
     if (bad && !(error <= most_error && rcond > least_rcond)) bad[c] = 1;
   }
-  /// One thread per line ...
+  /// On a host: one thread per line ...
   KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Found &found) const
   {
     Real norm_r = 0, norm_x = 0, norm_b = 0;
     for (std::int64_t i = 0; i < set.rows; ++i) see(l, i, norm_r, norm_x, norm_b);
     judge(matrix_of(l), norm_r, norm_x, norm_b, found);
   }
-  /// ... or one per row of line `first_line`, where lines are few and long.
-  KOKKOS_FUNCTION void operator()(const std::int64_t i, Real &norm_r, Real &norm_x, Real &norm_b) const
+  /// ... on a device: one per row, since lines may be few, and then one per line of every pass.
+  KOKKOS_FUNCTION void operator()(MeasureRows, const std::int64_t k) const
   {
-    see(first_line, i, norm_r, norm_x, norm_b);
+    Real               norm[3] = {};
+    const std::int64_t l       = line_of(k);
+    see(l, row_of(k), norm[0], norm[1], norm[2]);
+    for (int m = 0; m < 3; ++m) raise(norms + 3 * (first + l) + m, norm[m]);
   }
-  std::int64_t first_line = 0;
+  KOKKOS_FUNCTION void operator()(Judge, const std::int64_t l, Found &found) const
+  {
+    Real norm[3];
+    memcpy(norm, norms + 3 * l, sizeof norm);
+    judge(matrix_of(l % set.lines()), norm[0], norm[1], norm[2], found);
+  }
+  using Word = std::conditional_t<sizeof(Real) == 4, unsigned int, unsigned long long>; ///< sizes compare as their bits do
+  Word        *norms = nullptr;
+  std::int64_t first = 0; ///< lines of the passes before
+  KOKKOS_FUNCTION static void raise(Word *to, Real size)
+  {
+    Word bits;
+    memcpy(&bits, &size, sizeof bits);
+    if (bits > *static_cast<volatile Word *>(to)) Kokkos::atomic_fetch_max(to, bits);
+  }
 
   const int *class_of_line = nullptr; ///< the matrix of every line; null: l % matrices
   bool       batch         = false;   ///< all lines have right-hand side `kind`
@@ -115,7 +135,10 @@ struct Probe {
   {
     for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(matrix_of(l), kind_of(l), i, a);
   }
-  KOKKOS_FUNCTION void operator()(Fill, const std::int64_t k) const { set.row_stride < set.stride0 ? fill(k / set.rows, k % set.rows) : fill(k % set.lines(), k / set.lines()); }
+  KOKKOS_FUNCTION void         operator()(Fill, const std::int64_t k) const { fill(line_of(k), row_of(k)); }
+  KOKKOS_FUNCTION bool         along() const { return set.row_stride < set.stride0; }
+  KOKKOS_FUNCTION std::int64_t line_of(std::int64_t k) const { return along() ? k / set.rows : k % set.lines(); }
+  KOKKOS_FUNCTION std::int64_t row_of(std::int64_t k) const { return along() ? k % set.rows : k / set.lines(); }
 };
 
 /// The probe of many matrices without blocks on a host: `width` of them side by side, as their entries lie, so that rows are read once and in vectors. Their known solution is the same.

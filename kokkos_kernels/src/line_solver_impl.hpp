@@ -273,7 +273,8 @@ private:
     const auto solve = [&](Scalar *x, const LineSet &set) { algorithm_->solve(exec_, x, set, x, set, per_line || matrices_ == 1 ? nullptr : matrix_.data(), matrices_); };
     // algorithms that are bound to the number of lines are probed with as many
     const std::int64_t group = algorithm_->lines, kinds = fits_six_times() ? probe_kinds : 1;
-    const std::int64_t lines = per_line ? matrices_ : group ? (probe_kinds + group - 1) / group * group : matrices_ * kinds;
+    const bool         all_at_once = is_device_space<Exec> && fits_six_times();
+    const std::int64_t lines = per_line ? matrices_ * (all_at_once ? probe_kinds : 1) : group ? (probe_kinds + group - 1) / group * group : matrices_ * kinds;
     return probe<Scalar, Exec>(exec_, bands_, lines_, lines, solve, options);
   }
   /// Whether six right-hand sides of every matrix take no more memory than those of the lines, or little.

@@ -74,21 +74,28 @@ struct HashKernel {
   Values                                values;
   Kokkos::View<std::uint64_t *, Memory> hash;
   bool                                  near;
-  KOKKOS_FUNCTION void                  operator()(const std::int64_t l) const
+  std::int64_t                          rows; ///< that a thread looks at
+  /// Rows have hashes that add up, in any order.
+  KOKKOS_FUNCTION void operator()(const std::int64_t t) const
   {
-    std::uint64_t h   = 0;
-    double        sum = 0;
-    for (std::int64_t i = 0; i < values.rows; ++i) {
+    const std::int64_t l = t % values.matrices, begin = t / values.matrices * rows, end = begin + rows;
+    std::uint64_t      h = 0;
+    double             sum = 0;
+    for (std::int64_t i = begin; i < end && i < values.rows; ++i) {
       const double        largest = near ? values.largest(l, i) : 0;
       const std::uint64_t key     = static_cast<std::uint64_t>(i * (values.entries + 1));
+      std::uint64_t       row     = mix(0, key);
       for (std::int64_t d = 0; d < values.entries; ++d) {
         const std::int64_t k = values.at(l, i, d);
-        if (!near) h = values.hash(h, k);
+        if (!near) row = values.hash(row, k);
         else if (values.numbers.size(k) != 0) sum += weigh(key + static_cast<std::uint64_t>(d), values.numbers[k], largest);
       }
+      h += row;
       if (largest > 0) sum += weight(2 * (key + static_cast<std::uint64_t>(values.entries))) * log2(largest);
     }
-    hash(l) = near ? bits_of(sum) : h;
+    if (near) hash(l) = bits_of(sum);
+    else if (rows >= values.rows) hash(l) = h;
+    else Kokkos::atomic_fetch_add(&hash(l), h);
   }
 };
 /// How far sums of two matrices can be apart that agree to `tolerance`: entries over the largest of their row differ by less than 2.1 tolerances (complex
@@ -101,6 +108,7 @@ double largest_gap(std::size_t rows, std::size_t entries, double tolerance)
 /// Counts lines that differ from the representative of their class, because the hashes were equal all the same, and takes them out: class -1.
 template <class Memory>
 struct CompareKernel {
+  struct Rows { };
   Values                      values;
   Kokkos::View<int *, Memory> class_of_line, representative;
   double                      tolerance;
@@ -119,6 +127,16 @@ struct CompareKernel {
         }
       }
     }
+  }
+  /// The same without tolerance, one thread per row: counts rows.
+  KOKKOS_FUNCTION void operator()(Rows, const std::int64_t t, std::int64_t &different) const
+  {
+    const std::int64_t l = t % values.matrices, i = t / values.matrices;
+    const int          r = representative(class_of_line(l));
+    bool               same = true;
+    for (std::int64_t d = 0; d < values.entries; ++d)
+      same = same && values.numbers[values.at(l, i, d)] == values.numbers[values.at(r, i, d)];
+    if (!same) ++different;
   }
 };
 
@@ -202,8 +220,10 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   SharingResult      result;
   const std::int64_t lines = static_cast<std::int64_t>(bands.values.extent(0));
   if (lines == 0) return result;
-  const auto hash = allocate<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash", static_cast<std::size_t>(lines));
-  Kokkos::parallel_for("ribbon::hash", indices(exec, lines), HashKernel<Memory>{Values(bands.values), hash, tolerance > 0});
+  const Values       values(bands.values);
+  const std::int64_t rows = is_device_space<Exec> && tolerance == 0 ? 1 + lines * values.rows / (1 << 20) : std::max<std::int64_t>(1, values.rows), parts = (values.rows + rows - 1) / rows;
+  const auto         hash = allocate_zeros<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash", static_cast<std::size_t>(lines));
+  Kokkos::parallel_for("ribbon::hash", indices(exec, lines * parts), HashKernel<Memory>{values, hash, tolerance > 0, rows});
   exec.fence();
   const auto       host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, hash);
   std::vector<int> first_line, class_of;
@@ -211,7 +231,11 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   const auto       compare = [&] {
     classes = upload(exec, "ribbon::class_of_line", class_of), representative = upload(exec, "ribbon::representative", first_line);
     std::int64_t different = 0;
-    Kokkos::parallel_reduce("ribbon::compare", indices(exec, lines), CompareKernel<Memory>{Values(bands.values), classes, representative, tolerance}, Kokkos::Sum<std::int64_t>(different));
+    const CompareKernel<Memory>     kernel{values, classes, representative, tolerance};
+    const Kokkos::Sum<std::int64_t> sum(different);
+    if (tolerance > 0) Kokkos::parallel_reduce("ribbon::compare", indices(exec, lines), kernel, sum);
+    else
+      Kokkos::parallel_reduce("ribbon::compare", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename CompareKernel<Memory>::Rows>(exec, 0, lines * values.rows), kernel, sum);
     exec.fence();
     return different;
   };
