@@ -97,6 +97,18 @@ struct LinePreference {
 template <class Scalar, class Index, class Exec>
 LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor);
 
+/// Runs of consecutive elements that entries near the diagonal tie together, all of one length.
+struct UniformRuns {
+  bool         holds = false; ///< they are, and every other entry joins the ends of a run
+  bool         wraps = false; ///< there are such
+  std::int64_t closes_first = -1, closes_last = -1; ///< an element with one in the first, in the last run
+};
+/// Whether the elements of a matrix, `components` rows each, are runs of `length`, a divisor of their number. Entries up to
+/// `far` elements from the diagonal tie, stored zeros too. Where neighbours are tied by no entry of their own `holds` is
+/// false, whatever others tie.
+template <class Scalar, class Index, class Exec>
+UniformRuns uniform_runs(const Exec &exec, const CsrMatrix<Scalar, Index> &A, int components, std::int64_t length, int far);
+
 /// One band matrix per line, periodic where the lines wrap, with blocks of as many rows as elements have; entries of A that are not along the lines
 /// are left out, and so are rows that are on none. Places that no element fills get a one on the diagonal.
 template <class Scalar, class Index, class Exec>

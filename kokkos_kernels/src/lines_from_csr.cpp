@@ -156,7 +156,23 @@ struct StrengthKernel {
   CsrNumbers                           A;
   LinePlaces                           lines;
   Kokkos::View<std::int64_t *, Memory> histogram;
-  KOKKOS_FUNCTION void                 operator()(const std::int64_t k) const
+  std::int64_t                         rows, threads;
+
+  /// Takes every `threads`-th row. Neighbours have the same bin, mostly: few atomics.
+  KOKKOS_FUNCTION void operator()(const std::int64_t t) const
+  {
+    int          last = -1;
+    std::int64_t count = 0;
+    for (std::int64_t k = t; k < rows; k += threads) {
+      const int bin = bin_of(k);
+      if (bin < 0) continue;
+      if (bin != last && count > 0) Kokkos::atomic_fetch_add(&histogram(last), count);
+      count = bin == last ? count + 1 : 1, last = bin;
+    }
+    if (count > 0) Kokkos::atomic_fetch_add(&histogram(last), count);
+  }
+  /// -1: the row couples with none.
+  KOKKOS_FUNCTION int bin_of(const std::int64_t k) const
   {
     const RowOnLines row(lines, k);
     double           along = lines.outside ? lines.outside[k] : 0, diagonal = 0, off = along;
@@ -169,14 +185,48 @@ struct StrengthKernel {
       off += a;
       if (row.to(A.column[e]).distance != 0) along += a;
     }
-    if (!(off > 0)) return;
+    if (!(off > 0)) return -1;
     const double ratio = along / diagonal;
-    int          bin   = 0;
-    if (ratio > 0 && is_finite(ratio)) {
-      const double octaves = 40 + log2(ratio);
-      bin                  = octaves < 0 ? 0 : octaves >= 80 ? strength_bins - 1 : static_cast<int>(octaves * 64);
+    if (!(ratio > 0 && is_finite(ratio))) return 0;
+    const double octaves = 40 + log2(ratio);
+    return octaves < 0 ? 0 : octaves >= 80 ? strength_bins - 1 : static_cast<int>(octaves * 64);
+  }
+};
+
+/// One element of uniform_runs().
+struct RunsKernel {
+  AnyIndices    row_begin, column;
+  std::int64_t  elements, components, length, far;
+  std::int64_t *found; ///< 1: other runs, or entries off them; 1: rings; 1 + an element of the first, of the last run that closes one
+
+  KOKKOS_INLINE_FUNCTION std::int64_t element(std::int64_t k) const { return components == 1 ? column[k] : column[k] / components; }
+  /// Whether an entry of element e leads to the one before.
+  KOKKOS_INLINE_FUNCTION bool leads_back(std::int64_t e) const
+  {
+    for (std::int64_t k = row_begin[e * components]; k < row_begin[(e + 1) * components]; ++k) {
+      const std::int64_t c = element(k);
+      if (c < e && e - c <= far) return true;
     }
-    Kokkos::atomic_fetch_add(&histogram(bin), std::int64_t(1));
+    return false;
+  }
+  KOKKOS_FUNCTION void operator()(const std::int64_t e) const
+  {
+    const std::int64_t begin = e - e % length, end = begin + length;
+    bool               right = false, off = false;
+    for (std::int64_t k = row_begin[e * components]; k < row_begin[(e + 1) * components]; ++k) {
+      const std::int64_t c = element(k), size = c < e ? e - c : c - e;
+      const bool         inside = c >= begin && c < end;
+      if (size <= far) off = off || !inside, right = right || c > e;
+      else if (inside && length - size <= far) close(e);
+      else off = true;
+    }
+    if (off || (e + 1 < end && !right && !leads_back(e + 1))) found[0] = 1;
+  }
+  KOKKOS_INLINE_FUNCTION void close(std::int64_t e) const
+  {
+    found[1] = 1;
+    if (e < length) found[2] = 1 + e;
+    if (e >= elements - length) found[3] = 1 + e;
   }
 };
 
@@ -278,7 +328,8 @@ std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<S
 {
   using Memory         = typename Exec::memory_space;
   const auto histogram = allocate_zeros<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::strength_histogram", strength_bins);
-  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, A.rows), StrengthKernel<Memory>{CsrNumbers(A), lines, histogram});
+  const std::int64_t threads = is_device_space<Exec> ? std::min<std::int64_t>(A.rows, 1 << 15) : A.rows;
+  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, threads), StrengthKernel<Memory>{CsrNumbers(A), lines, histogram, A.rows, threads});
   std::vector<std::int64_t> found(strength_bins);
   Kokkos::deep_copy(exec, Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(found.data(), found.size()), histogram);
   exec.fence();
@@ -304,6 +355,20 @@ LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> 
 }
 
 template <class Scalar, class Index, class Exec>
+UniformRuns uniform_runs(const Exec &exec, const CsrMatrix<Scalar, Index> &A, int components, std::int64_t length, int far)
+{
+  const AnyCsrMatrix<Scalar> any(A);
+  const std::int64_t         elements = A.rows / components;
+  const auto                 found = allocate_zeros<Kokkos::View<std::int64_t *, typename Exec::memory_space>>(exec, "ribbon::uniform_runs", 4);
+  Kokkos::parallel_for("ribbon::uniform_runs", indices(exec, elements),
+                       RunsKernel{any.row_begin, any.column, elements, components, length, far, found.data()});
+  std::int64_t host[4];
+  Kokkos::deep_copy(exec, Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(host, 4), found);
+  exec.fence();
+  return {host[0] == 0, host[1] != 0, host[2] - 1, host[3] - 1};
+}
+
+template <class Scalar, class Index, class Exec>
 Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, int half_bandwidth)
 {
   Bands<Scalar, typename Exec::memory_space> bands;
@@ -320,6 +385,7 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
 #define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec)                                                                                                                                                                        \
   template LineCouplings                              line_couplings(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &);                                                                                  \
   template std::vector<std::int64_t>                  strength_histogram(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &);                                                                              \
+  template UniformRuns                                uniform_runs(const Exec &, const CsrMatrix<Scalar, Index> &, int, std::int64_t, int);                                                                              \
   template LinePreference                             line_preference(const Exec &, const CsrMatrix<Scalar, Index> &, const std::vector<LinePlaces> &, const LinePlaces &, double);                                        \
   template Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, int);
 #define RIBBON_INSTANTIATE(Scalar, Exec)                                                                                                                                                                                   \

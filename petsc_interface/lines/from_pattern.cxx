@@ -2,6 +2,8 @@
 #include "line_map.hpp"
 #include "pattern.hpp"
 
+#include "../session.hpp"
+
 #include <algorithm>
 
 namespace ribbon::petsc {
@@ -67,6 +69,48 @@ RunsOfPattern find_runs(const Pattern &pattern, PetscInt far)
   return found;
 }
 
+/// Elements of the first run.
+PetscInt length_of_first(const Pattern &pattern, PetscInt far)
+{
+  const PetscInt n = pattern.elements(), B = pattern.components;
+  const auto     ties = [&](PetscInt r, PetscInt gap) { // gap lies between an element and the next one
+    for (PetscInt k = pattern.A.row_begin[r * B]; k < pattern.A.row_begin[(r + 1) * B]; ++k) {
+      const PetscInt c = pattern.A.column[k] / B;
+      if (std::abs(c - r) <= far && (c > gap) != (r > gap)) return true;
+    }
+    return false;
+  };
+  for (PetscInt gap = 0; gap + 1 < n; ++gap) {
+    bool tied = false;
+    for (PetscInt near = 0; near < far && !tied; ++near) tied = (gap >= near && ties(gap - near, gap)) || (gap + 1 + near < n && ties(gap + 1 + near, gap));
+    if (!tied) return gap + 1;
+  }
+  return n;
+}
+
+/// The runs where all are as long as the first one and hold every entry, which is looked at where the matrix is. False: they may be others.
+PetscErrorCode FindUniformRuns(Mat block, const Pattern &pattern, PetscInt far, RunsOfPattern *found, bool *holds)
+{
+  const PetscInt n = pattern.elements(), length = n > 0 ? length_of_first(pattern, far) : 0;
+  UniformRuns    runs;
+  bool           on_device;
+  PetscFunctionBegin;
+  *holds = false;
+  if (length == 0 || n % length != 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(BlockIsOnDevice(block, &on_device));
+  const auto look = [&](const auto &exec, const auto &A) { runs = uniform_runs(exec, A, static_cast<int>(pattern.components), length, static_cast<int>(far)); };
+  if (has_device && on_device) PetscCall(WithCsr<DeviceExec>(block, [&](const auto &A) { look(current_space<DeviceExec>(), A); }));
+  else PetscCallCXX(look(current_space<HostExec>(), pattern.A));
+  *holds = runs.holds;
+  if (!runs.holds) PetscFunctionReturn(PETSC_SUCCESS);
+  *found     = {};
+  found->far = found->widest = far;
+  for (PetscInt begin = 0; begin <= n; begin += length) found->runs.begin.push_back(begin);
+  found->wraps        = runs.wraps;
+  found->closes_first = static_cast<PetscInt>(runs.closes_first), found->closes_last = static_cast<PetscInt>(runs.closes_last);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// First entry of the off-process block that is not along consecutive elements of the whole matrix; whether any entry, of either rank, couples across the borders. Collective.
 /// @param closings  an entry far off the diagonal may close a ring that the partition cuts: it joins the far end of the first or last local run to another rank
 PetscErrorCode InspectCouplingsToOtherRanks(Mat rows, PetscInt components, bool closings, RunsOfPattern *local)
@@ -128,7 +172,9 @@ PetscErrorCode TryRuns(const LineSource &source, const Pattern &pattern, PetscIn
   PetscInt       rbegin;
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(source.rows, &rbegin, nullptr));
-  PetscCallCXX(*found = find_runs(pattern, far));
+  bool uniform;
+  PetscCall(FindUniformRuns(source.block, pattern, far, found, &uniform));
+  if (!uniform) PetscCallCXX(*found = find_runs(pattern, far));
   PetscCall(InspectCouplingsToOtherRanks(source.rows, pattern.components, closings, found));
   if (!closings && found->closes_piece() && found->stray_row < 0) found->stray_row = found->stray_column = found->tied.before && found->closes_first >= 0 ? found->closes_first : found->closes_last;
   const bool     none    = found->stray_row < 0;

@@ -350,6 +350,53 @@ TEST(Csr, LinesThroughATableOfPlaces)
       }
 }
 
+/// Runs of one length, rings or not; one entry more, one less, or another length are told.
+TEST(Csr, ConsecutiveElementsAreRunsOfOneLength)
+{
+  for (const int components : {1, 3})
+    for (const int length : {1, 2, 5, 12})
+      for (const bool ring : {false, true}) {
+        if (ring && length < 5) continue;
+        const int count = 4, n = length * count, far = 2;
+        SCOPED_TRACE(testing::Message() << components << " components, runs of " << length << (ring ? ", rings" : ""));
+        Sparse     A;
+        const auto couple = [&](int from, int to) {
+          for (int a = 0; a < components; ++a) A.entries[{from * components + a, to * components + (a + 1) % components}] = 1;
+        };
+        A.rows = n * components;
+        for (int e = 0; e < n; ++e) {
+          couple(e, e);
+          for (const int d : {-2, -1, 1, 2}) {
+            const int i = e % length + d, wrapped = ring ? (i + length) % length : i;
+            if (wrapped >= 0 && wrapped < length) couple(e, e - e % length + wrapped);
+          }
+        }
+        const auto runs = [&](int of) { return ribbon::uniform_runs(Exec(), A.csr(), components, of, far); };
+        EXPECT_TRUE(runs(length).holds);
+        EXPECT_EQ(runs(length).wraps, ring);
+        EXPECT_EQ(runs(length).closes_first >= 0 && runs(length).closes_first < length, ring);
+        EXPECT_EQ(runs(length).closes_last >= n - length, ring);
+        EXPECT_FALSE(runs(2 * length).holds) << "two runs are one";
+        if (length > 1) {
+          EXPECT_FALSE(runs(1).holds);
+        }
+        const auto whole = A.entries;
+        couple(n / 2 - 1, n / 2); // length is a divisor of n / 2
+        EXPECT_FALSE(runs(length).holds) << "a tie between two runs";
+        A.entries = whole;
+        couple(0, n - 1);
+        EXPECT_FALSE(runs(length).holds) << "an entry that is on no run";
+        A.entries = whole;
+        if (length == 12) { // rows 5 and 6 of the second run do not know each other
+          for (auto e = A.entries.begin(); e != A.entries.end();) {
+            const int r = e->first.first / components - length, c = e->first.second / components - length;
+            e = r >= 0 && r < length && c >= 0 && c < length && (r < 6) != (c < 6) && std::abs(r - c) <= far ? A.entries.erase(e) : std::next(e);
+          }
+          EXPECT_FALSE(runs(length).holds) << "a run in two parts";
+        }
+      }
+}
+
 TEST(Csr, DiagonalRowsDoNotVote)
 {
   Sparse A;
