@@ -23,7 +23,8 @@ struct MultifrontalFactor {
   PetscInt                     steps      = 0; ///< of refinement, as the last factorization was told
   ChainPattern                 pattern;
   std::unique_ptr<ChainFactor> factor; ///< null on ranks without rows of it
-  bool                         on_device = false;
+  bool                         on_device = false;      ///< this rank's factors
+  bool                         some_on_device = false; ///< those of any rank
   ChainReport                  report;
   MPI_Comm                     active   = MPI_COMM_NULL; ///< ranks that have rows, in their order
   Mat                          aij      = nullptr;       ///< the matrix as AIJ: itself, or a copy

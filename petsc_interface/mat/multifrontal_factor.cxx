@@ -164,6 +164,9 @@ PetscErrorCode MakeTree(Mat F)
     f->factor->keeps_band = F->factortype == MAT_FACTOR_CHOLESKY;
     PetscCall(f->factor->symbolic(f->active, f->pattern, first, rows, options));
   }
+  int some = f->on_device; // ranks without rows have none
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_MAX, comm));
+  f->some_on_device = some != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -399,7 +402,7 @@ PetscErrorCode FactorScaled(Mat F, Mat rows)
 {
   MultifrontalFactor *f = Data(F);
   const bool          looks =
-    f->tries_scales || (f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE && (!f->on_device || !f->was_looked_at));
+    f->tries_scales || (f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE && (!f->some_on_device || !f->was_looked_at));
   PetscFunctionBegin;
   f->is_scaled = false, f->was_looked_at = true;
   if (looks) PetscCall(ScaleMatrix(F, rows));
@@ -411,7 +414,7 @@ PetscErrorCode FactorScaled(Mat F, Mat rows)
     PetscCall(ScaleMatrix(F, rows));
     if (f->is_scaled) PetscCall(FactorNow(F, rows));
     else if (shows) f->has_small_rows = true; // band LU cannot tell these from columns, and is as good as LAPACK's
-    if (!f->is_scaled && f->on_device) f->even_rows = apart;
+    if (!f->is_scaled && f->some_on_device) f->even_rows = apart;
   }
   f->tries_scales = f->is_scaled;
   PetscFunctionReturn(PETSC_SUCCESS);
