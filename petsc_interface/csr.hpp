@@ -8,6 +8,18 @@
 
 namespace ribbon::petsc {
 
+/// Whether a matrix is bound to the host. PETSc notes that for Kokkos types too, which have no such state: the block of a
+/// matrix that was bound while a DM made it stays noted so.
+inline PetscErrorCode IsBoundToHost(Mat A, PetscBool *bound)
+{
+  PetscBool kokkos;
+  PetscFunctionBegin;
+  PetscCall(MatBoundToCPU(A, bound));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &kokkos, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, ""));
+  if (kokkos) *bound = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Whether PETSc keeps this local block on a device that the kernels can use.
 inline PetscErrorCode BlockIsOnDevice(Mat block, bool *on_device)
 {
@@ -16,7 +28,7 @@ inline PetscErrorCode BlockIsOnDevice(Mat block, bool *on_device)
   PetscFunctionBegin;
   PetscCall(MatGetLocalSize(block, &n, nullptr));
   if (has_device && n > 0) PetscCall(PetscObjectTypeCompareAny((PetscObject)block, &is, MATSEQAIJCUSPARSE, MATSEQAIJKOKKOS, ""));
-  PetscCall(MatBoundToCPU(block, &bound));
+  PetscCall(IsBoundToHost(block, &bound));
   *on_device = is && !bound;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

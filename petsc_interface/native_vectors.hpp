@@ -2,7 +2,7 @@
 /// @file native_vectors.hpp  Vectors of other types than those of a matrix: columns of a dense matrix in host memory beside a matrix on a device.
 #pragma once
 
-#include "compat.h"
+#include "csr.hpp"
 
 #include <cstring>
 
@@ -17,7 +17,7 @@ inline PetscErrorCode CheckIsMultiplied(Mat A, Vec v, const char *who)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &cusparse, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &kokkos, MATSEQAIJKOKKOS, MATMPIAIJKOKKOS, ""));
-  PetscCall(MatBoundToCPU(A, &bound));
+  PetscCall(IsBoundToHost(A, &bound));
   if ((!cusparse && !kokkos) || bound) PetscFunctionReturn(PETSC_SUCCESS);
   const char *own = cusparse ? "cuda" : "kokkos", *type = ((PetscObject)v)->type_name;
   PetscCheck(std::strstr(type, own), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_INCOMP,

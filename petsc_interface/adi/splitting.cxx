@@ -192,7 +192,7 @@ PetscErrorCode DirectionSplitting::create_rows(Mat aij, int axis, Mat *A) const
   PetscCall(MatSetOption(*A, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatBoundToCPU(aij, &bound));
+  PetscCall(IsBoundToHost(aij, &bound));
   if (bound) PetscCall(MatBindToCPU(*A, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
