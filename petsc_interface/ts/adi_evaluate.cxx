@@ -35,8 +35,10 @@ PetscErrorCode ComputeMass(TS ts, PetscReal t, Vec U, Vec implicit, bool *change
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Coloured differences copy F to a vector that is bound to the host; PETSc copies numbers of a device to the device, where nobody looks, and differences of nothing follow. What is bound to the host is
-/// copied there. `bound`: F, to be released afterwards, or null.
+/// Coloured differences copy F to a vector that is bound to the host; PETSc copies numbers of a device to the device, where
+/// nobody looks, and differences of nothing follow. What is bound to the host is copied there. A Jacobian of the SNES that
+/// TS did not set may be such, or call one.
+/// `bound`: F, to be released afterwards, or null.
 PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
 {
   PetscErrorCode (*function)(SNES, Vec, Mat, Mat, void *);
@@ -45,7 +47,7 @@ PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
   PetscFunctionBegin;
   *bound = nullptr;
   PetscCall(SNESGetJacobian(snes, nullptr, nullptr, &function, nullptr));
-  if (function != SNESComputeJacobianDefaultColor) PetscFunctionReturn(PETSC_SUCCESS);
+  if (function == SNESTSFormJacobian) PetscFunctionReturn(PETSC_SUCCESS); // others may take differences, or wrap them
   PetscCall(SNESGetFunction(snes, &F, nullptr, nullptr));
   PetscCall(VecBoundToCPU(F, &there));
   if (there) PetscFunctionReturn(PETSC_SUCCESS);
