@@ -58,7 +58,7 @@ std::string zero_pivot(const LineRequest &request, const LineFacts &facts, const
 {
   const FactorReport &r = facts.report;
   const double        unit =
-    facts.rounded ? std::numeric_limits<float>::epsilon() / 2. : static_cast<double>(PETSC_MACHINE_EPSILON) / 2;
+    facts.rounded ? std::numeric_limits<float>::epsilon() : static_cast<double>(PETSC_MACHINE_EPSILON);
   const double      limit = request.solver.zero_pivot > 0 ? request.solver.zero_pivot : 100 * unit;
   const std::string shift = std::string("-pc_line_shift_type says what becomes of it") +
                             (facts.rounded ? ", -pc_line_precision same has more digits" : "");
