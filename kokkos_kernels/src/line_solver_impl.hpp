@@ -536,8 +536,21 @@ private:
     // else it is what elimination made of it; of several matrices one may be not finite, and nothing has judged the others
     if (matrices.size() == 1 && this->report.status == FactorStatus::not_finite && !matrices[0].is_finite()) return;
     algorithm_.reset();
-    if (chunks) orthogonal(reason);
-    else attempt(pivoted, most_unsound, reason);
+    if (!chunks) return void(attempt(pivoted, most_unsound, reason));
+    orthogonal(reason);
+    if (this->report.status == FactorStatus::zero_pivot && this->report.smallest_pivot > 0) or_else(thomas);
+  }
+
+  /// What orthogonal elimination took for singular elimination of whole lines may solve: triangular matrices, whose
+  /// pivots do not shrink. The report stays where it does not.
+  void or_else(const Make &thomas)
+  {
+    const FactorReport before    = this->report;
+    const auto         algorithm = algorithm_;
+    const std::string  failure   = failure_;
+    const Real         limit     = limit_;
+    if (attempt(thomas, sound, failure)) return;
+    this->report = before, algorithm_ = algorithm, failure_ = failure, limit_ = limit;
   }
 
   /// Scalar bands that elimination has an unrolled kernel for.
