@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace ribbon::petsc {
@@ -23,13 +24,14 @@ PetscErrorCode GetEvents(const Events **events)
   if (!events_are_registered) { // once: every PetscClassIdRegister() makes a new class
     PetscClassId id = 0;
     PetscCall(PetscClassIdRegister("Ribbon", &id));
-    PetscCall(PetscLogEventRegister("PCLineExtract", id, &e.extract));
-    PetscCall(PetscLogEventRegister("PCLineFactor", id, &e.factor));
-    PetscCall(PetscLogEventRegister("PCLineSolve", id, &e.solve));
-    PetscCall(PetscLogEventRegister("ADISplit", id, &e.split));
-    PetscCall(PetscLogEventRegister("PCLineForward", id, &e.forward));
-    PetscCall(PetscLogEventRegister("PCLineExchange", id, &e.exchange));
-    PetscCall(PetscLogEventRegister("PCLineBackward", id, &e.backward));
+    const std::pair<const char *, PetscLogEvent *> all[] = {
+      {"PCLineDetect", &e.detect},     {"PCLineExtract", &e.extract},    {"PCLineFactor", &e.factor},
+      {"PCLineRest", &e.rest},         {"PCLineSolve", &e.solve},        {"PCLineForward", &e.forward},
+      {"PCLineExchange", &e.exchange}, {"PCLineBackward", &e.backward},  {"KSPLinePrepare", &e.prepare},
+      {"KSPLineResidual", &e.residual}, {"KSPLineJudge", &e.judge_lines}, {"ADISplit", &e.split},
+      {"ADIMass", &e.mass},            {"ADISpectra", &e.spectra},       {"MFAnalyse", &e.analyse},
+      {"MFScale", &e.scale},           {"MFFactor", &e.eliminate},       {"MFJudge", &e.judge}};
+    for (const auto &[name, event] : all) PetscCall(PetscLogEventRegister(name, id, event));
     PetscCall(PetscRegisterFinalize(ForgetEvents));
     events_are_registered = true;
   }

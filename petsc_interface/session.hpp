@@ -8,13 +8,30 @@
 
 namespace ribbon::petsc {
 
+/// Events of -log_view; docs/logging.md says what each covers.
 struct Events {
-  PetscLogEvent extract = 0, factor = 0, solve = 0;
-  PetscLogEvent split = 0;                               ///< of a Jacobian by directions
-  PetscLogEvent forward = 0, exchange = 0, backward = 0; ///< of lines that the partition cuts
+  PetscLogEvent detect = 0, extract = 0, factor = 0, rest = 0, solve = 0; ///< of PC line
+  PetscLogEvent forward = 0, exchange = 0, backward = 0;                  ///< of lines that the partition cuts
+  PetscLogEvent prepare = 0, residual = 0, judge_lines = 0;               ///< of KSP line
+  PetscLogEvent split = 0, mass = 0, spectra = 0;                         ///< of alternating directions
+  PetscLogEvent analyse = 0, scale = 0, eliminate = 0, judge = 0;         ///< of multifrontal
 };
-/// Events of PC line; registered on first use.
+/// Registered on first use.
 PetscErrorCode GetEvents(const Events **events);
+
+/// Runs f, which returns a PetscErrorCode, as an event, which ends where f fails, too: an error may be handled.
+template <class F>
+PetscErrorCode Logged(PetscLogEvent Events::*event, const F &f)
+{
+  const Events *events;
+  PetscFunctionBegin;
+  PetscCall(GetEvents(&events));
+  PetscCall(PetscLogEventBegin(events->*event, 0, 0, 0, 0));
+  const PetscErrorCode error = f();
+  PetscCall(PetscLogEventEnd(events->*event, 0, 0, 0, 0));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /// Starts Kokkos unless it runs, on the device that PETSc uses. Called by the first set-up, never by registration.
 PetscErrorCode EnsureKokkos();

@@ -117,6 +117,7 @@ private:
   PetscErrorCode    make_work() const;
   PetscErrorCode    make_algebraic_vectors(bool some);
   PetscErrorCode    make_given(const std::vector<Mat> &A, const SplitJacobian &jacobian);
+  PetscErrorCode    update_given(const std::vector<Mat> &A, const SplitJacobian &jacobian, bool *changed);
   PetscErrorCode    algebraic_of_given(const std::vector<Mat> &A);
   static PetscInt64 next_generation();
 

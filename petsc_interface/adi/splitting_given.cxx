@@ -100,6 +100,14 @@ PetscErrorCode DirectionSplitting::algebraic_of_given(const std::vector<Mat> &A)
 
 PetscErrorCode DirectionSplitting::update(const std::vector<Mat> &A, const SplitJacobian &jacobian, bool *changed)
 {
+  PetscFunctionBegin;
+  PetscCall(Logged(&Events::split, [&] { return update_given(A, jacobian, changed); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DirectionSplitting::update_given(const std::vector<Mat> &A, const SplitJacobian &jacobian,
+                                                bool *changed)
+{
   const MPI_Comm comm         = PetscObjectComm((PetscObject)A[0]);
   bool           mass_changed = false, rows_changed = false;
   PetscFunctionBegin;

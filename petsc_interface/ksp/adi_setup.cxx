@@ -104,9 +104,13 @@ PetscErrorCode SetUpADI(KSP ksp, KSP_ADI *adi)
   const int D  = adi->splitting.directions();
   adi->smooths = ksp->normtype == KSP_NORM_NONE && ksp->max_it <= 8 && D > 1;
   if (D > 1) {
-    PetscCall(MeasureSeparability(adi, P));
-    adi->separable = adi->commutator <= same_to && adi->left_out <= same_to;
-    PetscCall(FindSpectra(adi));
+    PetscCall(Logged(&Events::spectra, [&] {
+      PetscFunctionBegin;
+      PetscCall(MeasureSeparability(adi, P));
+      adi->separable = adi->commutator <= same_to && adi->left_out <= same_to;
+      PetscCall(FindSpectra(adi));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
   } else adi->spectra.assign(1, {0, 0}), adi->separable = true, adi->commutator = adi->left_out = 0;
   ChooseShifts(ksp, adi);
   if (D == 1) PetscCall(adi->factors.factor(adi->splitting, 0, 0, 0, 1, nullptr));

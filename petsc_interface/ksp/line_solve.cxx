@@ -4,6 +4,7 @@
 
 #include "../native_vectors.hpp"
 #include "../pc/line.hpp"
+#include "../session.hpp"
 
 #include <algorithm>
 
@@ -117,7 +118,9 @@ PetscErrorCode Precondition(KSP ksp, Mat A, Vec r, Mat R, Vec z, Mat Z, PetscInt
 /// r = b - A x in doubled precision, and the sizes that it is judged by (may be null), for one column.
 PetscErrorCode ResidualOf(Block &k, PetscInt c, AccurateResidual *accurate, Vec sizes)
 {
-  const auto compute = [&](Vec b, Vec x, Vec r) { return accurate->compute(b, x, r, sizes, ResidualSizes::sums); };
+  const auto compute = [&](Vec b, Vec x, Vec r) {
+    return Logged(&Events::residual, [&] { return accurate->compute(b, x, r, sizes, ResidualSizes::sums); });
+  };
   PetscFunctionBegin;
   PetscCall(WithRead(k.b, k.B, c, [&](Vec b) {
     return WithRead(k.x, k.X, c,
@@ -267,7 +270,7 @@ PetscErrorCode Prepare(KSP ksp, PetscInt columns, bool *direct, bool *single)
   if (!*direct || ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   const PetscInt64 set_up = static_cast<PC_Line *>(pc->data)->set_up;
   if (!line->lines || line->set_up != set_up || line->columns != columns) {
-    PetscCall(LineResiduals::create(pc, columns, &line->lines));
+    PetscCall(Logged(&Events::prepare, [&] { return LineResiduals::create(pc, columns, &line->lines); }));
     line->set_up = set_up, line->columns = columns;
   }
   line->judged = true;
@@ -469,7 +472,8 @@ PetscErrorCode Iterate(KSP ksp, Block &k)
       PetscCall(Residuals(ksp, A, k));
       PetscCall(Norms(k.r, k.R, columns, &ksp->rnorm));
     }
-    if (lines) PetscCall(JudgeLines(ksp, k, lines, columns, start, last));
+    if (lines)
+      PetscCall(Logged(&Events::judge_lines, [&] { return JudgeLines(ksp, k, lines, columns, start, last); }));
     done = std::all_of(columns.begin(), columns.end(), [](const Column &column) { return column.reason != KSP_CONVERGED_ITERATING; });
     if (done) break;
     if (direct && normed && !start && ksp->converged == KSPConvergedDefault) PetscCall(KeepTheBest(k, columns));
@@ -509,7 +513,8 @@ PetscErrorCode GetAccurateResidual(KSP ksp, AccurateResidual **residual)
   Mat                                A;
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, nullptr));
-  if (!mine || !mine->is_of(A, transposed)) PetscCall(AccurateResidual::create(A, transposed, &mine));
+  if (!mine || !mine->is_of(A, transposed))
+    PetscCall(Logged(&Events::prepare, [&] { return AccurateResidual::create(A, transposed, &mine); }));
   *residual = mine.get();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -270,7 +270,7 @@ PetscErrorCode PivotsAreSmallAlone(Mat F, bool *they_are)
   if (f->report.status != ribbon::FactorStatus::zero_pivot || !(f->report.smallest_pivot > 0) ||
       zero_pivot(f) != default_zero_pivot || f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Probe(F, &backward_error, &f->rcond));
+  PetscCall(Logged(&Events::judge, [&] { return Probe(F, &backward_error, &f->rcond); }));
   *they_are = f->rcond >= static_cast<PetscReal>(F->rmap->N) * PETSC_MACHINE_EPSILON;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -405,14 +405,14 @@ PetscErrorCode FactorScaled(Mat F, Mat rows)
     f->tries_scales || (f->pivot == MAT_MULTIFRONTAL_PIVOT_NONE && (!f->some_on_device || !f->was_looked_at));
   PetscFunctionBegin;
   f->is_scaled = false, f->was_looked_at = true;
-  if (looks) PetscCall(ScaleMatrix(F, rows));
-  PetscCall(FactorNow(F, rows));
+  if (looks) PetscCall(Logged(&Events::scale, [&] { return ScaleMatrix(F, rows); }));
+  PetscCall(Logged(&Events::eliminate, [&] { return FactorNow(F, rows); }));
   const bool shows = f->report.has_small_columns && !f->has_small_rows;
   const int  apart = f->report.rows_apart[0] + f->report.rows_apart[1];
   const bool is_uneven = apart > PetscMax(uneven_rows, f->even_rows);
   if (!looks && (shows || is_uneven || f->report.status == ribbon::FactorStatus::zero_pivot)) {
-    PetscCall(ScaleMatrix(F, rows));
-    if (f->is_scaled) PetscCall(FactorNow(F, rows));
+    PetscCall(Logged(&Events::scale, [&] { return ScaleMatrix(F, rows); }));
+    if (f->is_scaled) PetscCall(Logged(&Events::eliminate, [&] { return FactorNow(F, rows); }));
     else if (shows) f->has_small_rows = true; // band LU cannot tell these from columns, and is as good as LAPACK's
     if (!f->is_scaled && f->some_on_device) f->even_rows = apart;
   }
@@ -439,12 +439,12 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
   PetscCall(PetscObjectGetId((PetscObject)A, &matrix));
   PetscCall(MatGetNonzeroState(A, &nonzeros));
   PetscCall(CountBlocks(A, &has_blocks, &entries));
-  if (matrix != f->matrix || nonzeros != f->nonzeros || entries != f->entries || other_pivot) PetscCall(Analyse(F, A));
+  if (matrix != f->matrix || nonzeros != f->nonzeros || entries != f->entries || other_pivot) PetscCall(Logged(&Events::analyse, [&] { return Analyse(F, A); }));
   else {
     PetscCall(KeepAIJ(f, A));
     if (f->compact) PetscCall(RefillWithoutZeros(f->aij, f->places, f->compact, &is_done));
     if (!is_done) PetscCall(PetscInfo(F, "entries that were zero are not, and the matrix is analysed anew\n"));
-    if (!is_done) PetscCall(Analyse(F, A));
+    if (!is_done) PetscCall(Logged(&Events::analyse, [&] { return Analyse(F, A); }));
   }
   PetscCall(FactorScaled(F, f->compact ? f->compact : f->aij));
   if ((f->refine > 0 || f->is_scaled) && !f->residual) PetscCall(MatCreateVecs(f->aij, &f->correction, &f->residual));
@@ -464,7 +464,7 @@ PetscErrorCode MatFactorNumeric_Multifrontal(Mat F, Mat A, const MatFactorInfo *
     PetscCheck(!A->erroriffailure, PetscObjectComm((PetscObject)F), PETSC_ERR_FP, "multifrontal: NaN or Inf at column %" PetscInt_FMT, r.column);
     PetscCall(PetscInfo(F, "smallest pivot %g in column %" PetscInt_FMT "\n", static_cast<double>(r.smallest_pivot), r.column));
   }
-  if (f->is_factored) PetscCall(JudgeFactors(F, A));
+  if (f->is_factored) PetscCall(Logged(&Events::judge, [&] { return JudgeFactors(F, A); }));
   if (f->viewer) PetscCall(ViewFactorization(F));
   if (f->refine == 0 && !has_blocks) PetscCall(MatDestroy(&f->aij)); // a copy of blocks takes the next numbers
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -477,7 +477,7 @@ PetscErrorCode MatFactorSymbolic_Multifrontal(Mat F, Mat A, const MatFactorInfo 
   PetscCall(TakeZeroPivot(F, info, &changes));
   PetscCall(EnsureKokkos());
   PetscCall(SetMultifrontalFromOptions(F));
-  PetscCall(Analyse(F, A));
+  PetscCall(Logged(&Events::analyse, [&] { return Analyse(F, A); }));
   F->ops->lufactornumeric       = MatFactorNumeric_Multifrontal;
   F->ops->choleskyfactornumeric = MatFactorNumeric_Multifrontal;
   PetscFunctionReturn(PETSC_SUCCESS);

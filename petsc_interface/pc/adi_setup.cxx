@@ -80,7 +80,7 @@ PetscErrorCode SetUpADI(PC pc, PC_ADI *adi)
   bool     changed;
   PetscFunctionBegin;
   PetscCall(EnsureKokkos());
-  PetscCall(FindShift(pc, adi));
+  PetscCall(Logged(&Events::mass, [&] { return FindShift(pc, adi); }));
   PetscCall(adi->factors.axes_of_matrices(PetscObjectComm((PetscObject)pc), &matrices));
   PetscCall(adi->splitting.update({pc->pmat, pc->dm, adi->contained, adi->mass, nullptr, 1, matrices}, &changed));
   PetscCall(Order(pc, adi));

@@ -3,6 +3,7 @@
 
 #include "../csr.hpp"
 #include "../lines/places.hpp"
+#include "../session.hpp"
 #include "line_sweep.hpp"
 
 #include <algorithm>
@@ -109,6 +110,13 @@ PetscErrorCode LineRest::AskWhatSettles(Mat A)
 }
 
 PetscErrorCode LineRest::make(Mat A, const std::vector<LineGroup> &groups)
+{
+  PetscFunctionBegin;
+  PetscCall(Logged(&Events::rest, [&] { return Make(A, groups); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LineRest::Make(Mat A, const std::vector<LineGroup> &groups)
 {
   Mat             block = A, off = nullptr;
   const PetscInt *columns;

@@ -49,6 +49,7 @@ private:
   };
   struct Reading;
 
+  PetscErrorCode Make(Mat A, const std::vector<LineGroup> &groups);
   PetscErrorCode CopyDirection(const Reading &from, const std::vector<LineGroup> &groups, std::size_t direction);
   PetscErrorCode MakeScatter(Mat A, PetscInt count, const PetscInt *columns);
   PetscErrorCode AskWhatSettles(Mat A);

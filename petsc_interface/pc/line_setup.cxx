@@ -317,8 +317,12 @@ PetscErrorCode SetUp(PC pc, PC_Line *line, const LineSource &source)
   std::unique_ptr<LineOperator> reader;
   std::vector<ChosenDirection>  directions;
   PetscCallCXX(reader = LineOperator::create(on_device));
-  PetscCall(ChooseDirections(pc, line, *reader, source, &directions));
-  PetscCall(DecidePin(pc, line));
+  PetscCall(Logged(&Events::detect, [&] {
+    PetscFunctionBegin;
+    PetscCall(ChooseDirections(pc, line, *reader, source, &directions));
+    PetscCall(DecidePin(pc, line));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   for (const ChosenDirection &chosen : directions) {
     const LineDirection &d     = chosen.direction;
     const auto           count = static_cast<long long>(d.lines_cut);

@@ -29,8 +29,12 @@ PetscErrorCode ComputeMass(TS ts, PetscReal t, Vec U, Vec implicit, bool *change
   PetscFunctionBegin;
   *changed = false;
   if (!adi->has_ifunction) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(UpdateMass(ts, t, U, implicit, imex, adi->udot, adi->work, &adi->mass, changed)); // udot is 0 afterwards
-  if (!adi->mass_known) PetscCall(MassIsDiagonal(ts, t, U, implicit, imex, adi->mass, &adi->mass_is_diagonal));
+  PetscCall(Logged(&Events::mass, [&] {
+    PetscFunctionBegin;
+    PetscCall(UpdateMass(ts, t, U, implicit, imex, adi->udot, adi->work, &adi->mass, changed)); // udot is 0 afterwards
+    if (!adi->mass_known) PetscCall(MassIsDiagonal(ts, t, U, implicit, imex, adi->mass, &adi->mass_is_diagonal));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   adi->mass_known = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
