@@ -99,6 +99,13 @@ build_ribbon() {
   build_targets "$@"
 }
 
+# How long all tests take: as those of an earlier run in this folder, else 690 seconds of one core. ctest itself counts them.
+announce_tests() {
+  local costs=$build/Testing/Temporary/CTestCostData.txt log=$build/Testing/Temporary/LastTest.log
+  { cat "$costs" 2> /dev/null || echo "all 1 690"; } |
+    awk -v cores="$(nproc)" -v log_file="$log" 'NF == 3 { s += $3 } END { printf "Running the tests, about %.1f minutes; log: %s\n", s / 60 / cores, log_file }'
+}
+
 # A Python that has matplotlib: the one on PATH, else the system's, for which the package was installed.
 python_with_matplotlib() {
   local p
