@@ -97,6 +97,7 @@ PetscErrorCode FindUniformRuns(Mat block, const Pattern &pattern, PetscInt far, 
   PetscFunctionBegin;
   *holds = false;
   if (length == 0 || n % length != 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(EnsureKokkos());
   PetscCall(BlockIsOnDevice(block, &on_device));
   const auto look = [&](const auto &exec, const auto &A) { runs = uniform_runs(exec, A, static_cast<int>(pattern.components), length, static_cast<int>(far)); };
   if (has_device && on_device) PetscCall(WithCsr<DeviceExec>(block, [&](const auto &A) { look(current_space<DeviceExec>(), A); }));
