@@ -10,6 +10,12 @@
 /// A matrix is scaled where the largest entry of some column is below 1/16, each entry relative to the largest of its
 /// row. Constant stencils and rows with a dominant diagonal have no such column: nothing is stored for them, and
 /// nothing added to a solve.
+///
+/// Units that change along a line, as 2^-i, show in no column, and a sweep of the scaling carries them no further than a
+/// row reaches. The ratio of the units of two unknowns j and k is the geometric mean of |a_ij / a_ik| over the rows i and
+/// j + k - i that both hold them: the units of equations cancel there, and what the diagonal has more than its
+/// neighbours. Sums of their logarithms along the line are where sweeps begin. A stencil with two sides has such sums,
+/// too: they count where they span no more bits than three times the sizes of rows.
 #pragma once
 
 #include <ribbon/band_entries.hpp>
@@ -26,7 +32,11 @@ template <class Scalar, class Memory>
 struct ColumnScaleKernel {
   using Real   = real_t<Scalar>;
   using Scales = Kokkos::View<Real *, Memory>;
-  struct Count { };
+  struct Look { };
+  struct Ratios { };
+  struct Chain { };
+  struct Any { };
+  struct Start { };
   struct Rows { };
   struct Columns { };
   struct Finish { };
@@ -35,7 +45,13 @@ struct ColumnScaleKernel {
   BandEntries<Scalar, Memory>                 entry;
   Scales                                      row, column; ///< fourth roots, until Finish makes powers of two of columns
   typename Bands<Scalar, Memory>::values_type to;          ///< of Apply: one matrix per line where they were shifted
-  Kokkos::View<int *, Memory>                 scaled;      ///< 1 for matrices that have a column which needs a scale; empty: they are counted alone
+  Kokkos::View<int *, Memory>                 scaled;      ///< of matrices, bits of small_column ...; empty: nobody asks which
+  Kokkos::View<int *, Memory>                 step;        ///< unknowns back to the one that a ratio is of; 0: none
+  Kokkos::View<int *, Memory>                 sizes;       ///< of rows of matrix c, as exponents: largest at 2 c, the negative of the smallest at 2 c + 1
+  bool                                        forced = false; ///< units along the line count, however far they span
+  bool                                        along  = false; ///< whatever the diagonals are
+
+  static constexpr int small_column = 1, units_along = 2, small_diagonal = 4, to_be_scaled = small_column | units_along;
 
   KOKKOS_FUNCTION std::int64_t unknowns() const { return entry.rows * entry.block * entry.matrices(); }
   KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const { return ((i % entry.rows) + entry.rows) % entry.rows; }
@@ -53,22 +69,85 @@ struct ColumnScaleKernel {
       }
     }
   }
-  /// Columns that need a scale.
-  KOKKOS_FUNCTION void operator()(Count, const std::int64_t t, std::int64_t &count) const
+  /// Whether some column needs a scale, and whether some row has a small diagonal.
+  KOKKOS_FUNCTION void operator()(Look, const std::int64_t t, int &found) const
   {
     constexpr Real     enough = Real(1) / 16;
     const std::int64_t c = t % entry.matrices(), k = t / entry.matrices(), j = k / entry.block;
     const int          b        = static_cast<int>(k % entry.block);
-    const Real         diagonal = magnitude(entry(c, j, 0, b, b));
-    if (diagonal > 0 && diagonal >= enough * entry.row_max(c, j, b)) return; // mostly
+    const Real         diagonal = magnitude(entry(c, j, 0, b, b)), row_largest = entry.row_max(c, j, b);
+    if (diagonal > 0 && diagonal >= enough * row_largest) return; // mostly
+    if (is_finite(row_largest)) note(c, small_diagonal, found);
     Real largest = 0;
     each_of_column(c, j, b, [&](std::int64_t i, int a, Real size) {
       const Real relative = size / entry.row_max(c, i, a);
       largest             = relative > largest ? relative : largest;
     });
-    if (!(largest > 0 && largest < enough)) return;
-    ++count;
-    if (scaled.extent(0) > 0) Kokkos::atomic_fetch_or(&scaled(c), 1);
+    if (largest > 0 && largest < enough) note(c, small_column, found);
+  }
+  KOKKOS_FUNCTION void note(std::int64_t c, int what, int &found) const
+  {
+    found |= what;
+    if (scaled.extent(0) > 0) Kokkos::atomic_fetch_or(&scaled(c), what);
+  }
+  /// log2 of |a_qk / a_qj| of unknowns q, j and k; NaN where one is zero or not finite.
+  KOKKOS_FUNCTION Real log_ratio(std::int64_t c, std::int64_t q, std::int64_t j, std::int64_t k) const
+  {
+    const std::int64_t i    = q / entry.block;
+    const auto         size = [&](std::int64_t u) {
+      return magnitude(entry(c, i, u / entry.block - i, static_cast<int>(q % entry.block), static_cast<int>(u % entry.block)));
+    };
+    const Real here = size(j), there = size(k);
+    return here > 0 && there > 0 && is_finite(here) && is_finite(there) ? std::log2(there) - std::log2(here) : std::numeric_limits<Real>::quiet_NaN();
+  }
+  /// column(t) = log2 of the unit of unknown k over that of the nearest one before it that shares a row with it.
+  KOKKOS_FUNCTION void operator()(Ratios, const std::int64_t t) const
+  {
+    const std::int64_t c = t % entry.matrices(), k = t / entry.matrices(), j = k / entry.block, n = entry.rows * entry.block,
+                       reach = ((entry.lower > entry.upper ? entry.lower : entry.upper) + 1) * entry.block - 1;
+    const Real         largest = entry.row_max(c, j, static_cast<int>(k % entry.block));
+    if (largest > 0 && is_finite(largest)) {
+      const int exponent = std::ilogb(largest);
+      Kokkos::atomic_fetch_max(&sizes(2 * c), exponent), Kokkos::atomic_fetch_max(&sizes(2 * c + 1), -exponent);
+    }
+    column(t) = 0, step(t) = 0;
+    for (std::int64_t back = 1; back <= 2 * reach && back <= k; ++back) {
+      Real sum = 0, count = 0;
+      for (std::int64_t q = k - back - reach; q <= k + reach; ++q) {
+        const std::int64_t mirror = 2 * k - back - q;
+        if (q < 0 || mirror < 0 || q >= n || mirror >= n) continue;
+        const Real ratio = log_ratio(c, q, k, k - back), other = log_ratio(c, mirror, k, k - back);
+        if (ratio == ratio && other == other) sum += ratio, ++count;
+      }
+      if (count == 0) continue;
+      column(t) = sum / count, step(t) = static_cast<int>(back);
+      return;
+    }
+  }
+  /// Adds the ratios of matrix c up, and finds out whether they are units.
+  KOKKOS_FUNCTION void operator()(Chain, const std::int64_t c) const
+  {
+    constexpr Real     most_apart = 10, most_times_rows = 3; // bits
+    const std::int64_t n   = entry.rows * entry.block;
+    Real               low = 0, high = 0;
+    for (std::int64_t k = 0; k < n; ++k) {
+      const std::int64_t t = k * entry.matrices() + c;
+      const Real         sum = step(t) > 0 ? column(t) + column(t - step(t) * entry.matrices()) : Real(0);
+      column(t) = sum, low = sum < low ? sum : low, high = sum > high ? sum : high;
+    }
+    const Real spread = high - low, rows = static_cast<Real>(sizes(2 * c) + sizes(2 * c + 1));
+    const bool are_units = spread > most_apart && spread <= most_times_rows * rows && (along || scaled(c) & small_diagonal);
+    if (forced ? scaled(c) & small_column : are_units) scaled(c) |= units_along;
+    row(c) = (low + high) / 2; // read by Start alone
+  }
+  KOKKOS_FUNCTION void operator()(Any, const std::int64_t c, int &found) const { found |= scaled(c) & to_be_scaled; }
+  /// What sweeps begin with: fourth roots of units.
+  KOKKOS_FUNCTION void operator()(Start, const std::int64_t t) const
+  {
+    constexpr Real     most = std::numeric_limits<Real>::max_exponent / 2;
+    const std::int64_t c = t % entry.matrices();
+    const Real         unit = scaled(c) & units_along ? column(t) - row(c) : Real(0);
+    column(t)               = std::exp2((unit > most ? most : unit < -most ? -most : unit) / 4);
   }
   KOKKOS_FUNCTION static Real fourth_root(Real a) { return std::sqrt(std::sqrt(a)); }
   KOKKOS_FUNCTION void        operator()(Rows, const std::int64_t t) const
@@ -96,7 +175,7 @@ struct ColumnScaleKernel {
   KOKKOS_FUNCTION void operator()(Finish, const std::int64_t t) const
   {
     constexpr int most     = std::numeric_limits<Real>::max_exponent / 2;
-    const Real    exponent = scaled(t % entry.matrices()) ? std::floor(4 * std::log2(column(t)) + Real(0.5)) : Real(0);
+    const Real    exponent = scaled(t % entry.matrices()) & to_be_scaled ? std::floor(4 * std::log2(column(t)) + Real(0.5)) : Real(0);
     column(t)              = std::ldexp(Real(1), static_cast<int>(exponent > most ? most : exponent < -most ? -most : exponent));
   }
   /// One thread per row of a matrix.
@@ -138,32 +217,29 @@ public:
 
   /// Looks at every column and, where one needs a scale, replaces `bands` by scaled ones, which store every row, and
   /// every matrix of shifted ones. Waits.
-  ColumnScale(const Exec &exec, Input &bands)
+  /// @param chains  looks for units that change along lines with a small diagonal; @param along  with any
+  ColumnScale(const Exec &exec, Input &bands, bool chains, bool along)
   {
-    using Kernel = ColumnScaleKernel<Scalar, Memory>;
-    Kernel       kernel{BandEntries<Scalar, Memory>(bands), {}, {}, {}, {}};
-    std::int64_t count    = 0;
-    const auto   unknowns = kernel.unknowns();
-    const auto   look     = [&] { Kokkos::parallel_reduce("ribbon::column_scale::count", policy<typename Kernel::Count>(exec, unknowns), kernel, count); };
-    look();
-    if (count == 0) return;
-    kernel.scaled = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::column_scale::scaled", static_cast<std::size_t>(bands.matrices()));
-    look();
-    const auto run    = [&](auto tag, const char *name, std::int64_t n) { Kokkos::parallel_for(name, policy<decltype(tag)>(exec, n), kernel); };
-    const auto scales = [&] { return allocate<typename Kernel::Scales>(exec, "ribbon::column_scale", static_cast<std::size_t>(unknowns)); };
-    kernel.row = scales(), kernel.column = scale_ = scales();
-    Kokkos::deep_copy(exec, kernel.column, real_t<Scalar>(1));
-    for (int sweep = 0; sweep < sweeps; ++sweep) {
-      run(typename Kernel::Rows(), "ribbon::column_scale::rows", unknowns);
-      run(typename Kernel::Columns(), "ribbon::column_scale::columns", unknowns);
-    }
-    run(typename Kernel::Finish(), "ribbon::column_scale::finish", unknowns);
-    const auto matrices = static_cast<std::size_t>(bands.matrices());
-    kernel.to = allocate<typename Input::values_type>(exec, "ribbon::column_scale::bands", matrices, static_cast<std::size_t>(bands.rows()), bands.values.extent(2));
-    run(typename Kernel::Apply(), "ribbon::column_scale::apply", bands.matrices() * bands.rows());
-    bands.lower = bands.kl(), bands.upper = bands.ku(), bands.values = kernel.to, bands.repeats = 1;
-    if (bands.lhs == Lhs::shifted) bands.lhs = Lhs::per_line;
-    exec.fence(); // entries may be the caller's
+    Kernel     kernel{BandEntries<Scalar, Memory>(bands), {}, {}, {}, {}, {}, {}};
+    const int  found = look(exec, kernel);
+    chains           = chains && bands.repeats == 1 && (found != 0 || along); // constant stencils have no units
+    if (!(found & Kernel::small_column) && !chains) return;
+    kernel.scaled = flags(exec, static_cast<std::size_t>(bands.matrices())), kernel.along = along;
+    if (found) look(exec, kernel);
+    add_up(exec, kernel, chains);
+    int any = 0;
+    Kokkos::parallel_reduce("ribbon::column_scale::any", policy<typename Kernel::Any>(exec, bands.matrices()), kernel, Kokkos::BOr<int>(any));
+    if (any) scale(exec, kernel, bands);
+  }
+
+  /// Scales the matrices that are named, one flag each, however their columns look. Waits.
+  ColumnScale(const Exec &exec, Input &bands, const Kokkos::View<int *, Memory> &which)
+  {
+    Kernel kernel{BandEntries<Scalar, Memory>(bands), {}, {}, {}, {}, {}, {}};
+    kernel.forced = true, kernel.scaled = flags(exec, static_cast<std::size_t>(bands.matrices()));
+    Kokkos::deep_copy(exec, kernel.scaled, which);
+    add_up(exec, kernel, true);
+    scale(exec, kernel, bands);
   }
 
   bool        empty() const { return scale_.extent(0) == 0; }
@@ -188,6 +264,51 @@ public:
 private:
   static constexpr int sweeps = 32; ///< units that differ by 10^24 from one row to the next leave a factor of 100 then
 
+  using Kernel = ColumnScaleKernel<Scalar, Memory>;
+
+  static auto flags(const Exec &exec, std::size_t count) { return allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::column_scale::flags", count); }
+  static int  look(const Exec &exec, const Kernel &kernel)
+  {
+    int found = 0;
+    Kokkos::parallel_reduce("ribbon::column_scale::look", policy<typename Kernel::Look>(exec, kernel.unknowns()), kernel, Kokkos::BOr<int>(found));
+    return found;
+  }
+  template <class Tag>
+  static void run(const Exec &exec, Tag, const char *name, const Kernel &kernel, std::int64_t count)
+  {
+    Kokkos::parallel_for(name, policy<Tag>(exec, count), kernel);
+  }
+  /// What sweeps begin with.
+  static void add_up(const Exec &exec, Kernel &kernel, bool chains)
+  {
+    const auto unknowns = static_cast<std::size_t>(kernel.unknowns()), matrices = static_cast<std::size_t>(kernel.entry.matrices());
+    kernel.row    = allocate<typename Kernel::Scales>(exec, "ribbon::column_scale::row", unknowns);
+    kernel.column = allocate<typename Kernel::Scales>(exec, "ribbon::column_scale", unknowns);
+    if (!chains) return;
+    kernel.step   = flags(exec, unknowns);
+    kernel.sizes  = flags(exec, 2 * matrices);
+    Kokkos::deep_copy(exec, kernel.sizes, -std::numeric_limits<real_t<Scalar>>::max_exponent);
+    run(exec, typename Kernel::Ratios(), "ribbon::column_scale::ratios", kernel, kernel.unknowns());
+    run(exec, typename Kernel::Chain(), "ribbon::column_scale::chain", kernel, kernel.entry.matrices());
+  }
+  /// Makes scales of what add_up() found, and scaled matrices.
+  void scale(const Exec &exec, Kernel &kernel, Input &bands)
+  {
+    const auto unknowns = kernel.unknowns();
+    scale_              = kernel.column;
+    run(exec, typename Kernel::Start(), "ribbon::column_scale::start", kernel, unknowns);
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+      run(exec, typename Kernel::Rows(), "ribbon::column_scale::rows", kernel, unknowns);
+      run(exec, typename Kernel::Columns(), "ribbon::column_scale::columns", kernel, unknowns);
+    }
+    run(exec, typename Kernel::Finish(), "ribbon::column_scale::finish", kernel, unknowns);
+    const auto matrices = static_cast<std::size_t>(bands.matrices());
+    kernel.to = allocate<typename Input::values_type>(exec, "ribbon::column_scale::bands", matrices, static_cast<std::size_t>(bands.rows()), bands.values.extent(2));
+    run(exec, typename Kernel::Apply(), "ribbon::column_scale::apply", kernel, bands.matrices() * bands.rows());
+    bands.lower = bands.kl(), bands.upper = bands.ku(), bands.values = kernel.to, bands.repeats = 1;
+    if (bands.lhs == Lhs::shifted) bands.lhs = Lhs::per_line;
+    exec.fence(); // entries may be the caller's
+  }
   template <class Tag>
   static auto policy(const Exec &exec, std::int64_t count)
   {

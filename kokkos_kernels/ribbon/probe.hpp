@@ -26,6 +26,9 @@ struct ProbeOptions {
   /// A random, which are in the range of singular matrices, too. Otherwise line l has matrix l % matrices.
   bool           batch         = false;
   const int     *class_of_line = nullptr; ///< of a batch with classes
+  /// The error is that of the worst row, |r_i| / (|A| |x| + |b|)_i (Oettli & Prager 1964), and unknowns of the solutions
+  /// that are given differ by up to 10^12. rcond has no meaning then.
+  bool           componentwise = false;
   int            round         = 0;       ///< 0: the six right-hand sides named above; 1, 2, ...: six random ones each
   int           *bad           = nullptr; ///< one flag per matrix, in the memory of the kernels: 1 where it exceeds a limit
   real_t<Scalar> most_error = 0, least_rcond = 0;
@@ -56,6 +59,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   const int begin = options.batch ? 1 : 0, end = options.batch ? Kernel::first_given : probe_kinds;
   Kernel    kernel{BandEntries<Scalar, Memory>(bands), set, begin, x.data()};
   kernel.batch = options.batch, kernel.class_of_line = options.class_of_line, kernel.round = options.round;
+  kernel.componentwise = options.componentwise;
   kernel.bad = options.bad, kernel.most_error = options.most_error, kernel.least_rcond = options.least_rcond;
   if constexpr (is_device_space<Exec>) {
     const std::int64_t all   = set.lines() * ((end - begin + at_once - 1) / at_once);

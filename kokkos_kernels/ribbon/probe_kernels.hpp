@@ -7,6 +7,7 @@
 #include <ribbon/noise.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -43,13 +44,22 @@ struct Probe {
     if constexpr (std::is_floating_point_v<Scalar>) return noise<Real>(key);
     else return Scalar(noise<Real>(key), noise<Real>(key + 1));
   }
+  /// Unknowns that differ in size.
+  KOKKOS_FUNCTION Scalar graded(int k, std::int64_t i) const
+  {
+    const auto exponent = static_cast<int>(20 * noise<Real>((static_cast<std::uint64_t>(k) << 41) + static_cast<std::uint64_t>(i)));
+    return given(k, i) * std::ldexp(Real(1), exponent);
+  }
   /// Unknowns are numbered through: i * entry.block + component.
   KOKKOS_FUNCTION Scalar right_hand_side(std::int64_t c, int k, std::int64_t i, int a) const
   {
     if (k >= first_given) return given(k, i * entry.block + a);
     Scalar f(0);
     for (int d = -entry.lower; d <= entry.upper; ++d)
-      for (int b = 0; b < entry.block; ++b) f += entry(c, i, d, a, b) * given(k, wrap(i + d) * entry.block + b);
+      for (int b = 0; b < entry.block; ++b) {
+        const std::int64_t j = wrap(i + d) * entry.block + b;
+        f += entry(c, i, d, a, b) * (componentwise ? graded(k, j) : given(k, j));
+      }
     return f;
   }
   KOKKOS_FUNCTION std::int64_t matrix_of(std::int64_t l) const { return class_of_line ? class_of_line[l] : l % entry.matrices(); }
@@ -72,13 +82,19 @@ struct Probe {
     for (int a = 0; a < entry.block; ++a) {
       const Scalar f   = right_hand_side(c, kind_of(l), i, a);
       Scalar       r   = f;
-      Real         sum = 0;
+      Real         sum = 0, products = magnitude(f);
       for (int d = -entry.lower; d <= entry.upper; ++d)
         for (int b = 0; b < entry.block; ++b) {
           const Scalar e = entry(c, i, d, a, b);
           sum += magnitude(e);
-          if (e != Scalar(0)) r -= e * x[set(l, wrap(i + d)) + b * set.component_stride];
+          if (e == Scalar(0)) continue;
+          const Scalar product = e * x[set(l, wrap(i + d)) + b * set.component_stride];
+          r -= product, products += componentwise ? magnitude(product) : Real(0);
         }
+      if (componentwise) {
+        largest(norm_r, relative(magnitude(r), products)), norm_x = 1;
+        continue;
+      }
       largest(norm_r, relative(magnitude(r), sum)), largest(norm_b, relative(magnitude(f), sum));
       largest(norm_x, magnitude(x[set(l, i) + a * set.component_stride]));
     }
@@ -126,6 +142,7 @@ struct Probe {
 
   const int *class_of_line = nullptr; ///< the matrix of every line; null: l % matrices
   bool       batch         = false;   ///< all lines have right-hand side `kind`
+  bool       componentwise = false;   ///< see ProbeOptions
   int        round         = 0;       ///< above 0: other random right-hand sides, and no constant ones
   int       *bad           = nullptr; ///< a place for each matrix, set to 1 where the matrix fails the limits; null: nobody asks
   Real       most_error = 0, least_rcond = 0;

@@ -7,9 +7,10 @@
 /// unless another one is much better: rows whose coefficients differ by powers of ten have an l that spans many more.
 /// From A' x' = b, the solution of least squares and of zero mean is
 ///
-///     x = x' - c w - mean(x'),    w = A'^-1 l of zero mean,    c = l^H b / l^H l = l_p^* (rho x'_p - a_p x') / l^H l,
+///     x = x' - c w - mean(x' - c w),    w = A'^-1 l of zero mean,    c = l^H b / l^H l = l_p^* (rho x'_p - a_p x') / l^H l,
 ///
-/// with a_p the row that was replaced: b itself is not needed any more. Where b is consistent c is zero; elsewhere ||b - A x|| = |c| ||l||. (Campbell & Meyer, Generalized
+/// with a_p the row that was replaced: b itself is not needed any more. Where rows differ in size x' may be larger than
+/// x by as much, and c and x lose these digits: then c l is taken out of b before the solve. Where b is consistent c is zero; elsewhere ||b - A x|| = |c| ||l||. (Campbell & Meyer, Generalized
 /// Inverses of Linear Transformations, 1979.) Where a line falls into pieces that do not couple, each is looked at by itself.
 #pragma once
 
@@ -45,6 +46,12 @@ struct ZeroMeanKernel {
   Scalar      *x;
   LineSet      out;
 
+  /// ||b - A x|| of piece p.
+  KOKKOS_FUNCTION void see(real_t<Scalar> c, std::int64_t p) const
+  {
+    const double distance = static_cast<double>(c) * size(p);
+    if (!(distance <= atomic_read(&largest(0)))) Kokkos::atomic_fetch_max(&largest(0), is_finite(distance) ? distance : HUGE_VAL); // NaN, too
+  }
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
     const bool         all = piece_of.extent(0) == 0;
@@ -57,11 +64,45 @@ struct ZeroMeanKernel {
       const Scalar       entry = row((d + lower) * pieces + p);
       if (entry != Scalar(0)) c += entry * at[((j % rows + rows) % rows) * out.row_stride];
     }
-    for (std::int64_t i = begin; i < end; ++i) sum += at[i * out.row_stride];
-    const double distance = static_cast<double>(magnitude(c)) * size(p);
-    if (!(distance <= atomic_read(&largest(0)))) Kokkos::atomic_fetch_max(&largest(0), is_finite(distance) ? distance : HUGE_VAL); // NaN, too
+    for (std::int64_t i = begin; i < end; ++i) sum += at[i * out.row_stride] - c * w(i * matrices + m); // x' may be larger than x
+    see(magnitude(c), p);
     const Scalar mean = sum / static_cast<real_t<Scalar>>(end - begin);
-    for (std::int64_t i = begin; i < end; ++i) at[i * out.row_stride] -= mean + c * w(i * matrices + m);
+    for (std::int64_t i = begin; i < end; ++i) at[i * out.row_stride] = at[i * out.row_stride] - c * w(i * matrices + m) - mean;
+  }
+};
+
+/// b -= c l, one thread per singular piece of a line; members as above.
+template <class Scalar, class Memory>
+struct ProjectKernel {
+  ZeroMeanKernel<Scalar, Memory>        pieces; ///< x: b
+  Kokkos::View<const Scalar *, Memory>  l;      ///< as w
+
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    const auto        &z   = pieces;
+    const bool         all = z.piece_of.extent(0) == 0;
+    const std::int64_t f = k % z.places, p = all ? f / z.lines : z.piece_of(f), line = (all ? f % z.lines : z.line_of(f)) + k / z.places * z.lines;
+    const std::int64_t m = z.piece(4 * p), begin = z.piece(4 * p + 1), end = z.piece(4 * p + 2);
+    Scalar *const      b = z.x + z.out.begin(line);
+    Scalar             c(0);
+    for (std::int64_t i = begin; i < end; ++i) c += conjugate(l(i * z.matrices + m)) * b[i * z.out.row_stride];
+    c = c / static_cast<real_t<Scalar>>(z.size(p)) / static_cast<real_t<Scalar>>(z.size(p));
+    z.see(magnitude(c), p);
+    for (std::int64_t i = begin; i < end; ++i) b[i * z.out.row_stride] -= c * l(i * z.matrices + m);
+  }
+};
+
+/// One thread per row of a line.
+template <class Scalar>
+struct CopyRowsKernel {
+  LineSet              in, at;
+  const Scalar        *b;
+  Scalar              *to;
+  KOKKOS_FUNCTION void operator()(const std::int64_t k) const
+  {
+    const bool         along = at.row_stride < at.stride0;
+    const std::int64_t l = along ? k / at.rows : k % at.lines(), i = along ? k % at.rows : k / at.lines();
+    to[at(l, i)] = b[in(l, i)];
   }
 };
 
@@ -97,6 +138,7 @@ public:
     const std::size_t width = host.values.extent(2), count = pieces.size(), matrices = pinned.which.size();
     for (const Piece &p : pieces)
       for (std::size_t d = 0; d < width; ++d) host.values(static_cast<std::size_t>(p.matrix), static_cast<std::size_t>(p.pin), d) = pinned.bands.values(pinned.place(p), static_cast<std::size_t>(p.pin), d);
+    if (std::any_of(pieces.begin(), pieces.end(), [&](const Piece &p) { return has_uneven_rows(host, p); })) l_ = upload(exec, "ribbon::zero_mean::l", l);
     std::vector<Scalar> w = l;
     pinned.solver.solve(here, w.data(), w.data());
     here.fence();
@@ -123,7 +165,7 @@ public:
   bool empty() const { return matrices_ == 0; }
   /// Singular lines, pieces of lines counted each.
   std::int64_t singular_lines() const { return !of_all_lines_ ? static_cast<std::int64_t>(piece_of_.extent(0)) : empty() ? 0 : lines_ * pieces_; }
-  std::size_t  bytes() const { return (w_.size() + row_.size()) * sizeof(Scalar) + (size_.size() + largest_.size()) * sizeof(double) + (piece_.size() + line_of_.size() + piece_of_.size()) * sizeof(int); }
+  std::size_t  bytes() const { return (w_.size() + l_.size() + row_.size() + right_.size()) * sizeof(Scalar) + (size_.size() + largest_.size()) * sizeof(double) + (piece_.size() + line_of_.size() + piece_of_.size()) * sizeof(int); }
 
   /// Makes of the solutions with pinned matrices those of least squares and zero mean. Asynchronous on exec.
   void apply(const Exec &exec, Scalar *x, const LineSet &out) const
@@ -131,9 +173,23 @@ public:
     if (empty()) return;
     const std::int64_t places = singular_lines();
     if (places == 0) return; // no line has the class
-    Kokkos::parallel_for("ribbon::zero_mean", indices(exec, places * (out.lines() / lines_)),
-                         ZeroMeanKernel<Scalar, Memory>{w_, row_, size_, largest_, piece_, line_of_, piece_of_, rows_, matrices_, places, lines_, lower_, upper_, x, out});
+    Kokkos::parallel_for("ribbon::zero_mean", indices(exec, places * (out.lines() / lines_)), pieces_in(x, out));
   }
+
+  /// Whether right-hand sides have to pass consistent() before they are solved for.
+  bool projects() const { return l_.size() > 0; }
+  /// Right-hand sides without the part that no solution has, on `at`. Allocates room for more lines than before.
+  const Scalar *consistent(const Exec &exec, const Scalar *b, const LineSet &in, LineSet *at) const
+  {
+    *at          = in.is_contiguous() ? LineSet::contiguous(in.rows, in.lines()) : LineSet::interleaved(in.rows, in.lines());
+    const auto n = static_cast<std::size_t>(at->unknowns());
+    if (right_.extent(0) < n) right_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::zero_mean::right", n);
+    Kokkos::parallel_for("ribbon::zero_mean::copy", indices(exec, at->unknowns()), CopyRowsKernel<Scalar>{in, *at, b, right_.data()});
+    Kokkos::parallel_for("ribbon::zero_mean::project", indices(exec, singular_lines() * (in.lines() / lines_)), ProjectKernel<Scalar, Memory>{pieces_in(right_.data(), *at), l_});
+    return right_.data();
+  }
+  /// Copies share the workspace of solves until this is called.
+  void own_workspace() { right_ = Kokkos::View<Scalar *, Memory>(); }
 
   /// The largest ||b - A x||_2 of a piece in the solves since this was last asked for, infinity where one was not finite. Waits.
   double inconsistency(const Exec &exec) const
@@ -150,6 +206,11 @@ private:
   using Largest   = typename ZeroMeanKernel<Scalar, Memory>::Largest;
   using HostBands = Bands<Scalar, Kokkos::HostSpace>;
   using Host      = Kokkos::DefaultHostExecutionSpace;
+
+  ZeroMeanKernel<Scalar, Memory> pieces_in(Scalar *x, const LineSet &out) const
+  {
+    return {w_, row_, size_, largest_, piece_, line_of_, piece_of_, rows_, matrices_, singular_lines(), lines_, lower_, upper_, x, out};
+  }
 
   static Input mirror_back(const Exec &exec, const HostBands &host, const Input &like)
   {
@@ -300,6 +361,17 @@ private:
     return pieces;
   }
 
+  /// Whether the largest entries of the rows of a piece differ by more than 2^10.
+  bool has_uneven_rows(const HostBands &bands, const Piece &piece) const
+  {
+    const BandEntries<Scalar, Kokkos::HostSpace> entry(bands);
+    real_t<Scalar>                               smallest = std::numeric_limits<real_t<Scalar>>::max(), largest = 0;
+    for (std::int64_t i = piece.begin; i < piece.end; ++i) {
+      const auto size = entry.row_max(piece.matrix, i);
+      smallest = std::min(smallest, size), largest = std::max(largest, size);
+    }
+    return largest > 1024 * smallest;
+  }
   /// Whether every row of a piece sums to zero, to rounding. A row of zeros that couples with no other is a piece.
   bool sums_to_zero(const HostBands &bands, std::size_t c, const Piece &piece, real_t<Scalar> roundoff) const
   {
@@ -332,7 +404,8 @@ private:
     line_of_ = upload(exec, "ribbon::zero_mean::line", line_of), piece_of_ = upload(exec, "ribbon::zero_mean::piece_of_line", piece_of);
   }
 
-  typename ZeroMeanKernel<Scalar, Memory>::Words w_, row_;
+  typename ZeroMeanKernel<Scalar, Memory>::Words w_, l_, row_; ///< l_: empty where solves need none
+  mutable Kokkos::View<Scalar *, Memory>         right_;
   typename ZeroMeanKernel<Scalar, Memory>::Sizes size_;
   Largest                                        largest_;
   typename ZeroMeanKernel<Scalar, Memory>::Ints  piece_, line_of_, piece_of_;

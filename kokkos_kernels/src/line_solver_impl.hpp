@@ -48,19 +48,10 @@ public:
       bands_ = Input();
       return;
     }
-    const Input unscaled = bands_;
-    if (!options.continued) scale_ = ColumnScale<Scalar, Exec>(exec, bands_); // columns beyond the ends are not known
-    factor();
     FactorReport &r = this->report;
-    if (!scale_.empty() && !std::isnan(r.log_abs_det)) r.log_abs_det -= scale_.log_det();
-    if (r.ok() && !scale_.empty() && zero_mean_.empty() && options.probe != "never" && !probe_given_units(given)) {
-      scale_ = ColumnScale<Scalar, Exec>(), refinement_ = UnitRefinement<Scalar, Exec>();
-      bands_ = unscaled, matrices_ = given_matrices_, class_of_line_ = given_class_;
-      algorithm_.reset(), fastest_.reset();
-      factor();
-    }
+    factor_in_units(given);
     if (r.ok() && !zero_mean_.empty()) probe_zero_mean(given);
-    if (!r.ok()) find_failed();
+    if (!r.ok() && r.failed.empty()) find_failed();
     if (algorithm_) r.bytes = algorithm_->bytes + class_of_line_.size() * sizeof(int) + zero_mean_.bytes() + scale_.bytes() + refinement_.bytes();
     r.singular_lines = zero_mean_.singular_lines();
     bands_           = Input(); // factored: nothing of the input is kept
@@ -70,8 +61,11 @@ public:
   {
     if (solves_some()) {
       if (options_.continued) algorithm_->solve_between(exec, b, in, x, out, classes(first), classified_, known);
-      else if (refinement_.empty()) solve_once(exec, b, in, x, out, first);
-      else refinement_.solve(exec, b, in, x, out, given(first), [&](const Scalar *from, const LineSet &at, Scalar *to, const LineSet &there) { solve_once(exec, from, at, to, there, first); });
+      else if (zero_mean_.projects()) {
+        LineSet    at;
+        const auto consistent = zero_mean_.consistent(exec, b, in, &at);
+        solve_refined(exec, consistent, at, x, out, first);
+      } else solve_refined(exec, b, in, x, out, first);
       zero_mean_.apply(exec, x, out);
     }
     if (!this->report.ok()) forget_failed(exec, x, out, failed_, given(first));
@@ -94,10 +88,10 @@ public:
   std::shared_ptr<typename LineSolver<Scalar, Exec>::Implementation> independent(const Exec &exec) const override
   {
     auto own = algorithm_ ? algorithm_->independent(exec) : nullptr;
-    if (!own && refinement_.empty()) return nullptr;
+    if (!own && refinement_.empty() && !zero_mean_.projects()) return nullptr;
     auto other = std::make_shared<Solver>(*this);
     if (own) other->algorithm_ = std::move(own);
-    other->refinement_.own_workspace();
+    other->refinement_.own_workspace(), other->zero_mean_.own_workspace();
     return other;
   }
 
@@ -119,6 +113,11 @@ private:
     if (first > 0 && !classes(first) && matrices_ > 1) algorithm_->solve_lines(exec, first, b, in, x, out);
     else algorithm_->solve(exec, b, in, x, out, classes(first), classified_);
     scale_.apply(exec, x, out, given(first));
+  }
+  void solve_refined(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, std::int64_t first) const
+  {
+    if (refinement_.empty()) return solve_once(exec, b, in, x, out, first);
+    refinement_.solve(exec, b, in, x, out, given(first), [&](const Scalar *from, const LineSet &at, Scalar *to, const LineSet &there) { solve_once(exec, from, at, to, there, first); });
   }
   /// Whether some line is solved.
   bool solves_some() const { return algorithm_ && (this->report.ok() || matrices_ > 1); }
@@ -284,18 +283,100 @@ private:
     return matrices_ * probe_kinds <= lines_.lines() || bytes <= (std::int64_t(1) << 26);
   }
 
+  /// Factors, with columns scaled where they need it. Where scales are wrong for this matrix, and where matrices are
+  /// refused, factors the other way.
+  void factor_in_units(const Input &given)
+  {
+    const Input unscaled = bands_;
+    if (!options_.continued) scale_ = ColumnScale<Scalar, Exec>(exec_, bands_, takes_any_matrix(), asked_for("pivoted")); // columns beyond the ends are not known
+    factor();
+    const bool scaled = !scale_.empty(), right = !scaled || take_units(given) || solve_whole_lines(given);
+    if (right && !units_may_help()) return;
+    if (!this->report.ok()) find_failed();
+    const Solver before = *this;
+    auto         which  = failed_;
+    if (which.size() == 0) {
+      which = flags(given_matrices_);
+      Kokkos::deep_copy(exec_, which, 1);
+    }
+    bands_ = unscaled, matrices_ = given_matrices_, class_of_line_ = given_class_;
+    algorithm_.reset(), fastest_.reset();
+    scale_ = ColumnScale<Scalar, Exec>(), refinement_ = UnitRefinement<Scalar, Exec>(), failed_ = Kokkos::View<int *, Memory>();
+    if (!scaled) scale_ = ColumnScale<Scalar, Exec>(exec_, bands_, which);
+    factor();
+    if (!right) return;
+    bool taken = scaled || take_units(given);
+    if (!this->report.ok()) find_failed();
+    taken = taken && failures() < before.failures() && !(this->report.rcond <= 100 * static_cast<double>(entry_eps()));
+    if (!taken) *this = before;
+  }
+  /// The unknowns of a chunk lose the digits of those that are small next to others in it, however often they are
+  /// refined. Whole lines keep them: what orthogonal elimination mixes are neighbours. False: they do not, either.
+  bool solve_whole_lines(const Input &given)
+  {
+    if (!(automatic() || asked_for("pivoted")) || algorithm_->name == "pivoted") return false;
+    failure_   = algorithm_->name + " is inaccurate in the units that were given";
+    one_chunk_ = true;
+    algorithm_.reset(), refinement_ = UnitRefinement<Scalar, Exec>();
+    factor();
+    one_chunk_ = false;
+    return this->report.ok() && take_units(given);
+  }
+  /// How many matrices failed.
+  std::size_t failures() const
+  {
+    const FactorReport &r = this->report;
+    return r.ok() ? 0 : r.failed.empty() ? std::numeric_limits<std::size_t>::max() : r.failed.size();
+  }
+  /// Scales change which algorithms take a matrix: the others raise an error.
+  bool takes_any_matrix() const { return automatic() || asked_for("thomas") || asked_for("one_pass") || asked_for("pivoted"); }
+  /// Whether a matrix that was refused may be one of unknowns in different units.
+  bool units_may_help() const
+  {
+    const FactorReport &r = this->report;
+    const bool          zero_alone = r.smallest_pivot == 0 && given_matrices_ == 1; // no scale changes that
+    return takes_any_matrix() && !r.ok() && r.status != FactorStatus::not_finite && !zero_alone && !options_.continued && algorithm_ && options_.probe != "never";
+  }
+  /// After a factorization with scales. False: they are wrong.
+  bool take_units(const Input &given)
+  {
+    FactorReport &r = this->report;
+    if (!std::isnan(r.log_abs_det)) r.log_abs_det -= scale_.log_det();
+    if (!zero_mean_.empty() || options_.probe == "never" || (!r.ok() && !solves_some())) return true;
+    if (r.ok()) return probe_given_units(given);
+    refinement_ = UnitRefinement<Scalar, Exec>(exec_, given); // of the lines that did not fail
+    auto                 bad = flags(given_matrices_);
+    ProbeOptions<Scalar> options;
+    options.batch = true, options.class_of_line = given_class_.data();
+    options.bad = bad.data(), options.most_error = limit_, options.least_rcond = -1;
+    probe<Scalar, Exec>(exec_, given, lines_, lines_.lines(), [&](Scalar *x, const LineSet &set) { solve_refined(exec_, x, set, x, set, 0); }, options);
+    failed_ = bad;
+    return true;
+  }
+
   /// Where columns were scaled the solve is as accurate as it was found to be in the units of the scaled unknowns. In
-  /// those of the given ones it may need refinement. False: that does not help, scales are wrong for this matrix.
+  /// those of the given ones, and where unknowns are small next to others, it may need refinement. False: that does not
+  /// help, scales are wrong for this matrix.
   bool probe_given_units(const Input &given)
   {
     FactorReport        &r = this->report;
     ProbeOptions<Scalar> options;
     options.batch = true, options.class_of_line = given_class_.data();
     const auto error = [&] {
-      return probe<Scalar, Exec>(exec_, given, lines_, lines_.lines(), [&](Scalar *x, const LineSet &set) { solve(exec_, x, set, x, set, {}, 0); }, options).error;
+      return probe<Scalar, Exec>(exec_, given, lines_, lines_.lines(), [&](Scalar *x, const LineSet &set) { solve_refined(exec_, x, set, x, set, 0); }, options).error;
     };
-    if (error() <= sound) return true;
+    if (error() <= sound) {
+      options.componentwise = true;
+      if (error() <= sound) return true;
+      options.componentwise = false;
+    }
     refinement_ = UnitRefinement<Scalar, Exec>(exec_, given);
+    for (int steps : UnitRefinement<Scalar, Exec>::most_steps) {
+      refinement_.set_steps(steps);
+      options.componentwise = true;
+      if (error() <= sound) break;
+    }
+    options.componentwise = false;
     const Real left = error();
     r.probe_error = std::max(r.probe_error, static_cast<double>(left));
     return left <= limit_;
@@ -428,6 +509,7 @@ private:
   /// Cuts lines where that is asked for, or likely to be faster. False: nothing was done.
   bool factor_partition(bool no_tile = false)
   {
+    if (one_chunk_) return false;
     if (!asked_for("partition") && (!automatic() || options_.whole_lines || options_.refactors || lines_.merged().count1 > most_runs)) return false;
     const std::int64_t piece = rows_per_piece(no_tile);
     const auto         cut   = piece > 0 ? partition_cut(lines_, bands_, piece, options_.rows_per_piece > 0) : PartitionCut();
@@ -513,6 +595,7 @@ private:
     const auto orthogonal = [&](const std::string &reason) {
       if (!attempt(pivoted_one_pass, sound, reason) && (!algorithm_ || this->report.status == FactorStatus::unsound || matrices.size() > 1)) attempt(pivoted, most_unsound, reason + "; " + failure_);
     };
+    if (one_chunk_) return void(attempt(pivoted, most_unsound, failure_));
     if (asked_for("pivoted")) return orthogonal("asked for");
     if (ring_too_short) {
       attempt(pivoted, most_unsound, "a ring of " + std::to_string(lines_.rows) + " rows");
@@ -596,8 +679,9 @@ private:
       else if (attempt(one_pass, most_unsound, reason) || algorithm_) return;
       throw std::invalid_argument("ribbon: algorithm one_pass: " + failure_);
     }
-    if (automatic() && !ring_too_short && is_device_space<Exec> && fastest() == choice::Algorithm::one_pass && attempt(one_pass, sound, reason)) return;
-    if (asked_for("pivoted") || ring_too_short) attempt(pivoted, most_unsound, ring_too_short ? "a ring of " + std::to_string(lines_.rows) + " rows" : reason);
+    if (automatic() && !one_chunk_ && !ring_too_short && is_device_space<Exec> && fastest() == choice::Algorithm::one_pass && attempt(one_pass, sound, reason)) return;
+    if (one_chunk_) attempt(pivoted, most_unsound, failure_);
+    else if (asked_for("pivoted") || ring_too_short) attempt(pivoted, most_unsound, ring_too_short ? "a ring of " + std::to_string(lines_.rows) + " rows" : reason);
     else if (!attempt(thomas, automatic() ? sound : most_unsound, reason) && automatic()) attempt(pivoted, most_unsound, failure_);
   }
 
@@ -628,6 +712,7 @@ private:
   int                                      reach_ = 1;
   Real                                     limit_ = 0; ///< of the backward error of the probe, of the last algorithm that was tried
   std::string                              failure_;
+  bool                                     one_chunk_ = false; ///< of each line, by orthogonal elimination
   Kokkos::View<int *, Memory>              class_of_line_, matrix_; ///< class_of_line_: as the algorithm has it
   Kokkos::View<int *, Memory>              given_class_, failed_;   ///< failed_: 1 for each given matrix that is not solved
   std::shared_ptr<Algorithm<Scalar, Exec>> algorithm_;

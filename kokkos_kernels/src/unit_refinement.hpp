@@ -3,8 +3,8 @@
 ///
 /// A solve with scaled columns is accurate relative to the largest scaled unknown. An unknown that is small next to it in
 /// those units, and not in its own, may have no correct digit. Its equation shows that: after x += S (b - A x) the
-/// errors of small unknowns are those of the first correction (Skeel, Math. Comp. 35, 1980). Two steps serve units that
-/// differ by the square of the precision.
+/// errors of small unknowns are those of the first correction (Skeel, Math. Comp. 35, 1980). k steps serve units that
+/// differ by the k-th power of the precision.
 #pragma once
 
 #include <ribbon/bands.hpp>
@@ -29,7 +29,10 @@ public:
   /// Copies share the workspace of solves until this is called.
   void own_workspace() { solution_ = residual_ = Buffer(); }
 
-  /// x = S b, then two times x += S (b - A x). b == x is allowed. Allocates room for more lines than were solved before.
+  static constexpr int most_steps[] = {2, 6, 18}; ///< to be tried; the last serve units as far apart as numbers
+  void                 set_steps(int steps) { steps_ = steps; }
+
+  /// x = S b, then some times x += S (b - A x). b == x is allowed. Allocates room for more lines than were solved before.
   /// @param once  once(b, in, x, out): S
   template <class Solve>
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const MatrixOfLine &matrix, const Solve &once) const
@@ -38,8 +41,8 @@ public:
     const auto    n  = static_cast<std::size_t>(at.unknowns());
     if (solution_.extent(0) < n) solution_ = allocate<Buffer>(exec, "ribbon::solution", n), residual_ = allocate<Buffer>(exec, "ribbon::residual", n);
     once(b, in, solution_.data(), at);
-    for (int step = 0; step < steps; ++step) {
-      const bool last = step == steps - 1;
+    for (int step = 0; step < steps_; ++step) {
+      const bool last = step == steps_ - 1;
       Kokkos::parallel_for("ribbon::unit_refinement", indices(exec, at.lines() * at.rows),
                            ShortResidualKernel<Scalar, Scalar, Memory>{BandEntries<Scalar, Memory>(given_), matrix, Scalar(1), false, at.is_contiguous(), in, at, b, solution_.data(), residual_.data()});
       once(residual_.data(), at, residual_.data(), at);
@@ -48,9 +51,9 @@ public:
   }
 
 private:
-  static constexpr int steps = 2;
-  Input                given_;
-  mutable Buffer       solution_, residual_;
+  int            steps_ = most_steps[0];
+  Input          given_;
+  mutable Buffer solution_, residual_;
 };
 
 } // namespace ribbon::detail
