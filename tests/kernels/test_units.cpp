@@ -414,6 +414,8 @@ TEST(Units, AutoNextToLapack)
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", n " << n << ", kl " << kl << ", ku " << ku << (periodic ? ", ring" : "") << (singular ? ", singular" : dominant ? ", dominant" : ""));
     if (found.accepted) {
       ++accepted, accepted_singular += singular;
+      if (singular)
+        std::printf("singular, and accepted: seed %lld, n %lld, kl %d, ku %d%s, rcond %.1e, %s\n", static_cast<long long>(seed), static_cast<long long>(n), kl, ku, periodic ? ", ring" : "", found.rcond, found.algorithm.c_str());
       EXPECT_TRUE(found.mine <= 1e-13 || found.theirs > 1e-15) << "LAPACK " << found.theirs << ", auto " << found.mine << ", " << found.algorithm << ", rcond " << found.rcond;
       if (!found.solved_by_lapack) continue;
       worst.mine = std::max(worst.mine, found.mine), worst.theirs = std::max(worst.theirs, found.theirs);
