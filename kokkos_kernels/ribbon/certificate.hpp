@@ -8,7 +8,11 @@
 ///     sum_j (|L| |U|)_ij <= growth sum_j |a_ij|,                                                     (1)
 ///
 /// the residual of every solve, in units of the sums of magnitudes of the rows, is at most growth gamma ||x|| (maximum
-/// norm). That is the backward error the probe (probe.hpp) measures, for every right-hand side.
+/// norm). That is the backward error the probe (probe.hpp) measures, for every right-hand side. Wide bands have longer
+/// sums, and are asked for less growth, so that the bound is no more than the probe is content with.
+///
+/// Block tridiagonal matrices with blocks of B, eliminated unknown by unknown, are bands with P = 2 B - 1: the row of an
+/// unknown reaches at most the B - 1 others of its element and the B of the next one.
 ///
 /// The same elimination bounds the condition: |A^-1| <= M(U)^-1 M(L)^-1, where the comparison matrix M(T) has the
 /// magnitudes of the diagonal of T and minus those of its other entries (Higham, Theorem 8.12). One solve with these
@@ -27,13 +31,16 @@ namespace ribbon {
 
 /// Of all matrices of a batch, eliminated without pivoting.
 struct Certificate {
-  static constexpr double growth = 7; ///< of (1) that is certified
+  static constexpr double most = 45; ///< units of roundoff that are certified, `sound` of LineSolver
 
   double       rcond = -1; ///< smallest lower bound of a reciprocal condition number; negative: nothing is certified
   std::int64_t line  = -1; ///< the matrix it belongs to
+  int          reach = 1;  ///< P
 
-  /// Largest backward error of a solve, in units of the unit roundoff `eps` = 2 u, for P diagonals on either side.
-  static constexpr double bound(int P, double eps) { return growth * (3 * P + 6) * eps / 2; }
+  /// Of (1) that is certified for P diagonals on either side: 7, 7, 6, 5, 4.3 ...
+  static constexpr double growth(int P) { return P <= 2 ? 7 : 2 * most / (3 * P + 6); }
+  /// Largest backward error of a solve, in units of the unit roundoff `eps` = 2 u.
+  static constexpr double bound(int P, double eps) { return P <= 2 ? growth(P) * (3 * P + 6) * eps / 2 : most * eps; }
 };
 
 } // namespace ribbon

@@ -69,7 +69,12 @@ Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines
 template <class Scalar, class Exec, int K, int B>
 Made<Scalar, Exec> make_one_pass_wide(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, std::string &why);
 
-/// thomas, unrolled, for K <= 2: a few matrices, or one per line, `refactors` as LineSolverOptions has it.
+/// Block tridiagonal lines, one matrix per line, not periodic, on a host: factors with a certificate, which are of use where
+/// it holds. Empty where lines are too long.
+template <class Scalar, class Exec>
+Made<Scalar, Exec> make_block_thomas(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, DevicePivot &pivot);
+
+/// thomas, unrolled, for K <= 2, on a host for K <= 4 without rings: a few matrices, or one per line, `refactors` as LineSolverOptions has it.
 template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_thomas(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, bool staged, PivotWatch &watch);
 template <class Scalar, class Exec, int K>

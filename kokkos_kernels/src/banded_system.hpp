@@ -146,16 +146,6 @@ struct ThomasAlgorithm final : Algorithm<Scalar, Exec> {
   }
 };
 
-/// The smallest number of an array and its place.
-template <class Real, class Memory>
-struct SmallestOf {
-  Kokkos::View<const Real *, Memory> from;
-  KOKKOS_FUNCTION void               operator()(std::int64_t l, typename Kokkos::MinLoc<Real, std::int64_t>::value_type &least) const
-  {
-    if (from(l) < least.val) least.val = from(l), least.loc = l;
-  }
-};
-
 /// One matrix per line, whole lines.
 template <class Scalar, class Exec, int P>
 struct PerLineThomas final : Algorithm<Scalar, Exec> {
@@ -237,7 +227,7 @@ private:
       Kokkos::parallel_reduce("ribbon::per_line::factor", indices(exec, tiles.tiles()), tiles, place.reducer());
     }
     Kokkos::parallel_reduce("ribbon::per_line::rcond", indices(exec, count), SmallestOf<Real, Memory>{rcond}, Smallest(found));
-    this->certificate.rcond = count > 0 ? static_cast<double>(found.val) : 1, this->certificate.line = count > 0 ? found.loc : -1;
+    this->certificate = {count > 0 ? static_cast<double>(found.val) : 1, count > 0 ? found.loc : -1, P};
   }
   void factor(const Exec &exec, const Input &bands, const Factors &to, double tolerance) const
   {

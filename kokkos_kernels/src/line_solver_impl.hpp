@@ -177,7 +177,7 @@ private:
       failure_ = algorithm_->name + (pivots.not_finite ? " met a pivot that is not finite" : " met a zero pivot") + " in row " + std::to_string(r.row);
       return false;
     }
-    if (Certificate::bound(reach_, static_cast<double>(eps)) <= static_cast<double>(limit) && certified()) return true;
+    if (certified()) return true;
     if (options_.probe == "never") {
       r.probe_error = r.rcond = std::nan("");
       return true;
@@ -221,7 +221,7 @@ private:
     FactorReport      &r = this->report;
     const Certificate &c = algorithm_->certificate;
     if (options_.probe == "always" || !r.ok() || !(c.rcond > tolerance())) return false;
-    r.probe_error = Certificate::bound(reach_, static_cast<double>(eps)), r.rcond = c.rcond, r.rcond_line = c.line;
+    r.probe_error = Certificate::bound(c.reach, static_cast<double>(eps)), r.rcond = c.rcond, r.rcond_line = c.line;
     return true;
   }
 
@@ -230,9 +230,13 @@ private:
   bool factor_certified()
   {
     const bool first = asked_for("thomas") || (automatic() && !is_device_space<Exec>);
-    if (!first || !one_per_line() || !unrolled() || bands_.periodic || bands_.repeats > 1 || options_.continued || !zero_mean_.empty()) return false;
+    const bool blocks = !is_device_space<Exec> && bands_.block > 1 && !options_.refactors;
+    if (!first || !one_per_line() || !(unrolled() || blocks) || bands_.periodic || bands_.repeats > 1 || options_.continued || !zero_mean_.empty()) return false;
     DevicePivot found{tolerance()};
-    algorithm_ = per_line_thomas(found);
+    if constexpr (!is_device_space<Exec>)
+      if (blocks) algorithm_ = make_block_thomas<Scalar, Exec>(exec_, bands_, found);
+    if (!blocks) algorithm_ = per_line_thomas(found);
+    if (!algorithm_) return false;
     take(placed(found), reason_per_line());
     if (certified()) {
       this->report.bytes = algorithm_->bytes;
@@ -569,8 +573,12 @@ private:
       });
     };
     const Make thomas = [&](Pivots &p, std::string &) -> Made<Scalar, Exec> {
-      if (bands_.block > 1 || reach_ > 2) return looped(p, matrices, false);
-      return watched(p, [&](PivotWatch &watch) { return reach_ == 1 ? make_thomas<Scalar, Exec, 1>(exec_, matrices, staged(), watch) : make_thomas<Scalar, Exec, 2>(exec_, matrices, staged(), watch); });
+      if (!unrolled()) return looped(p, matrices, false);
+      return watched(p, [&](PivotWatch &watch) {
+        Made<Scalar, Exec> made;
+        with_reach([&](auto K) { made = make_thomas<Scalar, Exec, K()>(exec_, K() == reach_ ? matrices : padded(matrices, K()), staged(), watch); });
+        return made;
+      });
     };
     const Make pivoted = [&](Pivots &p, std::string &) {
       std::vector<HostMatrix<Scalar>> bands;
@@ -606,7 +614,7 @@ private:
       algorithm_.reset();
     }
     // a host: whole lines where they have an unrolled kernel, whose lanes are the SIMD direction
-    const bool  chunks      = is_device_space<Exec> || reach_ > 2 || bands_.block > 1;
+    const bool  chunks      = is_device_space<Exec> || !unrolled();
     const bool  whole_lines = !chunks || (is_device_space<Exec> && fastest() == choice::Algorithm::thomas);
     std::string reason      = is_device_space<Exec> ? measured : "lanes of a tile of lines are the SIMD direction of a host";
     if (!whole_lines) {
@@ -637,7 +645,18 @@ private:
   }
 
   /// Scalar bands that elimination has an unrolled kernel for.
-  bool unrolled() const { return bands_.block == 1 && reach_ <= 2; }
+  bool unrolled() const { return bands_.block == 1 && reach_ <= (is_device_space<Exec> || bands_.periodic || staged() ? 2 : 4); }
+  /// Calls f(K) with the unrolled half-bandwidth that takes them.
+  template <class F>
+  void with_reach(const F &f) const
+  {
+    if (reach_ == 1) return f(std::integral_constant<int, 1>());
+    if (reach_ == 2) return f(std::integral_constant<int, 2>());
+    if constexpr (!is_device_space<Exec>)
+      with_system<Scalar>(reach_, 1, [&](auto K, auto) {
+        if constexpr (K() > 2) f(K);
+      });
+  }
   static Pivots placed(const DevicePivot &found)
   {
     Pivots p;
@@ -646,7 +665,9 @@ private:
   }
   Made<Scalar, Exec> per_line_thomas(DevicePivot &found) const
   {
-    return reach_ == 1 ? make_thomas_per_line<Scalar, Exec, 1>(exec_, bands_, staged(), options_.refactors, found) : make_thomas_per_line<Scalar, Exec, 2>(exec_, bands_, staged(), options_.refactors, found);
+    Made<Scalar, Exec> made;
+    with_reach([&](auto K) { made = make_thomas_per_line<Scalar, Exec, K()>(exec_, bands_, staged(), options_.refactors, found); });
+    return made;
   }
   std::string reason_per_line() const { return !automatic() ? "asked for" : bands_.lhs == Lhs::shifted ? "one matrix per line, made of two" : "one matrix per line"; }
 

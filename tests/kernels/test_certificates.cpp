@@ -3,7 +3,7 @@
 // extended precision. RIBBON_CERTIFICATES names the number of matrices.
 #include "batch.hpp"
 
-#include <ribbon/algorithm/certified_factor.hpp>
+#include <ribbon/algorithm/block_thomas.hpp>
 
 #include <gtest/gtest.h>
 
@@ -158,6 +158,18 @@ long double inverse_norm(const HostBands<Scalar> &bands, std::size_t c)
   return norm;
 }
 
+/// Of one matrix: what its certificate says is true of its inverse, and of three solves.
+template <class Scalar, class Solve>
+void expect_truth(const HostBands<Scalar> &bands, std::size_t c, double rcond, int P, std::mt19937_64 &g, const Solve &solve)
+{
+  ASSERT_LE(static_cast<long double>(rcond), 1.001L / inverse_norm(bands, c)) << "matrix " << c;
+  std::vector<Scalar> b(bands.values.extent(1));
+  for (int k = 0; k < 3; ++k) {
+    for (Scalar &v : b) v = random_scalar<Scalar>(g);
+    ASSERT_LE(backward_error(bands, c, solve(b), b), static_cast<long double>(ribbon::Certificate::bound(P, static_cast<double>(ribbon::unit_roundoff<Scalar>())))) << "matrix " << c;
+  }
+}
+
 template <class Scalar, int P>
 void expect_no_lies(std::uint64_t seed, std::size_t count)
 {
@@ -173,13 +185,8 @@ void expect_no_lies(std::uint64_t seed, std::size_t count)
     for (std::size_t c = 0; c < matrices; ++c) {
       if (!(f.rcond(c) > 100 * ribbon::unit_roundoff<Scalar>())) continue; // as LineSolver asks
       ++certified;
-      ASSERT_LE(static_cast<long double>(f.rcond(c)), 1.001L / inverse_norm(bands, c)) << "matrix " << c;
-      std::vector<Scalar> b(n);
-      for (int k = 0; k < 3; ++k) {
-        for (Scalar &v : b) v = random_scalar<Scalar>(g);
-        const auto x = solve<Scalar, P>(f, c, n, b);
-        ASSERT_LE(backward_error(bands, c, x, b), static_cast<long double>(ribbon::Certificate::bound(P, static_cast<double>(ribbon::unit_roundoff<Scalar>())))) << "matrix " << c;
-      }
+      expect_truth(bands, c, static_cast<double>(f.rcond(c)), P, g, [&](const std::vector<Scalar> &b) { return solve<Scalar, P>(f, c, n, b); });
+      if (testing::Test::HasFatalFailure()) return;
     }
   }
   EXPECT_GT(certified, count / 10);
@@ -193,6 +200,126 @@ TEST(Certificates, NeverLie)
   expect_no_lies<double, 1>(1, count), expect_no_lies<double, 2>(2, count);
   expect_no_lies<float, 1>(3, count / 4), expect_no_lies<float, 2>(4, count / 4);
   expect_no_lies<Kokkos::complex<double>, 1>(5, count / 4), expect_no_lies<Kokkos::complex<double>, 2>(6, count / 4);
+  expect_no_lies<double, 3>(10, count / 2), expect_no_lies<double, 4>(11, count / 2);
+  expect_no_lies<float, 3>(12, count / 8), expect_no_lies<Kokkos::complex<double>, 4>(13, count / 8);
+}
+
+struct OneTeam {
+  std::int64_t number;
+  char        *memory;
+  std::int64_t league_rank() const { return number; }
+  char        *scratch() const { return memory; }
+};
+
+/// Block tridiagonal matrices, and the same ones as bands.
+template <class Scalar>
+struct Blocks {
+  HostBands<Scalar> bands, blocks;
+
+  Blocks(std::mt19937_64 &g, std::size_t matrices, std::size_t n, int B)
+  {
+    const int reach = 2 * B - 1;
+    const auto size = static_cast<std::size_t>(B);
+    bands           = hard_bands<Scalar>(g, matrices, n * size, reach, reach);
+    blocks.lhs      = ribbon::Lhs::per_line, blocks.block = B;
+    blocks.values   = decltype(blocks.values)("test::blocks", matrices, n, 3 * size * size);
+    for (std::size_t c = 0; c < matrices; ++c)
+      for (std::size_t r = 0; r < n * size; ++r)
+        for (int d = -reach; d <= reach; ++d) {
+          const int a = static_cast<int>(r % size), q = (a + d + 2 * B) / B - 2;
+          Scalar   &v = bands.values(c, r, static_cast<std::size_t>(d + reach));
+          if (q < -1 || q > 1) v = Scalar(0);
+          else blocks.values(c, r / size, static_cast<std::size_t>(((q + 1) * B + a) * B + a + d - q * B)) = v;
+        }
+  }
+};
+
+template <class Scalar>
+void expect_no_lies_of_blocks(std::uint64_t seed, std::size_t count)
+{
+  using Real = ribbon::real_t<Scalar>;
+  constexpr std::size_t matrices = 53;
+  std::mt19937_64       g(seed);
+  std::size_t           certified = 0;
+  for (std::size_t done = 0; done < count; done += matrices) {
+    const int                    B = static_cast<int>(2 + g() % 5);
+    const std::size_t            n = 1 + g() % 6;
+    const Blocks<Scalar>         both(g, matrices, n, B);
+    ribbon::BlockTiles<Scalar>   factors{nullptr, static_cast<std::int64_t>(n), matrices, B};
+    std::vector<Scalar>          words(factors.size());
+    std::vector<Real>            rcond(matrices);
+    factors.words = words.data();
+    const ribbon::BlockFactorTiles<Scalar> tiles{ribbon::BandEntries<Scalar, Kokkos::HostSpace>(both.blocks), factors, rcond.data(), Real(0)};
+    auto                                   smallest = ribbon::SmallestPivot<Real>::start(-1);
+    for (std::int64_t t = 0; t < factors.tiles(); ++t) tiles(t, smallest);
+    for (std::size_t c = 0; c < matrices; ++c) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", blocks of " << B << ", " << sizeof(Scalar) << " bytes, after " << done);
+      if (!(rcond[c] > 100 * ribbon::unit_roundoff<Scalar>())) continue;
+      ++certified;
+      expect_truth(both.bands, c, static_cast<double>(rcond[c]), 2 * B - 1, g, [&](const std::vector<Scalar> &b) {
+        std::vector<Scalar>                   x(b.size());
+        const auto                            set = ribbon::LineSet::contiguous(static_cast<std::int64_t>(n), 1).with_components(B);
+        const ribbon::BlockSolveTiles<Scalar> solve{factors, static_cast<std::int64_t>(c), 1, b.data(), x.data(), set, set};
+        std::vector<char>                     scratch(solve.scratch());
+        solve(OneTeam{0, scratch.data()});
+        return x;
+      });
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GT(certified, count / 20);
+  testing::Test::RecordProperty("certified", static_cast<int>(certified));
+}
+
+TEST(Certificates, NeverLieOfBlocks)
+{
+  const char *const text  = std::getenv("RIBBON_CERTIFICATES");
+  const std::size_t count = text ? static_cast<std::size_t>(std::atoll(text)) : 6000;
+  expect_no_lies_of_blocks<double>(20, count), expect_no_lies_of_blocks<float>(21, count / 4), expect_no_lies_of_blocks<Kokkos::complex<double>>(22, count / 4);
+}
+
+/// Solves of blocks in every layout, of a part of the lines and of more lines than matrices, next to orthogonal elimination.
+TEST(Certificates, BlocksAreSolvedWhereverTheyLie)
+{
+  std::mt19937_64 g(23);
+  for (int B : {2, 3, 5, 8})
+    for (std::int64_t lines : {1, 16, 37}) {
+      const std::int64_t n     = 12;
+      auto               bands = random_system<double>(g, lines, n, 1, 1, B, false);
+      bands.lhs                = ribbon::Lhs::per_line;
+      std::vector<ribbon::LineSet> sets{ribbon::LineSet::contiguous(n, lines).with_components(B), ribbon::LineSet::interleaved(n, lines).with_components(B), ribbon::LineSet::contiguous(n, lines, n + 3).with_components(B)};
+      sets.push_back(sets[0]);
+      sets.back().row_stride = 1, sets.back().stride0 = n, sets.back().component_stride = n * lines;
+      for (const auto &set : sets) {
+        SCOPED_TRACE(testing::Message() << "blocks of " << B << ", " << lines << " lines, strides " << set.row_stride << " " << set.stride0 << " " << set.component_stride);
+        const ribbon::LineSolver<double, HostExec> solver(HostExec(), set, bands), other(HostExec(), set, bands, {"pivoted"});
+        ASSERT_EQ(solver.report().probe_error, ribbon::Certificate::bound(2 * B - 1, ribbon::unit_roundoff<double>()));
+        std::vector<double> b(static_cast<std::size_t>(3 * (n + 3) * lines * B)), x(b.size(), -7), y(b.size(), -7);
+        for (double &v : b) v = random_scalar<double>(g);
+        auto many   = set;
+        many.count1 = 2, many.stride1 = (n + 3) * lines * B;
+        solver.solve(HostExec(), b.data(), many, x.data(), many), other.solve(HostExec(), b.data(), many, y.data(), many);
+        for (std::size_t k = 0; k < x.size(); ++k) ASSERT_NEAR(x[k], y[k], 1e-12) << k;
+        if (lines < 37) continue;
+        ribbon::BlockTiles<double> factors{nullptr, n, lines, B};
+        std::vector<double>        words(factors.size()), rcond(37), z(b.size(), -7);
+        factors.words = words.data();
+        const ribbon::BlockFactorTiles<double> tiles{ribbon::BandEntries<double, Kokkos::HostSpace>(bands), factors, rcond.data(), 0};
+        auto                                   smallest = ribbon::SmallestPivot<double>::start(-1);
+        for (std::int64_t t = 0; t < factors.tiles(); ++t) tiles(t, smallest);
+        auto some   = set; // 20 lines from the 11th on, of three tiles
+        some.count0 = 20, some.offset += 11 * set.stride0;
+        const ribbon::BlockSolveTiles<double> solve{factors, 11, 20, b.data(), z.data(), some, some};
+        std::vector<char>                     scratch(solve.scratch());
+        for (std::int64_t t = 0; t < solve.teams(); ++t) solve(OneTeam{t, scratch.data()});
+        for (std::int64_t l = 0; l < 20; ++l)
+          for (std::int64_t i = 0; i < n; ++i)
+            for (int a = 0; a < B; ++a) {
+              const auto k = static_cast<std::size_t>(some(l, i) + a * some.component_stride);
+              ASSERT_NEAR(z[k], x[k], 1e-12) << k;
+            }
+      }
+    }
 }
 
 TEST(Certificates, TilesAndSingleLinesAgree)
@@ -229,6 +356,39 @@ TEST(Certificates, AReportOfCertifiedLines)
   }
 }
 
+TEST(Certificates, NewValuesInTheRoomOfOldFactorsOfBlocks)
+{
+  std::mt19937_64    g(24);
+  const std::int64_t lines = 37, n = 12;
+  for (int B : {2, 5}) {
+    const auto set   = ribbon::LineSet::contiguous(n, lines).with_components(B);
+    const auto batch = [&] {
+      auto bands = random_system<double>(g, lines, n, 1, 1, B, false);
+      bands.lhs  = ribbon::Lhs::per_line;
+      return bands;
+    };
+    ribbon::LineSolver<double, HostExec> solver(HostExec(), set, batch());
+    for (int k = 0; k < 3; ++k) {
+      const auto                                 bands = batch();
+      const ribbon::LineSolver<double, HostExec> anew(HostExec(), set, bands);
+      std::vector<double>                        x(static_cast<std::size_t>(set.unknowns())), y(x.size());
+      for (double &v : x) v = random_scalar<double>(g);
+      y = x;
+      ASSERT_TRUE(solver.refactor(HostExec(), bands));
+      solver.solve(HostExec(), x.data(), x.data()), anew.solve(HostExec(), y.data(), y.data());
+      EXPECT_EQ(x, y);
+      EXPECT_EQ(solver.report().rcond, anew.report().rcond);
+      EXPECT_EQ(solver.report().row, anew.report().row);
+    }
+    auto weak = batch(); // needs rows exchanged
+    for (int b = 0; b < B; ++b) weak.values(5, 7, static_cast<std::size_t>((B + 1) * B + b)) = b == 0 ? 1 : 0;
+    EXPECT_FALSE(solver.refactor(HostExec(), weak));
+    const ribbon::LineSolver<double, HostExec> other(HostExec(), set, weak);
+    EXPECT_TRUE(other.report().ok()) << "exchanges within blocks";
+    EXPECT_LT(other.report().rcond_line, lines);
+  }
+}
+
 TEST(Certificates, NewValuesInTheRoomOfOldFactors)
 {
   std::mt19937_64   g(9);
@@ -253,7 +413,7 @@ TEST(Certificates, NewValuesInTheRoomOfOldFactors)
     EXPECT_EQ(solver.report().reason, anew.report().reason);
     return x != y;
   };
-  for (int h : {1, 2}) {
+  for (int h : {1, 2, 3, 4}) {
     ribbon::LineSolver<double, HostExec> solver(HostExec(), set, batch(h, false));
     for (int k = 0; k < 3; ++k) {
       const auto bands = batch(h, false);

@@ -15,6 +15,40 @@
 
 namespace ribbon {
 
+/// Lanes of one pack, which is a number or a vector of numbers.
+template <class Scalar, class Pack>
+struct CertifiedPack {
+  using Real                  = real_t<Scalar>;
+  static constexpr int lanes  = static_cast<int>(sizeof(Pack) / sizeof(Scalar));
+  static constexpr bool alone = std::is_same_v<Pack, Scalar>;
+  using Sizes                 = std::conditional_t<alone, Real, Pack>;
+  using Places                = std::conditional_t<alone, std::int64_t, decltype(Sizes() < Sizes())>;
+
+  KOKKOS_FUNCTION static void take_size(const Pack &a, Sizes &size)
+  {
+    if constexpr (alone) size = magnitude(a);
+    else size = a < Real(0) ? -a : a;
+  }
+  /// Entries (i, i + d) of the matrices from c on, (a, b) of the blocks there.
+  template <class Memory>
+  KOKKOS_FUNCTION static void load(const BandEntries<Scalar, Memory> &entry, std::int64_t c, std::int64_t i, int d, int a, int b, Pack &to)
+  {
+    to = Pack{};
+    if (d < -entry.lower || d > entry.upper || i + d < 0 || i + d >= entry.rows) return;
+    if constexpr (alone) to = entry(c, i, d, a, b);
+    else if (entry.alpha.data())
+      for (int l = 0; l < lanes; ++l) to[l] = entry(c + l, i, d, a, b);
+    else
+      host::load_pack(&entry.values(c, repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2, entry.repeats), ((d + entry.lower) * entry.block + a) * entry.block + b), to);
+  }
+  template <class Any>
+  KOKKOS_FUNCTION static auto lane(const Any &a, [[maybe_unused]] int e)
+  {
+    if constexpr (std::is_arithmetic_v<Any>) return a;
+    else return a[e];
+  }
+};
+
 /// Writes the words of PerLineFactors, and a lower bound of the reciprocal condition number of every matrix.
 template <class Scalar, int P, class Memory>
 struct CertifiedFactorKernel {
@@ -30,32 +64,6 @@ struct CertifiedFactorKernel {
   Real                       *work;  ///< rows * count numbers; null on hosts
   Real                        tolerance; ///< of a bad line
 
-  /// Lanes of one pack, which is a number or a vector of numbers.
-  template <class Pack>
-  struct Types {
-    static constexpr int lanes  = static_cast<int>(sizeof(Pack) / sizeof(Scalar));
-    static constexpr bool alone = std::is_same_v<Pack, Scalar>;
-    using Sizes                 = std::conditional_t<alone, Real, Pack>;
-    using Places                = std::conditional_t<alone, std::int64_t, decltype(Sizes() < Sizes())>;
-  };
-  template <class Pack, class Sizes>
-  KOKKOS_FUNCTION static void take_size(const Pack &a, Sizes &size)
-  {
-    if constexpr (Types<Pack>::alone) size = magnitude(a);
-    else size = a < Real(0) ? -a : a;
-  }
-  /// Entries (i, i + d) of the matrices from c on.
-  template <class Pack>
-  KOKKOS_FUNCTION void load(std::int64_t c, std::int64_t i, int d, Pack &a) const
-  {
-    a = Pack{};
-    if (d < -entry.lower || d > entry.upper || i + d < 0 || i + d >= entry.rows) return;
-    if constexpr (Types<Pack>::alone) a = entry(c, i, d);
-    else if (entry.alpha.data())
-      for (int l = 0; l < Types<Pack>::lanes; ++l) a[l] = entry(c + l, i, d);
-    else
-      host::load_pack(&entry.values(c, repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2, entry.repeats), d + entry.lower), a);
-  }
   template <class Pack>
   KOKKOS_FUNCTION void store(std::int64_t l, std::int64_t i, int word, const Pack &a) const
   {
@@ -78,9 +86,12 @@ struct CertifiedFactorKernel {
   template <class Pack, int N>
   KOKKOS_FUNCTION void factor(std::int64_t l, Real *z, std::int64_t step, Smallest &smallest) const
   {
-    using Sizes         = typename Types<Pack>::Sizes;
-    using Places        = typename Types<Pack>::Places;
-    constexpr int lanes = Types<Pack>::lanes;
+    using Of            = CertifiedPack<Scalar, Pack>;
+    using Sizes         = typename Of::Sizes;
+    using Places        = typename Of::Places;
+    constexpr int lanes = Of::lanes;
+    const auto take_size = [](const Pack &a, Sizes &size) { Of::take_size(a, size); };
+    const auto lane      = [](const auto &a, int e) { return Of::lane(a, e); };
     Pack          u[P][P][N]; // u[q]: -U of row i - 1 - q
     Sizes         row_of_u[P][N], z_of[P][N], least[N], unproved[N];
     Places        place[N];
@@ -99,7 +110,7 @@ struct CertifiedFactorKernel {
         Pack               a[2 * P + 1], multiplier[P];
         Sizes              sum{}, largest{}, junk{};
         for (int d = -P; d <= P; ++d) {
-          load(c, i, d, a[d + P]);
+          Of::load(entry, c, i, d, 0, 0, a[d + P]);
           Sizes s;
           take_size(a[d + P], s);
           sum += s, junk += s - s;
@@ -127,7 +138,7 @@ struct CertifiedFactorKernel {
           take_size(multiplier[q], size);
           lu += size * row_of_u[q][k], bound += size * z_of[q][k];
         }
-        const auto proved = (lu <= Real(Certificate::growth) * sum) & (diagonal * Real(16) >= largest);
+        const auto proved = (lu <= Real(Certificate::growth(P)) * sum) & (diagonal * Real(16) >= largest);
         unproved[k]       = proved ? unproved[k] : Sizes{} + Real(1);
         for (int q = P - 1; q > 0; --q) {
           for (int p = 0; p < P; ++p) u[q][p][k] = u[q - 1][p][k];
@@ -179,12 +190,6 @@ struct CertifiedFactorKernel {
         Watch::finish(mine, tolerance, smallest);
       }
   }
-  template <class Pack>
-  KOKKOS_FUNCTION static auto lane(const Pack &a, [[maybe_unused]] int e)
-  {
-    if constexpr (std::is_arithmetic_v<Pack>) return a;
-    else return a[e];
-  }
 
   /// One line.
   KOKKOS_FUNCTION void operator()(const std::int64_t l, Smallest &smallest) const { factor<Scalar, 1>(l, work + l, count, smallest); }
@@ -196,7 +201,8 @@ struct CertifiedFactorTiles {
   using Kernel   = CertifiedFactorKernel<Scalar, P, Memory>;
   using Smallest = typename Kernel::Smallest;
   using Pack     = typename host::PackOf<Scalar>::type;
-  static constexpr int packs = std::is_same_v<Pack, Scalar> ? 1 : 4, lanes = packs * Kernel::template Types<Pack>::lanes; ///< reciprocals of several are under way at a time
+  static constexpr int packs = std::is_same_v<Pack, Scalar> ? 1 : P > 2 ? 2 : 4; ///< reciprocals of several are under way at a time
+  static constexpr int lanes = packs * CertifiedPack<Scalar, Pack>::lanes;
 
   Kernel       kernel;
   std::int64_t tiles() const { return (kernel.count + lanes - 1) / lanes; }
@@ -208,6 +214,16 @@ struct CertifiedFactorTiles {
     if (end - first == lanes) host::with_widest_vectors_of_host([&] { kernel.template factor<Pack, packs>(first, z.data(), lanes, smallest); });
     else
       for (std::int64_t l = first; l < end; ++l) kernel.template factor<Scalar, 1>(l, z.data(), 1, smallest);
+  }
+};
+
+/// The smallest number of an array and its place.
+template <class Real, class Memory>
+struct SmallestOf {
+  Kokkos::View<const Real *, Memory> from;
+  KOKKOS_FUNCTION void               operator()(std::int64_t l, typename Kokkos::MinLoc<Real, std::int64_t>::value_type &least) const
+  {
+    if (from(l) < least.val) least.val = from(l), least.loc = l;
   }
 };
 

@@ -86,11 +86,12 @@ void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, bool 
 {
   if (in.unknowns() == 0) return;
   const bool contiguous = std::abs(in.row_stride) < std::abs(in.stride0) && std::abs(out.row_stride) < std::abs(out.stride0);
-  if (staged || (is_device_space<Exec> && contiguous && in.rows >= 16 && in.lines() > 1)) {
-    using Staged = ThomasStagedKernel<Scalar, P, Factors>;
-    device::launch(exec, "ribbon::thomas", {(in.lines() + Staged::lanes - 1) / Staged::lanes, Staged::lanes, Staged::scratch(!is_device_space<Exec>)}, Staged{factors, b, x, in, out, periodic});
-    return;
-  }
+  if constexpr (P <= 2)
+    if (staged || (is_device_space<Exec> && contiguous && in.rows >= 16 && in.lines() > 1)) {
+      using Staged = ThomasStagedKernel<Scalar, P, Factors>;
+      device::launch(exec, "ribbon::thomas", {(in.lines() + Staged::lanes - 1) / Staged::lanes, Staged::lanes, Staged::scratch(!is_device_space<Exec>)}, Staged{factors, b, x, in, out, periodic});
+      return;
+    }
   auto per_thread = [&](int shift) { Kokkos::parallel_for("ribbon::thomas", indices(exec, in.lines() + shift), ThomasLineKernel<Scalar, P, Factors>{factors, b, x, in, out, periodic, shift}); };
   if constexpr (is_device_space<Exec>) {
     per_thread(out.stride0 == 1 ? static_cast<int>(reinterpret_cast<std::uintptr_t>(x + out.offset) / sizeof(Scalar) % 32) : 0);
@@ -108,7 +109,7 @@ void thomas_solve(const Exec &exec, const Factors &factors, bool periodic, bool 
     const bool whole_lines = out.row_stride == 1 || (out.row_stride % line == 0 && reinterpret_cast<std::uintptr_t>(x + out.offset) % 64 == 0);
     if constexpr (Factors::shared)
       if (in.lines() > 1 && whole_lines && tiles(std::integral_constant<int, 2 * line>{})) return;
-    if (in.lines() > 1 && tiles(std::integral_constant<int, 4 * line>{})) return;
+    if (in.lines() > 1 && tiles(std::integral_constant<int, (P > 2 ? 2 : 4) * line>{})) return;
     if (!tiles(std::integral_constant<int, 1>{})) per_thread(0);
   }
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file block_thomas_impl.hpp  Block tridiagonal lines of a host as an algorithm of a LineSolver; included by the files that instantiate it.
+#pragma once
+
+#include "algorithms.hpp"
+
+#include <ribbon/algorithm/block_thomas.hpp>
+#include <ribbon/device/team_launch.hpp>
+
+namespace ribbon::detail {
+
+template <class Scalar, class Exec>
+struct BlockThomas final : Algorithm<Scalar, Exec> {
+  using Memory = typename Exec::memory_space;
+  using Input  = Bands<Scalar, Memory>;
+  using Real   = real_t<Scalar>;
+  using Tiles  = BlockTiles<Scalar>;
+  Kokkos::View<Scalar *, Memory> words;
+  Kokkos::View<Real *, Memory>   rcond;
+  PivotPlace<Real, Memory>       place;
+  Tiles                          factors;
+
+  BlockThomas(const Exec &exec, const Input &bands, DevicePivot &pivot) : place(exec), factors{nullptr, bands.rows(), bands.matrices(), bands.block}
+  {
+    words         = allocate_zeros<decltype(words)>(exec, "ribbon::block_thomas::words", factors.size()); // lanes without a line
+    rcond         = allocate<decltype(rcond)>(exec, "ribbon::block_thomas::rcond", static_cast<std::size_t>(factors.count));
+    factors.words = words.data();
+    factor(exec, bands, pivot);
+    this->name  = "thomas";
+    this->bytes = words.size() * sizeof(Scalar) + rcond.size() * sizeof(Real);
+  }
+  bool refactor(const Exec &exec, const Input &bands, DevicePivot &pivot) override
+  {
+    if (bands.block != factors.block || bands.periodic || bands.rows() != factors.rows || bands.matrices() != factors.count) return false;
+    factor(exec, bands, pivot);
+    return true;
+  }
+  void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { solve_from(exec, 0, std::min(factors.count, in.lines()), b, in, x, out); }
+  void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { solve_from(exec, first, in.lines(), b, in, x, out); }
+
+private:
+  void factor(const Exec &exec, const Input &bands, DevicePivot &pivot)
+  {
+    using Smallest = Kokkos::MinLoc<Real, std::int64_t>;
+    const BlockFactorTiles<Scalar> kernel{BandEntries<Scalar, Memory>(bands), factors, rcond.data(), static_cast<Real>(pivot.tolerance)};
+    Kokkos::parallel_reduce("ribbon::block_thomas::factor", indices(exec, factors.tiles()), kernel, place.reducer());
+    typename Smallest::value_type found;
+    Kokkos::parallel_reduce("ribbon::block_thomas::rcond", indices(exec, factors.count), SmallestOf<Real, Memory>{rcond}, Smallest(found));
+    const auto smallest = place.found(exec);
+    pivot               = {pivot.tolerance, static_cast<double>(smallest.val), smallest.loc / factors.rows, smallest.loc % factors.rows};
+    this->certificate   = {static_cast<double>(found.val), found.loc, 2 * factors.block - 1};
+  }
+  void solve_from(const Exec &exec, std::int64_t first, std::int64_t different, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
+  {
+    if (in.unknowns() == 0) return;
+    const BlockSolveTiles<Scalar> kernel{factors, first, different, b, x, in, out};
+    device::launch(exec, "ribbon::block_thomas", {kernel.teams(), 1, kernel.scratch()}, kernel);
+  }
+};
+
+template <class Scalar, class Exec>
+Made<Scalar, Exec> make_block_thomas(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, DevicePivot &pivot)
+{
+  const BlockTiles<Scalar> shape{nullptr, bands.rows(), bands.matrices(), bands.block};
+  if (static_cast<std::size_t>(shape.room()) * sizeof(Scalar) > (std::size_t(64) << 20)) return nullptr; // one by one is as fast
+  return std::make_unique<BlockThomas<Scalar, Exec>>(exec, bands, pivot);
+}
+
+} // namespace ribbon::detail
