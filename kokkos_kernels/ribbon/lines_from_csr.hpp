@@ -80,13 +80,14 @@ double strength_of_bin(int k);
 /// First bin at which half of the votes are reached, -1 without votes.
 int median_bin(const std::vector<std::int64_t> &histogram);
 
-/// Reads the couplings of a matrix along lines that hold all its rows.
+/// Reads the couplings of a matrix along lines that hold all its rows; of one of `every` rows, here and in what follows, which
+/// are the same ones in every call.
 template <class Scalar, class Index, class Exec>
-LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines);
+LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, std::int64_t every = 1);
 
 /// Histogram of the strengths (host memory, strength_bins long).
 template <class Scalar, class Index, class Exec>
-std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines);
+std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, std::int64_t every = 1);
 
 /// How many rows of a matrix would rather be on other lines.
 struct LinePreference {
@@ -95,7 +96,7 @@ struct LinePreference {
 };
 /// @param lines  one set or two; throws std::invalid_argument otherwise
 template <class Scalar, class Index, class Exec>
-LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor);
+LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor, std::int64_t every = 1);
 
 /// Runs of consecutive elements that entries near the diagonal tie together, all of one length.
 struct UniformRuns {

@@ -151,26 +151,10 @@ struct CouplingsKernel {
   KOKKOS_INLINE_FUNCTION bool on_line(std::int64_t other, const RowOnLines &row) const { return place_of(lines.lines, other).line == row.place.line && lines.same_line(row.k, other); }
 };
 
-template <class Memory>
+/// The bin of a row in the histogram of strengths.
 struct StrengthKernel {
-  CsrNumbers                           A;
-  LinePlaces                           lines;
-  Kokkos::View<std::int64_t *, Memory> histogram;
-  std::int64_t                         rows, threads;
-
-  /// Takes every `threads`-th row. Neighbours have the same bin, mostly: few atomics.
-  KOKKOS_FUNCTION void operator()(const std::int64_t t) const
-  {
-    int          last = -1;
-    std::int64_t count = 0;
-    for (std::int64_t k = t; k < rows; k += threads) {
-      const int bin = bin_of(k);
-      if (bin < 0) continue;
-      if (bin != last && count > 0) Kokkos::atomic_fetch_add(&histogram(last), count);
-      count = bin == last ? count + 1 : 1, last = bin;
-    }
-    if (count > 0) Kokkos::atomic_fetch_add(&histogram(last), count);
-  }
+  CsrNumbers A;
+  LinePlaces lines;
   /// -1: the row couples with none.
   KOKKOS_FUNCTION int bin_of(const std::int64_t k) const
   {
@@ -260,6 +244,41 @@ struct PreferenceKernel {
   }
 };
 
+/// A kernel over one row of `every`, anywhere among these: equal distances would meet the same column of a grid again and again.
+template <class Kernel>
+struct SomeRows {
+  Kernel                      kernel;
+  std::int64_t                rows, every;
+  KOKKOS_INLINE_FUNCTION std::int64_t row(std::int64_t i) const
+  {
+    const std::int64_t k = i * every + static_cast<std::int64_t>((static_cast<std::uint64_t>(i) * 2654435761u >> 8) % static_cast<std::uint64_t>(every));
+    return k < rows ? k : rows - 1;
+  }
+  KOKKOS_FUNCTION void operator()(const std::int64_t i) const { kernel(row(i)); }
+  KOKKOS_FUNCTION void operator()(const std::int64_t i, CouplingsReducer &r) const { kernel(row(i), r); }
+  KOKKOS_INLINE_FUNCTION std::int64_t count() const { return (rows + every - 1) / every; }
+};
+
+/// Votes of some rows: a thread takes every `threads`-th. Neighbours have the same bin, mostly: few atomics.
+template <class Memory>
+struct VoteKernel {
+  SomeRows<StrengthKernel>             some;
+  Kokkos::View<std::int64_t *, Memory> histogram;
+  std::int64_t                         threads;
+  KOKKOS_FUNCTION void                 operator()(const std::int64_t t) const
+  {
+    int          last  = -1;
+    std::int64_t count = 0;
+    for (std::int64_t i = t; i < some.count(); i += threads) {
+      const int bin = some.kernel.bin_of(some.row(i));
+      if (bin < 0) continue;
+      if (bin != last && count > 0) Kokkos::atomic_fetch_add(&histogram(last), count);
+      count = bin == last ? count + 1 : 1, last = bin;
+    }
+    if (count > 0) Kokkos::atomic_fetch_add(&histogram(last), count);
+  }
+};
+
 /// Runs over the places on the lines, which need not be all of the matrix; the smaller stride runs fastest.
 template <class Scalar, class Values>
 struct ExtractKernel {
@@ -313,10 +332,11 @@ int median_bin(const std::vector<std::int64_t> &histogram)
 }
 
 template <class Scalar, class Index, class Exec>
-LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines)
+LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, std::int64_t every)
 {
-  CouplingsReducer r;
-  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, A.rows), CouplingsKernel{CsrNumbers(A), lines}, Kokkos::Sum<CouplingsReducer>(r));
+  CouplingsReducer                r;
+  const SomeRows<CouplingsKernel> some{{CsrNumbers(A), lines}, A.rows, every};
+  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, some.count()), some, Kokkos::Sum<CouplingsReducer>(r));
   exec.fence();
   auto at = [](std::int64_t row) { return row == none ? -1 : row; };
   return {
@@ -324,12 +344,13 @@ LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A
 }
 
 template <class Scalar, class Index, class Exec>
-std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines)
+std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, std::int64_t every)
 {
   using Memory         = typename Exec::memory_space;
   const auto histogram = allocate_zeros<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::strength_histogram", strength_bins);
-  const std::int64_t threads = is_device_space<Exec> ? std::min<std::int64_t>(A.rows, 1 << 15) : A.rows;
-  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, threads), StrengthKernel<Memory>{CsrNumbers(A), lines, histogram, A.rows, threads});
+  const SomeRows<StrengthKernel> some{{CsrNumbers(A), lines}, A.rows, every};
+  const std::int64_t             threads = is_device_space<Exec> ? std::min<std::int64_t>(some.count(), 1 << 15) : some.count();
+  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, threads), VoteKernel<Memory>{some, histogram, threads});
   std::vector<std::int64_t> found(strength_bins);
   Kokkos::deep_copy(exec, Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(found.data(), found.size()), histogram);
   exec.fence();
@@ -337,7 +358,7 @@ std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<S
 }
 
 template <class Scalar, class Index, class Exec>
-LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor)
+LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor, std::int64_t every)
 {
   static_assert(std::is_trivially_copyable_v<LinePlaces> && sizeof(LinePlaces) % sizeof(std::int64_t) == 0, "copied as words");
   constexpr std::size_t words = sizeof(LinePlaces) / sizeof(std::int64_t);
@@ -348,7 +369,8 @@ LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> 
   const auto             there  = upload(exec, "ribbon::line_preference", all);
   std::int64_t *const    counts = there.data() + all.size() - 2;
   const PreferenceKernel kernel{CsrNumbers(A), reinterpret_cast<const LinePlaces *>(there.data()), static_cast<int>(1 + lines.size()), factor, counts, counts + 1};
-  Kokkos::parallel_for("ribbon::line_preference", indices(exec, A.rows), kernel);
+  const SomeRows<PreferenceKernel> some{kernel, A.rows, every};
+  Kokkos::parallel_for("ribbon::line_preference", indices(exec, some.count()), some);
   Kokkos::deep_copy(exec, Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(all.data(), all.size()), there);
   exec.fence();
   return {all[all.size() - 2], all[all.size() - 1]};
@@ -383,10 +405,10 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
 }
 
 #define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec)                                                                                                                                                                        \
-  template LineCouplings                              line_couplings(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &);                                                                                  \
-  template std::vector<std::int64_t>                  strength_histogram(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &);                                                                              \
+  template LineCouplings                              line_couplings(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, std::int64_t);                                                                                  \
+  template std::vector<std::int64_t>                  strength_histogram(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, std::int64_t);                                                                              \
   template UniformRuns                                uniform_runs(const Exec &, const CsrMatrix<Scalar, Index> &, int, std::int64_t, int);                                                                              \
-  template LinePreference                             line_preference(const Exec &, const CsrMatrix<Scalar, Index> &, const std::vector<LinePlaces> &, const LinePlaces &, double);                                        \
+  template LinePreference                             line_preference(const Exec &, const CsrMatrix<Scalar, Index> &, const std::vector<LinePlaces> &, const LinePlaces &, double, std::int64_t);                                        \
   template Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, int);
 #define RIBBON_INSTANTIATE(Scalar, Exec)                                                                                                                                                                                   \
   RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec)                                                                                                                                                                       \

@@ -3,6 +3,8 @@
 
 #include "instantiate.hpp"
 
+#include <ribbon/host/vectors.hpp>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -11,115 +13,163 @@ namespace ribbon {
 namespace {
 
 /// What is found is a bit each.
-enum Finding { found_across = 1, found_beyond = 2, found_not_finite = 4, found_differ = 8, found_reach = 16, found_wrapped = 32 };
+enum Finding { found_across = 1, found_beyond = 2, found_not_finite = 4, found_differ = 8, found_reach = 16, found_wrapped = 32, found_components = 64 };
 
-template <class Scalar, class Memory>
+/// @tparam Blocks  elements of several rows; else the compiler knows that they have one
+template <class Csr, class Scalar, class Memory, bool Blocks>
 struct RefreshKernel {
   struct Each { };    ///< a matrix for every line
   struct Shared { };  ///< the matrices of lines that share
   struct Compare { }; ///< all lines with these
 
-  static constexpr int most = 2 * largest_half_bandwidth + 1;
-  using Values              = typename Bands<Scalar, Memory>::values_type;
+  static constexpr int          most = Blocks ? 3 * 8 : 2 * largest_half_bandwidth + 1; ///< entries of a row that are kept
+  static constexpr std::int64_t off  = std::int64_t(1) << 62;                           ///< distance of what is not on the line
+  using Values                       = typename Bands<Scalar, Memory>::values_type;
 
-  AnyCsrMatrix<Scalar> A;
-  LineSet              lines;
-  bool                 wrap;
-  int                  h;
-  Values               values;
-  const int           *class_of_line; ///< null: all lines have matrix 0
-  const std::int64_t  *first;         ///< a line of each class
-  int                 *found; ///< bits of Finding
+  Csr                 A;
+  LineSet             lines;
+  bool                wrap;
+  int                 h, block, siblings;
+  Values              values;
+  const int          *class_of_line; ///< null: all lines have matrix 0
+  const std::int64_t *first;         ///< a line of each class
+  int                *found; ///< bits of Finding
 
-  /// The 2 h + 1 diagonals of row k of the matrix, which is row `row` of a line; returns what it found.
-  KOKKOS_INLINE_FUNCTION int read(std::int64_t k, std::int64_t row, Scalar (&v)[most]) const
+  KOKKOS_INLINE_FUNCTION int rows_of_element() const { return Blocks ? block : 1; }
+
+  /// Row a of element k, which is row `row` of a line: 2 h + 1 times as many numbers as elements have rows. Returns what it found.
+  KOKKOS_INLINE_FUNCTION int read(std::int64_t k, std::int64_t row, int a, Scalar (&v)[most]) const
   {
-    const std::int64_t begin = A.row_begin[k], end = A.row_begin[k + 1];
-    if (end - begin == 2 * h + 1 && row >= h && row + h < lines.rows) { // a line by itself: half of the time
+    const int          B = rows_of_element(), n = (2 * h + 1) * B;
+    const std::int64_t r = k * B + a, begin = A.row_begin[r], end = A.row_begin[r + 1];
+    if (end - begin == n && row >= h && row + h < lines.rows) { // a line by itself: half of the time
       bool straight = true;
-      for (int d = 0; d <= 2 * h; ++d) {
-        v[d]     = A.value[begin + d];
-        straight = straight && A.column[begin + d] - k == (d - h) * lines.row_stride && v[d] - v[d] == Scalar(0);
-      }
-      if (straight) return v[0] != Scalar(0) || v[2 * h] != Scalar(0) ? found_reach : 0;
+      for (int d = 0; d <= 2 * h; ++d)
+        for (int b = 0; b < B; ++b) {
+          const int j = d * B + b;
+          v[j]        = A.value[begin + j];
+          straight    = straight && A.column[begin + j] - k * B - b == (d - h) * lines.row_stride * B && v[j] - v[j] == Scalar(0);
+        }
+      if (straight) return v[0] != Scalar(0) || v[n - 1] != Scalar(0) ? found_reach : 0;
     }
     int what = 0;
-    for (int d = 0; d <= 2 * h; ++d) v[d] = Scalar(0);
+    for (int j = 0; j < n; ++j) v[j] = Scalar(0);
     for (std::int64_t e = begin; e < end; ++e) {
-      const std::int64_t delta = A.column[e] - k, q = lines.row_stride == 1 ? delta : delta / lines.row_stride;
-      const bool         on_line = q * lines.row_stride == delta && row + q >= 0 && row + q < lines.rows;
+      const Scalar       value  = A.value[e];
+      const std::int64_t column = A.column[e];
+      int                b;
+      const std::int64_t q = along(column, k, row, b);
       std::int64_t       d = q;
-      if (wrap && on_line && 2 * (q < 0 ? -q : q) > lines.rows) d = q < 0 ? q + lines.rows : q - lines.rows; // the shorter way
-      const Scalar a = A.value[e];
-      if (on_line && d >= -h && d <= h) {
-        v[d + h] += a;
-        if (!(a - a == Scalar(0))) what |= found_not_finite;
-        if (a != Scalar(0)) what |= (d == h || d == -h ? found_reach : 0) | (d != q ? found_wrapped : 0);
-      } else if (a != Scalar(0)) what |= on_line ? found_beyond : found_across;
+      if (wrap && q != off && 2 * (q < 0 ? -q : q) > lines.rows) d = q < 0 ? q + lines.rows : q - lines.rows; // the shorter way
+      if (d >= -h && d <= h) {
+        v[(d + h) * B + b] += value;
+        if (!(value - value == Scalar(0))) what |= found_not_finite;
+        if (value != Scalar(0)) what |= (d == h || d == -h ? found_reach : 0) | (d != q ? found_wrapped : 0);
+      } else if (value != Scalar(0)) {
+        what |= q != off ? found_beyond : found_across;
+        if (siblings > 1 && (column - r) % siblings != 0) what |= found_components;
+      }
     }
     return what;
+  }
+  /// Distance of a column from element k along its line, in elements, and its place in its element. Most are told apart without a division.
+  KOKKOS_INLINE_FUNCTION std::int64_t along(std::int64_t column, std::int64_t k, std::int64_t row, int &b) const
+  {
+    const int          B     = rows_of_element();
+    const std::int64_t delta = column - k * B, stride = lines.row_stride * B, size = stride < 0 ? -stride : stride;
+    const auto         within = [&](std::int64_t from) { return delta >= from && delta < from + B; };
+    std::int64_t       q = 0;
+    b = 0;
+    if (within(stride)) q = 1;
+    else if (within(-stride)) q = -1;
+    else if (!within(0)) {
+      const std::int64_t before = stride > 0 ? row : lines.rows - 1 - row, behind = lines.rows - 1 - before; // elements of the line in front of k
+      if ((delta > -size && delta < size) || delta < -before * size || delta >= behind * size + B) return off;
+      q = delta >= 0 ? delta / stride : -((-delta + B - 1) / stride);
+      if (!within(q * stride)) return off;
+    }
+    b = static_cast<int>(delta - q * stride);
+    return row + q >= 0 && row + q < lines.rows ? q : off;
   }
   KOKKOS_INLINE_FUNCTION void place(std::int64_t u, std::int64_t count, std::int64_t &line, std::int64_t &row) const
   {
     const bool along = lines.row_stride < lines.stride0;
     line = along ? u / lines.rows : u % count, row = along ? u % lines.rows : u / count;
   }
+  /// Calls f(number of the row, number of Bands::values) for what read() gives.
+  template <class F>
+  KOKKOS_INLINE_FUNCTION void each(int a, const F &f) const
+  {
+    const int B = rows_of_element();
+    for (int d = 0; d <= 2 * h; ++d)
+      for (int b = 0; b < B; ++b) f(d * B + b, (d * B + a) * B + b);
+  }
   KOKKOS_FUNCTION void operator()(Each, const std::int64_t u) const
   {
     std::int64_t line, row;
     Scalar       v[most] = {};
     place(u, lines.lines(), line, row);
-    note(read(lines(line, row), row, v));
-    for (int d = 0; d <= 2 * h; ++d) values(line, row, d) = v[d];
+    for (int a = 0; a < rows_of_element(); ++a) {
+      note(read(lines(line, row), row, a, v));
+      each(a, [&](int j, int e) { values(line, row, e) = v[j]; });
+    }
   }
   KOKKOS_FUNCTION void operator()(Shared, const std::int64_t u) const
   {
     const std::int64_t c = u / lines.rows, row = u % lines.rows;
     Scalar             v[most] = {};
-    read(lines(class_of_line ? first[c] : 0, row), row, v);
-    for (int d = 0; d <= 2 * h; ++d) values(c, row, d) = v[d];
+    for (int a = 0; a < rows_of_element(); ++a) {
+      note(read(lines(class_of_line ? first[c] : 0, row), row, a, v) & found_not_finite);
+      each(a, [&](int j, int e) { values(c, row, e) = v[j]; });
+    }
   }
   KOKKOS_FUNCTION void operator()(Compare, const std::int64_t u) const
   {
     std::int64_t line, row;
     Scalar       v[most] = {};
     place(u, lines.lines(), line, row);
-    const int what = read(lines(line, row), row, v);
-    note(what | compare(line, row, v));
+    for (int a = 0; a < rows_of_element(); ++a) {
+      const int what = read(lines(line, row), row, a, v);
+      note(what | compare(line, row, a, v));
+    }
   }
   /// Few threads find something new.
   KOKKOS_INLINE_FUNCTION void note(int what) const
   {
     if (what & ~*found) Kokkos::atomic_fetch_or(found, what);
   }
-  KOKKOS_INLINE_FUNCTION int compare(std::int64_t line, std::int64_t row, const Scalar (&v)[most]) const
+  KOKKOS_INLINE_FUNCTION int compare(std::int64_t line, std::int64_t row, int a, const Scalar (&v)[most]) const
   {
     const int c    = class_of_line ? class_of_line[line] : 0;
     bool      same = true;
-    for (int d = 0; d <= 2 * h; ++d) same &= v[d] == values(c, row, d);
+    each(a, [&](int j, int e) { same &= v[j] == values(c, row, e); });
     return same ? 0 : found_differ;
   }
 };
 
 /// The same on a host, a tile of lines at a time, in the order in which their rows lie. Lines that lie behind each other go
 /// through a buffer that stays in the cache: one by one they would write a number to each of many cache lines.
-template <class Scalar, class Memory>
+template <class Csr, class Scalar, class Memory, bool Blocks>
 struct RefreshTiles {
-  using Kernel                        = RefreshKernel<Scalar, Memory>;
-  static constexpr std::int64_t width = 32, block = 128; ///< lines, and rows at a time
+  using Kernel                        = RefreshKernel<Csr, Scalar, Memory, Blocks>;
+  static constexpr std::int64_t width = 32, room = 12288; ///< lines, and numbers that they bring to the buffer at a time
 
-  Kernel kernel;
-  bool   compare; ///< all lines with the matrices that they share
+  Kernel        kernel;
+  bool          compare;  ///< all lines with the matrices that they share
+  std::int64_t *straight; ///< RefreshPlan
 
   std::int64_t count() const { return (kernel.lines.lines() + width - 1) / width; }
-  void         operator()(const std::int64_t t) const
+  struct Look { }; ///< at the pattern of a line
+  void operator()(Look, const std::int64_t l) const { straight[l] = first_value(kernel.lines(l, 0)); }
+  void operator()(const std::int64_t t) const
   {
     const std::int64_t first = t * width, lanes = std::min(width, kernel.lines.lines() - first);
     std::int64_t       at[width]; // first row of each line
     Scalar             v[Kernel::most] = {};
     int                what            = 0;
     for (std::int64_t l = 0; l < lanes; ++l) at[l] = kernel.lines(first + l, 0);
-    if (kernel.lines.row_stride > kernel.lines.stride0)
+    if (all_straight(first, lanes, at)) what = compare ? compare_values(first, lanes) : move_values(first, lanes);
+    else if (kernel.lines.row_stride > kernel.lines.stride0)
       for (std::int64_t i = 0; i < kernel.lines.rows; ++i)
         for (std::int64_t l = 0; l < lanes; ++l) what |= see(first + l, i, at[l] + i * kernel.lines.row_stride, v);
     else if (compare)
@@ -130,67 +180,181 @@ struct RefreshTiles {
   }
 
 private:
+  /// Entries of a row of the matrix that is row i of a straight line, by elements, and the distance of the first one.
+  std::int64_t first_distance(std::int64_t i) const { return -std::min<std::int64_t>(i, kernel.h); }
+  std::int64_t distances(std::int64_t i) const { return std::min<std::int64_t>(kernel.lines.rows - 1 - i, kernel.h) - first_distance(i) + 1; }
+  std::int64_t values_of_line() const
+  {
+    const std::int64_t n = kernel.lines.rows, h = std::min<std::int64_t>(kernel.h, n - 1);
+    return (n * (2 * h + 1) - h * (h + 1)) * kernel.rows_of_element() * kernel.rows_of_element();
+  }
+  /// Where the values of a line that begins with element k start, -1 where its rows hold other entries, too, or not all of its own.
+  std::int64_t first_value(std::int64_t k) const
+  {
+    const std::int64_t B = kernel.rows_of_element();
+    if (kernel.wrap || kernel.lines.row_stride != 1) return -1;
+    for (std::int64_t r = k * B; r < (k + kernel.lines.rows) * B; ++r) {
+      const std::int64_t i = r / B - k, n = distances(i) * B, begin = kernel.A.row_begin[r], column = (k + i + first_distance(i)) * B;
+      if (kernel.A.row_begin[r + 1] - begin != n) return -1;
+      for (std::int64_t j = 0; j < n; ++j)
+        if (kernel.A.column[begin + j] != column + j) return -1;
+    }
+    return kernel.A.row_begin[k * B];
+  }
+  /// Whether the lines of a tile are straight; that they begin and end where they did is looked at again.
+  bool all_straight(std::int64_t first, std::int64_t lanes, const std::int64_t (&at)[width]) const
+  {
+    const std::int64_t B = kernel.rows_of_element(), n = kernel.lines.rows * B, count = values_of_line();
+    bool               all = true;
+    for (std::int64_t l = 0; l < lanes && all; ++l) {
+      const std::int64_t begin = straight[first + l];
+      all                      = begin >= 0 && kernel.A.row_begin[at[l] * B] == begin && kernel.A.row_begin[at[l] * B + n] == begin + count;
+    }
+    return all;
+  }
+  /// Whether some entry of a straight line is as far from the diagonal as the bands reach.
+  bool reaches(const Scalar *v) const
+  {
+    const std::int64_t B = kernel.rows_of_element();
+    for (std::int64_t i = 0; i < kernel.lines.rows; v += distances(i) * B * B, ++i)
+      if (i + kernel.h < kernel.lines.rows && *(v + distances(i) * B - 1) != Scalar(0)) return true;
+      else if (i >= kernel.h && *v != Scalar(0)) return true;
+    return false;
+  }
+  /// Straight lines next to the first ones of their classes, number by number.
+  int compare_values(std::int64_t first, std::int64_t lanes) const
+  {
+    const std::int64_t count = values_of_line();
+    int                what  = 0;
+    for (std::int64_t l = 0; l < lanes; ++l) {
+      const std::int64_t of = straight[kernel.class_of_line ? kernel.first[kernel.class_of_line[first + l]] : 0];
+      if (of < 0) return found_differ; // a line of another pattern
+      const Scalar *const v = kernel.A.value + straight[first + l], *const same = kernel.A.value + of;
+      int                 differ = 0;
+      host::with_widest_vectors_of_host([&] {
+        for (std::int64_t t = 0; t < count; ++t) differ |= !(v[t] == same[t]);
+      });
+      if (differ) what |= found_differ;
+      if (!(what & found_reach) && reaches(v)) what |= found_reach;
+    }
+    return what;
+  }
+  /// Straight lines to the bands.
+  int move_values(std::int64_t first, std::int64_t lanes) const
+  {
+    const std::int64_t count = values_of_line();
+    const Scalar      *v[width];
+    int                what = 0;
+    for (std::int64_t l = 0; l < lanes; ++l) {
+      v[l] = kernel.A.value + straight[first + l];
+      if (!(what & found_reach) && reaches(v[l])) what |= found_reach;
+    }
+    host::with_widest_vectors_of_host([&] {
+      int bad = 0;
+      for (std::int64_t l = 0; l < lanes; ++l)
+        for (std::int64_t e = 0; e < count; ++e) bad |= !(v[l][e] - v[l][e] == Scalar(0));
+      if (bad) what |= found_not_finite;
+      const int    B = kernel.rows_of_element();
+      Scalar      *to[4];
+      int          held = 0;
+      std::int64_t t    = 0;
+      for (std::int64_t i = 0; i < kernel.lines.rows; ++i) {
+        const std::int64_t n = distances(i), d0 = first_distance(i) + kernel.h;
+        for (int a = 0; a < B; ++a)
+          for (std::int64_t d = d0; d < d0 + n; ++d)
+            for (int b = 0; b < B; ++b) {
+              to[held++] = &kernel.values(first, i, (d * B + a) * B + b);
+              if (held < 4) continue;
+              std::int64_t l = 0;
+              for (; l + 4 <= lanes; l += 4) host::transpose_square<Scalar>({v[l] + t, v[l + 1] + t, v[l + 2] + t, v[l + 3] + t}, {to[0] + l, to[1] + l, to[2] + l, to[3] + l});
+              for (; l < lanes; ++l)
+                for (int e = 0; e < 4; ++e) to[e][l] = v[l][t + e];
+              held = 0, t += 4;
+            }
+      }
+      for (int e = 0; e < held; ++e)
+        for (std::int64_t l = 0; l < lanes; ++l) to[e][l] = v[l][t + e];
+    });
+    return what;
+  }
   int see(std::int64_t line, std::int64_t i, std::int64_t k, Scalar (&v)[Kernel::most]) const
   {
-    const int what = kernel.read(k, i, v);
-    if (compare) return what | kernel.compare(line, i, v);
-    for (int d = 0; d <= 2 * kernel.h; ++d) kernel.values(line, i, d) = v[d];
+    int what = 0;
+    for (int a = 0; a < kernel.rows_of_element(); ++a) {
+      what |= kernel.read(k, i, a, v);
+      if (compare) what |= kernel.compare(line, i, a, v);
+      else kernel.each(a, [&](int j, int e) { kernel.values(line, i, e) = v[j]; });
+    }
     return what;
   }
   int through_buffer(std::int64_t first, std::int64_t lanes, const std::int64_t (&at)[width], Scalar (&v)[Kernel::most]) const
   {
-    const std::int64_t  diagonals = 2 * kernel.h + 1, n = kernel.lines.rows;
-    std::vector<Scalar> rows(static_cast<std::size_t>(std::min(block, n) * diagonals * width));
-    const auto          place = [&](std::int64_t i, std::int64_t d) { return &rows[static_cast<std::size_t>((i * diagonals + d) * width)]; };
+    const std::int64_t  B = kernel.rows_of_element(), entries = (2 * kernel.h + 1) * B * B, n = kernel.lines.rows;
+    const std::int64_t  block = std::min(n, std::max<std::int64_t>(4, room / (entries * width)));
+    std::vector<Scalar> rows(static_cast<std::size_t>(block * entries * width));
+    const auto          place = [&](std::int64_t i, std::int64_t e) { return &rows[static_cast<std::size_t>((i * entries + e) * width)]; };
     int what = 0;
     for (std::int64_t i0 = 0; i0 < n; i0 += block) {
       const std::int64_t i1 = std::min(i0 + block, n);
       for (std::int64_t l = 0; l < lanes; ++l)
-        for (std::int64_t i = i0; i < i1; ++i) {
-          what |= kernel.read(at[l] + i * kernel.lines.row_stride, i, v);
-          for (std::int64_t d = 0; d < diagonals; ++d) place(i - i0, d)[l] = v[d];
-        }
+        for (std::int64_t i = i0; i < i1; ++i)
+          for (int a = 0; a < B; ++a) {
+            what |= kernel.read(at[l] + i * kernel.lines.row_stride, i, a, v);
+            kernel.each(a, [&](int j, int e) { place(i - i0, e)[l] = v[j]; });
+          }
       for (std::int64_t i = i0; i < i1; ++i)
-        for (std::int64_t d = 0; d < diagonals; ++d) std::copy_n(place(i - i0, d), lanes, &kernel.values(first, i, d));
+        for (std::int64_t e = 0; e < entries; ++e) std::copy_n(place(i - i0, e), lanes, &kernel.values(first, i, e));
     }
     return what;
   }
 };
 
-} // namespace
-
-template <class Scalar, class Index, class Exec>
-RefreshResult refresh_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, const Kokkos::View<const std::int64_t *, typename Exec::memory_space> &first,
-                            const Bands<Scalar, typename Exec::memory_space> &bands)
+template <bool Blocks, class Csr, class Scalar, class Exec>
+void refresh(const Exec &exec, const Csr &A, const LinePlaces &lines, RefreshPlan<typename Exec::memory_space> &plan, const Bands<Scalar, typename Exec::memory_space> &bands, int siblings, int *found)
 {
-  using Memory = typename Exec::memory_space;
-  using Kernel = RefreshKernel<Scalar, Memory>;
-  if (lines.components != 1 || lines.place || lines.part || bands.lhs == Lhs::shifted || bands.kl() != bands.ku() || bands.repeats > 1) throw std::invalid_argument("ribbon::refresh_bands: lines of scalars that lie in the matrix itself");
-  const auto         found  = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::refresh_bands", 1);
-  const bool         classes = bands.lhs == Lhs::classes;
-  const Kernel       kernel{AnyCsrMatrix<Scalar>(A), lines.lines, lines.wrap, bands.kl(), bands.values, classes ? bands.class_of_line.data() : nullptr, first.data(), found.data()};
-  const auto         run = [&](auto tag, std::int64_t n) {
+  using Memory       = typename Exec::memory_space;
+  using Kernel       = RefreshKernel<Csr, Scalar, Memory, Blocks>;
+  const bool   share = bands.lhs != Lhs::per_line;
+  const Kernel kernel{A, lines.lines, lines.wrap, bands.kl(), bands.block, siblings, bands.values, bands.lhs == Lhs::classes ? bands.class_of_line.data() : nullptr, plan.first.data(), found};
+  const auto   run = [&](auto tag, std::int64_t n) {
     Kokkos::parallel_for("ribbon::refresh_bands", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, decltype(tag)>(exec, 0, n), kernel);
   };
-  const bool share = bands.lhs != Lhs::per_line;
   if (share) run(typename Kernel::Shared(), bands.matrices() * bands.rows());
   if constexpr (is_device_space<Exec>) {
     if (share) run(typename Kernel::Compare(), lines.lines.unknowns());
     else run(typename Kernel::Each(), lines.lines.unknowns());
   } else {
-    const RefreshTiles<Scalar, Memory> tiles{kernel, share};
+    const bool known = plan.straight.size() > 0;
+    if (!known) plan.straight = allocate<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::straight", static_cast<std::size_t>(lines.lines.lines()));
+    using Tiles = RefreshTiles<Csr, Scalar, Memory, Blocks>;
+    const Tiles tiles{kernel, share, plan.straight.data()};
+    if (!known) Kokkos::parallel_for("ribbon::refresh_bands", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename Tiles::Look>(exec, 0, lines.lines.lines()), tiles);
     Kokkos::parallel_for("ribbon::refresh_bands", indices(exec, tiles.count()), tiles);
   }
+}
+
+} // namespace
+
+template <class Scalar, class Index, class Exec>
+RefreshResult refresh_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, RefreshPlan<typename Exec::memory_space> &plan,
+                            const Bands<Scalar, typename Exec::memory_space> &bands, int siblings)
+{
+  using Memory = typename Exec::memory_space;
+  if (lines.components != bands.block || lines.place || lines.part || bands.lhs == Lhs::shifted || bands.kl() != bands.ku() || bands.repeats > 1) throw std::invalid_argument("ribbon::refresh_bands: lines that lie in the matrix itself");
+  const auto found = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::refresh_bands", 1);
+  if constexpr (is_device_space<Exec>) refresh<true>(exec, AnyCsrMatrix<Scalar>(A), lines, plan, bands, siblings, found.data());
+  else if (bands.block > 1) refresh<true>(exec, A, lines, plan, bands, siblings, found.data());
+  else refresh<false>(exec, A, lines, plan, bands, siblings, found.data());
   const auto host = Kokkos::create_mirror_view(found);
   Kokkos::deep_copy(exec, host, found);
   exec.fence();
   const int  what     = host(0);
   const bool narrower = (bands.kl() > 1 && !(what & found_reach)) || (lines.wrap && !(what & found_wrapped));
-  return {(what & found_across) != 0, (what & found_beyond) != 0, narrower, (what & found_not_finite) != 0, (what & found_differ) != 0};
+  return {(what & found_across) != 0, (what & found_components) != 0, (what & found_beyond) != 0, narrower, (what & found_not_finite) != 0, (what & found_differ) != 0};
 }
 
 #define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec)                                                                                                                                                                        \
-  template RefreshResult refresh_bands(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, const Kokkos::View<const std::int64_t *, Exec::memory_space> &, const Bands<Scalar, Exec::memory_space> &);
+  template RefreshResult refresh_bands(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, RefreshPlan<Exec::memory_space> &, const Bands<Scalar, Exec::memory_space> &, int);
 #define RIBBON_INSTANTIATE(Scalar, Exec)                                                                                                                                                                                   \
   RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec)                                                                                                                                                                       \
   RIBBON_INSTANTIATE_CSR(Scalar, std::int64_t, Exec)

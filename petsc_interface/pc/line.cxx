@@ -162,6 +162,7 @@ static PetscErrorCode PCReset_Line(PC pc)
   SetMatApply(pc, false);
   PetscCall(line->sweep.reset());
   PetscCall(MatDestroy(&line->watched));
+  line->candidates.reset();
   line->requests.clear(), line->names.clear(), line->source.clear(), line->why.clear(), line->failure.clear(),
     line->pinned.clear(), line->one_way.clear();
   line->refreshes = 0, line->status = ribbon::FactorStatus::ok, line->ordered = PC_LINE_ORDERING_JACOBI;

@@ -58,6 +58,9 @@ struct PC_Line {
   bool                     plain         = false; ///< lines are factored as they are in that matrix, in full precision: nothing is shifted, pinned or rounded to another line
   PetscObjectState         state         = 0;
   bool                     settled       = false; ///< the directions do not depend on values: they were named, or there is one alone
+  std::shared_ptr<const LineMap> candidates;          ///< else those that auto chose among; null: settled, or no set-up went well
+  bool                           may_colour = false;  ///< and whether it might turn to zebra ordering
+  std::string              sample;                     ///< what it chooses among these by a sample of the rows
   PetscInt                 refreshes     = 0;     ///< since the last set-up from the start
   PetscInt64               set_up        = 0; ///< number of the set-up, of all PCs of this process
 
@@ -92,6 +95,9 @@ struct ChosenDirection {
 };
 /// Finds the lines and the directions to sweep, or one error that says why they cannot be solved. Collective.
 PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<ChosenDirection> *chosen);
+/// What auto chooses among the candidates of the last set-up by a sample of some thousand rows of each rank, the same ones each
+/// time, as a text; empty: nothing. Collective.
+PetscErrorCode ChooseBySample(PC pc, const PC_Line *line, LineOperator &op, const LineSource &source, std::string *choice);
 /// Finds, extracts and factors the lines of a PC that was reset. Collective; what it leaves behind when it raises an error is half made.
 PetscErrorCode SetUpLine(PC pc, PC_Line *line);
 /// New values of a matrix with the pattern of the last set-up, on the same lines, in the memory of the old factors.

@@ -373,7 +373,9 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
     } else if (from == from_grid) PetscCall(LinesFromGrid(source, elements, &map));
     else PetscCall(LinesFromCouplings(source, elements, &map));
     line->source = map.source;
-    line->settled = map.directions.size() == 1;
+    line->settled = map.directions.size() == 1, line->may_colour = may_colour;
+    line->candidates.reset();
+    if (!line->settled) PetscCallCXX(line->candidates = std::make_shared<const LineMap>(map));
     PetscCall(ChooseAmong(comm, may_colour, line, op, source, &map, chosen, &refusals));
     PetscCheck(!chosen->empty() || from < from_couplings, comm, PETSC_ERR_SUP, "PC line: %s", refusals[0].c_str());
     if (!chosen->empty() && map.directions.size() == 1 && !before.empty()) line->why += ": " + before;
@@ -393,6 +395,22 @@ int ChosenDirection::block(const LineSource &source) const
   return source.factors.coupled ? source.factors.p : blocks ? direction.components : 1;
 }
 
+PetscErrorCode ChooseBySample(PC pc, const PC_Line *line, LineOperator &op, const LineSource &source, std::string *choice)
+{
+  PC_Line                      other; // what is chosen is written there
+  LineMap                      map = *line->candidates;
+  std::vector<ChosenDirection> chosen;
+  std::vector<std::string>     refusals;
+  PetscFunctionBegin;
+  other.cut = line->cut, other.ordering = line->ordering, other.composition = line->composition;
+  op.look_at(2048);
+  PetscCall(ChooseAmong(PetscObjectComm((PetscObject)pc), line->may_colour, &other, op, source, &map, &chosen, &refusals));
+  op.look_at(0);
+  *choice = other.equal ? "equal:" : other.ordered == PC_LINE_ORDERING_ZEBRA ? "zebra:" : "";
+  for (const ChosenDirection &c : chosen) *choice += " " + c.direction.name;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<ChosenDirection> *chosen)
 {
   LineMap     map;
@@ -403,9 +421,11 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
   if (line->directions[0] == PC_LINE_DIRECTION_AUTO) {
     PetscCall(ChooseAny(pc, line, op, source, chosen));
     for (ChosenDirection &c : *chosen) c.direction.outside.reset(); // a number for every row, which served the choice
+    line->sample.clear();
+    if (line->candidates) PetscCall(ChooseBySample(pc, line, op, source, &line->sample));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  line->settled = true;
+  line->settled = true, line->candidates.reset();
   const bool may_colour = keeps && MayColour(pc, line) && line->directions[0] >= PC_LINE_DIRECTION_X && line->directions[0] <= PC_LINE_DIRECTION_Z;
   map.coloured          = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
   map.joined            = JoinsPieces(line);

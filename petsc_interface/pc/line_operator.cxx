@@ -100,8 +100,8 @@ public:
     *done = false;
     PetscCall(MatGetLocalSize(source.block, &rows, nullptr));
     if constexpr (!rounds) {
-      const bool plain = !chain_ && !is_packed() && factored_.block == 1 && factored_.lhs != Lhs::shifted && factored_.repeats == 1 &&
-                         factored_.kl() == factored_.ku() && request.direction.components == 1 && !request.direction.element && !source.kronecker;
+      const bool plain = !chain_ && !is_packed() && factored_.block == request.direction.components && factored_.lhs != Lhs::shifted && factored_.repeats == 1 &&
+                         factored_.kl() == factored_.ku() && !request.direction.element && !source.kronecker;
       if (plain && rows == rows_ && facts->shift == 0) PetscCall(Refresh(source, request, facts, done));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -275,9 +275,9 @@ private:
     PetscCall(WithCsr<Exec>(source.block, [&](const auto &A) {
       LinePlaces places = this->places_of(request.direction, A.rows);
       places.wrap       = request.periodic;
-      if constexpr (!rounds) found = refresh_bands(exec, A, places, first_of_class_, factored_);
+      if constexpr (!rounds) found = refresh_bands(exec, A, places, plan_, factored_, request.siblings);
     }));
-    *done = !found.differ && !found.beyond && !found.narrower && !found.not_finite && (!found.across || request.coupled);
+    *done = !found.differ && !found.components && !found.beyond && !found.narrower && !found.not_finite && (!found.across || request.coupled);
     if constexpr (!rounds) {
       if (*done && request.omega != 1) PetscCallCXX(scale<Scalar>(exec, factored_, Scalar(1 / request.omega)));
     }
@@ -300,11 +300,11 @@ private:
   /// A line of each class.
   void FindFirstLines(const Exec &exec)
   {
-    if (factored_.lhs != Lhs::classes || first_of_class_.extent(0) > 0) return;
+    if (factored_.lhs != Lhs::classes || plan_.first.extent(0) > 0) return;
     const auto                classes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), factored_.class_of_line);
     std::vector<std::int64_t> first(factored_.values.extent(0), 0);
     for (std::size_t l = classes.extent(0); l-- > 0;) first[static_cast<std::size_t>(classes(l))] = static_cast<std::int64_t>(l);
-    first_of_class_ = upload(exec, "ribbon::first_of_class", first);
+    plan_.first = upload(exec, "ribbon::first_of_class", first);
   }
 
   /// Multiplies with the determinants of all lines, whose matrices times alpha are in `bands`. Few matrices come to the
@@ -605,7 +605,7 @@ private:
   LineSet               places_, lines_; ///< of elements; of unknowns, in vectors or packed
   Input                 bands_;          ///< during the set-up; of lines that the partition cuts afterwards, too
   Bands<Number, Memory> factored_;
-  Kokkos::View<const std::int64_t *, Memory> first_of_class_; ///< made by the first refresh
+  RefreshPlan<Memory>   plan_; ///< made by the first refresh
   Packing<Memory>       packing_; ///< empty: lines lie in the vectors themselves
   Buffer                packed_;
   Solver                solver_, transposed_;

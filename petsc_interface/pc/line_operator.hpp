@@ -18,7 +18,7 @@ struct LineRequest {
   LineDirection     direction;
   int               half_bandwidth = 1; ///< of elements; lines of blocks where these have more than one component
   int               block          = 1; ///< unknowns of an element of a line
-  bool              split          = false; ///< they are components of elements that did not couple
+  int               siblings       = 1;     ///< components of elements that did not couple, so that each has lines; else 1
   bool              periodic       = false;
   bool              coupled        = false; ///< rows of this rank couple with others, wherever these are, that the solve of their line leaves out
   bool              zero_sums      = true;  ///< lines may have rows that sum to zero
@@ -68,6 +68,8 @@ public:
   /// Whether PETSc is in double, where create() takes other precisions, but RIBBON_SINGLE=OFF left them out.
   static bool lacks_single();
 
+  /// How many rows the next three functions look at, about, always the same ones; 0: all, as long as nobody says otherwise.
+  virtual void look_at(std::int64_t rows) = 0;
   virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes)                                                    = 0;
   virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)                                                        = 0;
   virtual PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) = 0;

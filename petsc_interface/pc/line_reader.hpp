@@ -9,6 +9,7 @@
 
 #include <ribbon/packing.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace ribbon::petsc {
@@ -22,14 +23,14 @@ public:
   PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
   {
     return WithCsr<Exec>(block, [&](const auto &A) {
-      const auto h = strength_histogram(current_space<Exec>(), A, places_of(direction, A.rows));
+      const auto h = strength_histogram(current_space<Exec>(), A, places_of(direction, A.rows), every(A.rows));
       votes->assign(h.begin(), h.end());
     });
   }
 
   PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *found) override
   {
-    return WithCsr<Exec>(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, places_of(direction, A.rows)); });
+    return WithCsr<Exec>(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, places_of(direction, A.rows), every(A.rows)); });
   }
 
   PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) override
@@ -37,11 +38,15 @@ public:
     return WithCsr<Exec>(block, [&](const auto &A) {
       std::vector<LinePlaces> places;
       for (const LineDirection &direction : directions) places.push_back(places_of(direction, A.rows));
-      *found = line_preference(current_space<Exec>(), A, places, places_of(other, A.rows), factor);
+      *found = line_preference(current_space<Exec>(), A, places, places_of(other, A.rows), factor, every(A.rows));
     });
   }
 
+  void look_at(std::int64_t rows) override { most_ = rows; }
+
 protected:
+  std::int64_t every(std::int64_t rows) const { return most_ > 0 ? std::max<std::int64_t>(1, rows / most_) : 1; }
+
   /// The tables of packed lines in the memory of Exec.
   struct Tables {
     Packing<typename Exec::memory_space>                      packing;
@@ -68,6 +73,7 @@ protected:
   /// Lets go of what looking at directions needed.
   void forget_places() { tables_.clear(), outside_.clear(); }
 
+  std::int64_t most_ = 0; ///< rows that are looked at, about; 0: all
   std::map<Table, Tables>                                                                                   tables_;  ///< of directions that were looked at
   std::map<std::shared_ptr<const std::vector<double>>, Kokkos::View<double *, typename Exec::memory_space>> outside_; ///< likewise
 };

@@ -24,12 +24,28 @@ PetscErrorCode StoresOthers(Mat rows, bool *stores)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether new values choose the directions of the last set-up, as far as a sample of the rows tells: which lines are solved is
+/// a choice of quality, not of rightness. Collective.
+PetscErrorCode ChoosesTheSame(PC pc, const PC_Line *line, const LineSource &source, int *same)
+{
+  std::unique_ptr<LineOperator> reader;
+  std::string                   choice;
+  bool                          on_device;
+  PetscFunctionBegin;
+  if (!line->candidates) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(BlockIsOnDevice(source.block, &on_device));
+  PetscCallCXX(reader = LineOperator::create(on_device));
+  PetscCall(ChooseBySample(pc, line, *reader, source, &choice));
+  *same = choice == line->sample;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Whether the last set-up is one that new values fit into, as far as this rank knows.
 PetscErrorCode IsRefreshable(PC pc, const PC_Line *line, bool *is)
 {
   bool others = false;
   PetscFunctionBegin;
-  *is = pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN && line->settled && !line->requests.empty() &&
+  *is = pc->setupcalled && pc->flag == SAME_NONZERO_PATTERN && (line->settled || line->candidates) && !line->requests.empty() &&
         line->failure.empty() && line->pinned.empty() && !line->watched && !line->given && !line->compare && line->lhs_tol == 0 &&
         line->precision == PC_LINE_PRECISION_SAME;
   for (Mat A : {pc->pmat, pc->mat}) {
@@ -39,7 +55,7 @@ PetscErrorCode IsRefreshable(PC pc, const PC_Line *line, bool *is)
   }
   if (*is) PetscCall(StoresOthers(pc->pmat, &others));
   for (const LineRequest &request : line->requests)
-    *is = *is && !request.split && request.block == 1 && !request.direction.chain && (request.coupled || !others);
+    *is = *is && request.block == request.direction.components && !request.direction.chain && (request.coupled || !others);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,7 +88,8 @@ PetscErrorCode RefreshLine(PC pc, PC_Line *line, bool *done)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
   if (!able) PetscFunctionReturn(PETSC_SUCCESS);
   PetscErrorCode ierr = GetLineSource(pc->pmat, &source, JoinsPieces(line));
-  if (!ierr) ierr = Refresh(line, source, &able);
+  if (!ierr) ierr = ChoosesTheSame(pc, line, source, &able);
+  if (!ierr && able) ierr = Refresh(line, source, &able);
   PetscCall(RestoreLineSource(&source));
   PetscCall(ierr);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));

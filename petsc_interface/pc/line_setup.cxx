@@ -32,8 +32,8 @@ PetscErrorCode Request(const ChosenDirection &chosen, const LineSource &source, 
   const LineCouplings &found = chosen.found;
   PetscFunctionBegin;
   request->direction = chosen.direction;
-  request->split = !chosen.blocks && chosen.direction.components > 1;
-  if (request->split) PetscCallCXX(SplitComponents(&request->direction));
+  if (!chosen.blocks) request->siblings = chosen.direction.components;
+  if (request->siblings > 1) PetscCallCXX(SplitComponents(&request->direction));
   request->block          = chosen.block(source);
   request->half_bandwidth = std::max(1, found.half_bandwidth);
   request->periodic       = found.periodic;

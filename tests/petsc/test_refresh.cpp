@@ -188,4 +188,207 @@ TEST_F(PCLineRefresh, RichardsonLeavesNothingOfOldValues)
   OK(KSPDestroy(&ksp));
 }
 
+/// A DMDA of elements with `dof` components: a star, each coupling a block where `joined`, else component by component.
+struct Elements {
+  DM       da = nullptr;
+  Mat      A  = nullptr;
+  PetscInt dof;
+
+  Elements(PetscInt nx, PetscInt ny, PetscInt components, PetscInt px, PetscInt py) : dof(components)
+  {
+    DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, nx, ny, px, py, dof, 1, nullptr, nullptr, &da);
+    DMSetFromOptions(da);
+    DMSetUp(da);
+    DMCreateMatrix(da, &A);
+  }
+  Elements(const Elements &)            = delete;
+  Elements &operator=(const Elements &) = delete;
+  ~Elements()
+  {
+    MatDestroy(&A);
+    DMDestroy(&da);
+  }
+  /// `joined`: size of couplings between components.
+  void fill(PetscReal along_x, PetscReal along_y, PetscReal joined, PetscInt k)
+  {
+    PetscInt x0, y0, nx, ny, all_x, all_y;
+    DMDAGetInfo(da, nullptr, &all_x, &all_y, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+    DMDAGetCorners(da, &x0, &y0, nullptr, &nx, &ny, nullptr);
+    MatZeroEntries(A);
+    for (PetscInt j = y0; j < y0 + ny; ++j)
+      for (PetscInt i = x0; i < x0 + nx; ++i)
+        for (PetscInt c = 0; c < dof; ++c)
+          for (PetscInt step = 0; step < 5; ++step)
+            for (PetscInt e = 0; e < dof; ++e) {
+              const PetscInt   dx = step == 1 ? -1 : step == 2 ? 1 : 0, dy = step == 3 ? -1 : step == 4 ? 1 : 0;
+              const MatStencil row = {0, j, i, c}, column = {0, j + dy, i + dx, e};
+              if (i + dx < 0 || i + dx >= all_x || j + dy < 0 || j + dy >= all_y) continue;
+              const PetscReal rough = 1 + static_cast<PetscReal>((7 * i + 3 * j + 5 * c + 2 * e + 13 * k + step) % 11) / 20, size = dx != 0 ? along_x : dy != 0 ? along_y : 1;
+              PetscScalar     v     = c != e ? joined * size * rough : step > 0 ? -size * rough : 4 * (along_x + along_y) * (1 + dof * joined) * rough + dof;
+              MatSetValuesStencil(A, 1, &row, 1, &column, &v, INSERT_VALUES);
+            }
+    MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY), MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
+  }
+};
+
+TEST_F(PCLineRefresh, Blocks)
+{
+  for (PetscInt dof : {2, 3, 5})
+    for (PCLineDirection direction : {PC_LINE_DIRECTION_X, PC_LINE_DIRECTION_Y}) {
+      SCOPED_TRACE(testing::Message() << "blocks of " << dof << ", direction " << direction);
+      const bool x = direction == PC_LINE_DIRECTION_X;
+      Elements   grid(x ? wide : wide * ranks, x ? high * ranks : high, dof, x ? 1 : ranks, x ? ranks : 1);
+      grid.fill(1, 1, 0.2, 0);
+      Line line(grid.A, grid.da);
+      OK(PCLineSetDirection(line.pc, direction));
+      OK(PCSetUp(line.pc));
+      ASSERT_GT(line.matrices(), 1);
+      for (PetscInt k = 1; k < 4; ++k) {
+        grid.fill(1, 0.5, 0.2, k);
+        EXPECT_TRUE(refreshed(line));
+        EXPECT_LT(away(line, grid.A, grid.da, direction), rounding);
+        EXPECT_LT(away(line, grid.A, grid.da, direction, true), rounding);
+      }
+      first_row(grid.A, std::numeric_limits<PetscReal>::quiet_NaN());
+      OK(PCSetUp(line.pc));
+      PCFailedReason reason;
+      OK(PCGetFailedReason(line.pc, &reason));
+      EXPECT_NE(reason, PC_NOERROR);
+      grid.fill(1, 0.5, 0.2, 4);
+      first_row(grid.A, 0); // exchanges within the first block
+      OK(PCSetUp(line.pc));
+      OK(PCGetFailedReason(line.pc, &reason));
+      EXPECT_EQ(reason, PC_NOERROR);
+      EXPECT_LT(away(line, grid.A, grid.da, direction), rounding);
+    }
+}
+
+TEST_F(PCLineRefresh, BlocksThatShare)
+{
+  Elements grid(wide * ranks, high, 3, ranks, 1);
+  Line     line(grid.A, grid.da);
+  grid.fill(1, 1, 0, 0);
+  OK(MatZeroEntries(grid.A));
+  const auto fill = [&](PetscScalar size) { // all lines along y are equal
+    PetscInt x0, y0, nx, ny;
+    OK(DMDAGetCorners(grid.da, &x0, &y0, nullptr, &nx, &ny, nullptr));
+    for (PetscInt j = y0; j < y0 + ny; ++j)
+      for (PetscInt i = x0; i < x0 + nx; ++i)
+        for (PetscInt c = 0; c < 3; ++c)
+          for (PetscInt e = 0; e < 3; ++e) {
+            const MatStencil  row = {0, j, i, c}, column = {0, j, i, e};
+            const PetscScalar v = c == e ? size * (9. + j) : PetscScalar(1. + c);
+            OK(MatSetValuesStencil(grid.A, 1, &row, 1, &column, &v, INSERT_VALUES));
+          }
+    OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+    OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  };
+  fill(1);
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_Y));
+  OK(PCSetUp(line.pc));
+  EXPECT_EQ(line.matrices(), 1);
+  fill(2);
+  EXPECT_EQ(refreshed(line), ranks == 1) << "entries of other ranks are not looked at";
+  EXPECT_EQ(line.matrices(), 1);
+  EXPECT_LT(away(line, grid.A, grid.da, PC_LINE_DIRECTION_Y), rounding);
+  first_row(grid.A, 50);
+  EXPECT_FALSE(refreshed(line)) << "lines differ";
+  EXPECT_LT(away(line, grid.A, grid.da, PC_LINE_DIRECTION_Y), rounding);
+}
+
+TEST_F(PCLineRefresh, ComponentsApart)
+{
+  Elements grid(wide, high * ranks, 2, 1, ranks);
+  grid.fill(1, 0.5, 0, 0);
+  Line line(grid.A, grid.da);
+  OK(PCLineSetDirection(line.pc, PC_LINE_DIRECTION_X));
+  OK(PCSetUp(line.pc));
+  grid.fill(2, 0.5, 0, 1);
+  EXPECT_TRUE(refreshed(line));
+  EXPECT_LT(away(line, grid.A, grid.da, PC_LINE_DIRECTION_X), rounding);
+  grid.fill(2, 0.5, 0.1, 2);
+  EXPECT_FALSE(refreshed(line)) << "they join";
+  EXPECT_LT(away(line, grid.A, grid.da, PC_LINE_DIRECTION_X), rounding);
+  grid.fill(2, 0.5, 0.2, 3);
+  EXPECT_TRUE(refreshed(line));
+  EXPECT_LT(away(line, grid.A, grid.da, PC_LINE_DIRECTION_X), rounding);
+}
+
+TEST_F(PCLineRefresh, WideBands)
+{
+  const PetscInt rows = 14, lines = 21;
+  for (PetscInt h : {3, 4, 8})
+    for (bool shared : {false, true}) {
+      SCOPED_TRACE(testing::Message() << "half-bandwidth " << h << (shared ? ", shared" : ""));
+      PetscInt   k     = 0;
+      const auto entry = [&](PetscInt r, PetscInt c) {
+        const PetscInt  seed  = shared ? 7 * (r % rows) + 3 * (c % rows) + k : 7 * r + 3 * c + k;
+        const PetscReal rough = 1 + static_cast<PetscReal>(seed % 13) / 20;
+        return r == c ? PetscScalar(3 * static_cast<PetscReal>(h) * rough) : -rough * turned;
+      };
+      Mat  A = matrix(rows * lines * ranks, entry, [&](PetscInt r, PetscInt c) { return r / rows == c / rows && PetscAbsInt(r - c) <= h; }, rows * lines);
+      Line line(A);
+      OK(PCSetUp(line.pc));
+      EXPECT_EQ(line.matrices(), shared ? 1 : lines);
+      for (k = 1; k < 4; ++k) {
+        PetscInt begin, end;
+        OK(MatGetOwnershipRange(A, &begin, &end));
+        for (PetscInt r = begin; r < end; ++r)
+          for (PetscInt c = PetscMax(begin, r - h); c <= PetscMin(end - 1, r + h); ++c)
+            if (r / rows == c / rows) { OK(MatSetValue(A, r, c, entry(r, c), INSERT_VALUES)); }
+        OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+        OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+        EXPECT_TRUE(refreshed(line));
+        EXPECT_LT(away(line, A, nullptr, PC_LINE_DIRECTION_AUTO), rounding);
+        EXPECT_LT(line.residual(A), 10 * rounding);
+      }
+      OK(MatDestroy(&A));
+    }
+}
+
+/// Directions that auto chose stay while values choose them, and go when they choose others.
+TEST_F(PCLineRefresh, DirectionsThatAutoChose)
+{
+  for (const char *prefix : {"", "mg_levels_1_"}) {
+    SCOPED_TRACE(prefix);
+    Grid grid({wide, high * ranks}, {2, 0.1}, 0.5, false, {1, ranks});
+    Line line(grid.A, grid.da);
+    const auto of_new = [&] {
+      Line        other(grid.A, grid.da);
+      PetscReal   difference, size;
+      std::string names[2];
+      OK(PCSetOptionsPrefix(other.pc, prefix));
+      OK(VecCopy(line.b, other.b));
+      OK(PCApply(other.pc, other.b, other.x));
+      OK(PCApply(line.pc, line.b, line.x));
+      OK(VecNorm(other.x, NORM_2, &size));
+      OK(VecAXPY(other.x, -1, line.x));
+      OK(VecNorm(other.x, NORM_2, &difference));
+      for (int o = 0; o < 2; ++o) names[o] = static_cast<ribbon::petsc::PC_Line *>((o ? other.pc : line.pc)->data)->names;
+      EXPECT_EQ(names[0], names[1]);
+      EXPECT_LT(difference, rounding * size);
+    };
+    OK(PCSetOptionsPrefix(line.pc, prefix));
+    change(grid.A, [](PetscInt r) { return 1 + static_cast<PetscReal>(7 * r % 11) / 10; }, [](PetscInt r) { return static_cast<PetscReal>(r % 3); });
+    OK(PCSetUp(line.pc));
+    for (PetscInt k = 1; k < 3; ++k) {
+      change(grid.A, [k](PetscInt r) { return 1 + static_cast<PetscReal>((7 * r + 13 * k) % 11) / 10; }, [](PetscInt r) { return static_cast<PetscReal>(r % 3); });
+      EXPECT_TRUE(refreshed(line));
+      of_new();
+    }
+    grid.fill({wide, high * ranks}, {0.1, 2}, 0.5);
+    EXPECT_FALSE(refreshed(line)) << "lines along y, now";
+    of_new();
+    grid.fill({wide, high * ranks}, {0.2, 2}, 0.7);
+    EXPECT_EQ(refreshed(line), ranks == 1) << "lines that the partition cuts are set up anew";
+    of_new();
+    grid.fill({wide, high * ranks}, {1, 1}, 0.7); // both
+    EXPECT_FALSE(refreshed(line));
+    of_new();
+    grid.fill({wide, high * ranks}, {1, 1}, 0.9);
+    EXPECT_EQ(refreshed(line), ranks == 1 || *prefix != 0);
+    of_new();
+  }
+}
+
 } // namespace
