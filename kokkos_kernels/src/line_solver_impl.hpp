@@ -497,7 +497,7 @@ private:
   bool factor_reduced()
   {
     const bool asked = asked_for("factored_reduction");
-    if (!asked && (!automatic() || options_.refactors || !few_wide_lines(lines_, bands_))) return false;
+    if (!asked && (!automatic() || one_chunk_ || options_.refactors || !few_wide_lines(lines_, bands_))) return false;
     const Make make = [&](Pivots &p, std::string &why) {
       DevicePivot found{tolerance()};
       auto        made = make_factored_reduction<Scalar, Exec>(exec_, lines_, bands_, found, why);
