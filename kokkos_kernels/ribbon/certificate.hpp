@@ -38,7 +38,7 @@ struct Certificate {
   int          reach = 1;  ///< P
 
   /// Of (1) that is certified for P diagonals on either side: 7, 7, 6, 5, 4.3 ...
-  static constexpr double growth(int P) { return P <= 2 ? 7 : 2 * most / (3 * P + 6); }
+  KOKKOS_INLINE_FUNCTION static constexpr double growth(int P) { return P <= 2 ? 7 : 2 * most / (3 * P + 6); }
   /// Largest backward error of a solve, in units of the unit roundoff `eps` = 2 u.
   static constexpr double bound(int P, double eps) { return P <= 2 ? growth(P) * (3 * P + 6) * eps / 2 : most * eps; }
 };

@@ -98,7 +98,7 @@ struct ColumnScaleKernel {
       return magnitude(entry(c, i, u / entry.block - i, static_cast<int>(q % entry.block), static_cast<int>(u % entry.block)));
     };
     const Real here = size(j), there = size(k);
-    return here > 0 && there > 0 && is_finite(here) && is_finite(there) ? std::log2(there) - std::log2(here) : std::numeric_limits<Real>::quiet_NaN();
+    return here > 0 && there > 0 && is_finite(here) && is_finite(there) ? std::log2(there) - std::log2(here) : static_cast<Real>(NAN);
   }
   /// column(t) = log2 of the unit of unknown k over that of the nearest one before it that shares a row with it.
   KOKKOS_FUNCTION void operator()(Ratios, const std::int64_t t) const

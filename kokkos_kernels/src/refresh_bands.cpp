@@ -96,14 +96,13 @@ struct RefreshKernel {
     const bool along = lines.row_stride < lines.stride0;
     line = along ? u / lines.rows : u % count, row = along ? u % lines.rows : u / count;
   }
-  /// Calls f(number of the row, number of Bands::values) for what read() gives.
-  template <class F>
-  KOKKOS_INLINE_FUNCTION void each(int a, const F &f) const
+  /// Place in Bands::values of number j that read() gives for component a.
+  KOKKOS_INLINE_FUNCTION int entry(int a, int j) const
   {
     const int B = rows_of_element();
-    for (int d = 0; d <= 2 * h; ++d)
-      for (int b = 0; b < B; ++b) f(d * B + b, (d * B + a) * B + b);
+    return Blocks ? (j / B * B + a) * B + j % B : j;
   }
+  KOKKOS_INLINE_FUNCTION int numbers() const { return (2 * h + 1) * rows_of_element(); }
   KOKKOS_FUNCTION void operator()(Each, const std::int64_t u) const
   {
     std::int64_t line, row;
@@ -111,7 +110,7 @@ struct RefreshKernel {
     place(u, lines.lines(), line, row);
     for (int a = 0; a < rows_of_element(); ++a) {
       note(read(lines(line, row), row, a, v));
-      each(a, [&](int j, int e) { values(line, row, e) = v[j]; });
+      for (int j = 0; j < numbers(); ++j) values(line, row, entry(a, j)) = v[j];
     }
   }
   KOKKOS_FUNCTION void operator()(Shared, const std::int64_t u) const
@@ -120,7 +119,7 @@ struct RefreshKernel {
     Scalar             v[most] = {};
     for (int a = 0; a < rows_of_element(); ++a) {
       note(read(lines(class_of_line ? first[c] : 0, row), row, a, v) & found_not_finite);
-      each(a, [&](int j, int e) { values(c, row, e) = v[j]; });
+      for (int j = 0; j < numbers(); ++j) values(c, row, entry(a, j)) = v[j];
     }
   }
   KOKKOS_FUNCTION void operator()(Compare, const std::int64_t u) const
@@ -142,7 +141,7 @@ struct RefreshKernel {
   {
     const int c    = class_of_line ? class_of_line[line] : 0;
     bool      same = true;
-    each(a, [&](int j, int e) { same &= v[j] == values(c, row, e); });
+    for (int j = 0; j < numbers(); ++j) same &= v[j] == values(c, row, entry(a, j));
     return same ? 0 : found_differ;
   }
 };
@@ -283,7 +282,8 @@ private:
     for (int a = 0; a < kernel.rows_of_element(); ++a) {
       what |= kernel.read(k, i, a, v);
       if (compare) what |= kernel.compare(line, i, a, v);
-      else kernel.each(a, [&](int j, int e) { kernel.values(line, i, e) = v[j]; });
+      else
+        for (int j = 0; j < kernel.numbers(); ++j) kernel.values(line, i, kernel.entry(a, j)) = v[j];
     }
     return what;
   }
@@ -300,7 +300,7 @@ private:
         for (std::int64_t i = i0; i < i1; ++i)
           for (int a = 0; a < B; ++a) {
             what |= kernel.read(at[l] + i * kernel.lines.row_stride, i, a, v);
-            kernel.each(a, [&](int j, int e) { place(i - i0, e)[l] = v[j]; });
+            for (int j = 0; j < kernel.numbers(); ++j) place(i - i0, kernel.entry(a, j))[l] = v[j];
           }
       for (std::int64_t i = i0; i < i1; ++i)
         for (std::int64_t e = 0; e < entries; ++e) std::copy_n(place(i - i0, e), lanes, &kernel.values(first, i, e));

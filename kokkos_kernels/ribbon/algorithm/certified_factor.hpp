@@ -138,7 +138,8 @@ struct CertifiedFactorKernel {
           take_size(multiplier[q], size);
           lu += size * row_of_u[q][k], bound += size * z_of[q][k];
         }
-        const auto proved = (lu <= Real(Certificate::growth(P)) * sum) & (diagonal * Real(16) >= largest);
+        constexpr Real growth = static_cast<Real>(Certificate::growth(P));
+        const auto     proved = (lu <= growth * sum) & (diagonal * Real(16) >= largest);
         unproved[k]       = proved ? unproved[k] : Sizes{} + Real(1);
         for (int q = P - 1; q > 0; --q) {
           for (int p = 0; p < P; ++p) u[q][p][k] = u[q - 1][p][k];

@@ -161,20 +161,31 @@ __global__ void __launch_bounds__(Kernel::max_threads, teams_beside<Kernel>) cud
 }
 #endif
 
+/// Scratch of a team, aligned.
+template <class Member>
+KOKKOS_FUNCTION char *team_memory(const Member &member, int level, std::size_t bytes)
+{
+  char *memory = static_cast<char *>(member.team_scratch(level).get_shmem(static_cast<std::ptrdiff_t>(bytes) + 16));
+  return memory + (16 - reinterpret_cast<std::uintptr_t>(memory) % 16) % 16;
+}
+
 /// What a TeamPolicy runs for one team.
 template <class Kernel, class Member, bool Virtual>
 struct TeamPolicyBody {
-  static constexpr int level = Virtual ? 1 : 0;
+  static constexpr int level = 0;
   Kernel               kernel;
   std::size_t          scratch;
   int                  threads;
-  KOKKOS_FUNCTION void operator()(const Member &member) const
-  {
-    const int at     = level;
-    char     *memory = static_cast<char *>(member.team_scratch(at).get_shmem(static_cast<std::ptrdiff_t>(scratch) + 16));
-    memory += (16 - reinterpret_cast<std::uintptr_t>(memory) % 16) % 16;
-    kernel(KokkosTeam<Member, Virtual>(member, memory, threads));
-  }
+  KOKKOS_FUNCTION void operator()(const Member &member) const { kernel(KokkosTeam<Member, false>(member, team_memory(member, level, scratch), threads)); }
+};
+/// The same on a host, where a kernel may be a host's alone.
+template <class Kernel, class Member>
+struct TeamPolicyBody<Kernel, Member, true> {
+  static constexpr int level = 1;
+  Kernel               kernel;
+  std::size_t          scratch;
+  int                  threads;
+  void                 operator()(const Member &member) const { kernel(KokkosTeam<Member, true>(member, team_memory(member, level, scratch), threads)); }
 };
 
 /// Bytes of a multiprocessor's scratch that CUDA keeps for every block that runs there.
