@@ -22,6 +22,7 @@
 #include <ribbon/line_set.hpp>
 #include <ribbon/matrix_of_line.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -254,6 +255,20 @@ public:
     return sum;
   }
 
+  /// How far the units of two unknowns of a matrix are apart, at most: the largest scale over the smallest.
+  double spread() const
+  {
+    const auto        host     = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), scale_);
+    const std::size_t matrices = static_cast<std::size_t>(matrices_);
+    double            most     = 1;
+    for (std::size_t c = 0; c < matrices; ++c) {
+      double low = host(c), high = host(c);
+      for (std::size_t k = c; k < host.extent(0); k += matrices) low = std::min<double>(low, host(k)), high = std::max<double>(high, host(k));
+      most = std::max(most, high / low);
+    }
+    return most;
+  }
+
   /// Makes of the solutions y of the scaled matrices those of the given ones. Asynchronous on exec.
   void apply(const Exec &exec, Scalar *x, const LineSet &out, const MatrixOfLine &matrix) const
   {
@@ -296,6 +311,7 @@ private:
   {
     const auto unknowns = kernel.unknowns();
     scale_              = kernel.column;
+    matrices_           = bands.matrices();
     run(exec, typename Kernel::Start(), "ribbon::column_scale::start", kernel, unknowns);
     for (int sweep = 0; sweep < sweeps; ++sweep) {
       run(exec, typename Kernel::Rows(), "ribbon::column_scale::rows", kernel, unknowns);
@@ -316,6 +332,7 @@ private:
   }
 
   typename ColumnScaleKernel<Scalar, Memory>::Scales scale_;
+  std::int64_t                                       matrices_ = 0;
 };
 
 } // namespace ribbon

@@ -151,6 +151,7 @@ private:
 
   static constexpr Real eps           = unit_roundoff<Scalar>();
   static constexpr Real sound         = 45 * eps;                                        ///< backward error of the probe that asks for no more
+  static constexpr double apart       = 1 << 20;                                         ///< units of unknowns whose own digits are asked for
   static constexpr Real most_unsound  = 450 * eps;                                       ///< that is accepted where there is nothing better, after more right-hand sides
   static constexpr auto of_one_matrix = "one matrix for all lines, in double precision"; ///< what tile_products take
   static constexpr auto measured      = "measured to be the fastest for lines of this length";
@@ -370,6 +371,7 @@ private:
       return probe<Scalar, Exec>(exec_, given, lines_, lines_.lines(), [&](Scalar *x, const LineSet &set) { solve_refined(exec_, x, set, x, set, 0); }, options).error;
     };
     if (error() <= sound) {
+      if (scale_.spread() <= apart) return true; // accurate in both units, which are near
       options.componentwise = true;
       if (error() <= sound) return true;
       options.componentwise = false;
