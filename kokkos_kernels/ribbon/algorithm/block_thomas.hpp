@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file block_thomas.hpp  Block tridiagonal lines of a host, one matrix per line: the lines of a tile are the SIMD direction.
+/// @file block_thomas.hpp  Block tridiagonal lines on hosts, one matrix per line: the lines of a tile are
+/// SIMD lanes.
 ///
-/// The blocks are eliminated unknown by unknown, A = L U, without exchanges: this is the elimination of a band of 2 B - 1
-/// diagonals on either side, and has its certificate (certificate.hpp). Inverses of blocks would have none. Where exchanges
-/// are needed there is no certificate either, and looped.hpp takes the lines.
+/// A = L U is computed unknown by unknown, without row exchanges. This is the elimination of a band with
+/// 2 B - 1 diagonals on either side, so that the certificate of bands holds (certificate.hpp). Inverses of
+/// blocks would have no certificate. Where row exchanges are needed there is no certificate either, and
+/// looped.hpp solves the lines.
 #pragma once
 
 #include <ribbon/algorithm/certified_factor.hpp>
@@ -12,8 +14,9 @@
 
 namespace ribbon {
 
-/// Where the factors lie: a tile of lines after another, in it row by row the words of M (L left of the diagonal blocks),
-/// of D (L and U of the diagonal block, with reciprocal pivots) and of C (U right of it), lane by lane.
+/// Layout of the factors: tile by tile, and row by row in a tile. A row has the entries of three blocks, and
+/// the lanes of an entry are consecutive. M is L left of the diagonal block, D is L and U of the diagonal
+/// block with reciprocal pivots, and C is U right of the diagonal block.
 template <class Scalar>
 struct BlockTiles {
   using Pack                 = typename host::PackOf<Scalar>::type;
@@ -26,13 +29,13 @@ struct BlockTiles {
   std::int64_t tiles() const { return (count + lanes - 1) / lanes; }
   std::size_t  size() const { return static_cast<std::size_t>(tiles() * rows * 3 * block * block * lanes); }
   Scalar      *row(std::int64_t tile, std::int64_t i) const { return words + (tile * rows + i) * 3 * block * block * lanes; }
-  /// Numbers of a tile of right-hand sides.
+  /// Values of a tile of right-hand sides.
   std::int64_t room() const { return rows * block * lanes; }
 };
 
-/// Factors the lines of a tile: all at once, those of a tile that is not full by packs, and what is left one by one. The reduction finds the smallest
-/// pivot (SmallestPivot). Loops over blocks run to a number that is known at run time: a kernel for each number takes 10% less time
-/// with two unknowns, and none with more.
+/// Factors the lines of a tile: all at once where the tile is full, else in packs, and the remaining lines
+/// one by one. The reduction finds the smallest pivot (SmallestPivot). B is known at run time only: a kernel
+/// for each B takes 10% less time for B = 2, and no less for larger blocks.
 template <class Scalar>
 struct BlockFactorTiles {
   using Real     = real_t<Scalar>;
@@ -45,8 +48,8 @@ struct BlockFactorTiles {
 
   BandEntries<Scalar, Kokkos::HostSpace> entry; ///< kl = ku = 1, not periodic
   Tiles                                  factors;
-  Real                                  *rcond;     ///< of each line; -1: nothing is proved
-  Real                                   tolerance; ///< of a bad line
+  Real                                  *rcond;     ///< lower bound for each line; -1: no certificate
+  Real                                   tolerance; ///< a line with a pivot no larger is bad
 
   void operator()(const std::int64_t t, Smallest &smallest) const
   {
@@ -60,13 +63,15 @@ struct BlockFactorTiles {
   }
 
 private:
-  /// What one row of blocks leaves for the next one: sums of magnitudes of the rows of U, and z = M(L)^-1 (row sums of A).
+  /// Values of a row of blocks that the next row needs: sums of the magnitudes of the rows of U, and
+  /// z = M(L)^-1 (row sums of A).
   template <class Sizes, int N>
   struct Carried {
     Sizes of_u[room][N], z[room][N];
   };
 
-  /// Asks for row i of the lines of the next tile: words lie far apart, in pages that no processor fetches ahead.
+  /// Prefetches row i of the lines of the next tile: its entries are far apart, in pages that processors do
+  /// not prefetch.
   void fetch_next(std::int64_t l, std::int64_t i) const
   {
     constexpr int line = 64 / static_cast<int>(sizeof(Scalar));
@@ -75,8 +80,8 @@ private:
       for (int k = 0; k < lanes; k += line) host::prefetch(&entry.values(l + lanes + k, i, e));
   }
 
-  /// N packs of lines from `l` on, which is lane `lane` of its tile.
-  /// @param z  room for factors.room() numbers
+  /// Factors N packs of lines. The first is line `l`, which is lane `lane` of its tile.
+  /// @param z  workspace of factors.room() values
   template <class Pack, int N>
   void factor(std::int64_t l, int lane, Real *z, Smallest &smallest) const
   {
@@ -101,7 +106,7 @@ private:
           const Sizes junk     = (pivot[a][k] - pivot[a][k]) + (sum[a][k] - sum[a][k]);
           Sizes       relative = largest[a][k] > Real(0) ? pivot[a][k] / largest[a][k] : Sizes{};
           relative             = junk == Real(0) ? relative : Sizes{} - Real(1);
-          // what follows a zero pivot is infinite because of it
+          // a zero pivot stays the least: later pivots are infinite because of it
           const auto smaller = (relative < least[k]) & (least[k] != Real(0));
           least[k]           = smaller ? relative : least[k];
           place[k]           = smaller ? Places{} + static_cast<decltype(Of<Pack>::lane(place[k], 0))>(i) : place[k];
@@ -125,7 +130,8 @@ private:
       }
   }
 
-  /// Row a of a row of blocks to its place, and what is said of it as it is read.
+  /// Copies row a of a row of blocks to the factors. Finds the sum of its magnitudes, its largest entry, and
+  /// whether its diagonal entry is too small for a certificate.
   template <class Pack, int N, class Sizes>
   void read(std::int64_t l, std::int64_t i, int a, Scalar *row, Sizes (&sum)[N], Sizes (&largest)[N], Sizes (&unproved)[N]) const
   {
@@ -148,7 +154,7 @@ private:
     for (int k = 0; k < N; ++k) unproved[k] = diagonal[k] * Real(16) >= largest[k] ? unproved[k] : Sizes{} + Real(1);
   }
 
-  /// M becomes M U^-1 of the row before, and M C leaves D.
+  /// M <- M U^-1, D <- D - M C, with U and C of the row of blocks above.
   template <class Pack, int N>
   void eliminate(Scalar *row, const Scalar *above) const
   {
@@ -172,7 +178,7 @@ private:
       }
   }
 
-  /// Takes unknown a of the diagonal block out of the rows below.
+  /// Eliminates unknown a of the diagonal block from the rows below it in this row of blocks.
   template <class Pack, int N, class Sizes>
   void divide(Scalar *row, int a, Sizes (&pivot)[N]) const
   {
@@ -192,7 +198,7 @@ private:
     }
   }
 
-  /// Compares row sums of |L| |U| with those of |A|, and solves with M(L).
+  /// Compares the row sums of |L| |U| with those of |A|, and continues the solve z = M(L)^-1 (row sums of A).
   template <class Pack, int N, class Sizes>
   void prove(const Scalar *row, const Sizes (&sum)[room][N], const Sizes (&pivot)[room][N], const Carried<Sizes, N> &before, Carried<Sizes, N> &now, Sizes (&unproved)[N]) const
   {
@@ -220,7 +226,7 @@ private:
       }
   }
 
-  /// The largest number of M(U)^-1 z, and the last ones that were found, which NaN reaches.
+  /// The largest entry of M(U)^-1 z, and the last computed entry, which is NaN if any entry is.
   template <class Pack, int N, class Sizes>
   void bound(const Scalar *at, const Real *z, Sizes (&most)[N], Sizes (&last)[N]) const
   {
@@ -262,7 +268,7 @@ private:
   {
     for (int k = 0; k < N; ++k) host::store_pack(v[k], words + e * lanes + k * Of<Pack>::lanes, false);
   }
-  /// to[c] -= m from[c] for c from `first` on.
+  /// to[c] -= m from[c] for c >= first.
   template <class Pack, int N>
   void subtract(Scalar *to, const Pack (&m)[N], const Scalar *from, int first) const
   {
@@ -278,7 +284,8 @@ private:
   }
 };
 
-/// Solves lines with the matrices from that of line `first` on; where there are more lines than matrices, these come again.
+/// Solves lines with the matrices first, first + 1, ..., first + lines - 1, which repeat where there are more
+/// lines.
 template <class Scalar>
 struct BlockSolveTiles {
   static constexpr int max_threads = 1;
@@ -287,7 +294,7 @@ struct BlockSolveTiles {
   static constexpr int lanes = Tiles::lanes, packs = Tiles::packs, width = Tiles::width, most = most_block;
 
   Tiles         factors;
-  std::int64_t  first, lines; ///< lines that have different matrices
+  std::int64_t  first, lines; ///< lines: number of different matrices
   const Scalar *b;
   Scalar       *x;
   LineSet       in, out;
@@ -314,7 +321,8 @@ struct BlockSolveTiles {
   }
 
 private:
-  /// Calls whole(TileLines) where lines are runs of unknowns and begin with lane 0, else one(number of the tile, place) for all.
+  /// Calls whole(TileLines) where lines are contiguous unknowns and begin with lane 0, else one(value of the
+  /// tile, place) for every unknown.
   template <class One, class Whole>
   void move(const LineSet &set, std::int64_t line, int lane, int count, Scalar *tile, const One &one, const Whole &whole) const
   {
@@ -335,7 +343,7 @@ private:
   void sweep(std::int64_t t, Scalar *tile) const
   {
     const int B = factors.block, BB = B * B * lanes;
-    Pack      near[most][packs] = {}, v[most][packs]; // of the row before, of this one
+    Pack      near[most][packs] = {}, v[most][packs]; // of the previous row, of this row
     for (std::int64_t i = 0; i < factors.rows; ++i) {
       const Scalar *const M = factors.row(t, i), *const D = M + BB;
       for (int a = 0; a < B; ++a) {

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file factored_reduction.hpp  Block cyclic reduction from stored factors: for wide lines and blocks that are too few
-/// to fill a device.
+/// @file factored_reduction.hpp  Block cyclic reduction with stored factors: for lines of blocks or wide
+/// bands that are too few to fill a device.
 ///
-/// Cyclic reduction (Hockney 1965, with Golub; for blocks Heller, SIAM J. Numer. Anal. 13, 1976) halves the equations
-/// A_k x_(k-1) + D_k x_k + C_k x_(k+1) = r_k at every level. Even ones are eliminated,
+/// Cyclic reduction (Hockney 1965, with Golub; for blocks Heller, SIAM J. Numer. Anal. 13, 1976) halves the
+/// number of equations A_k x_(k-1) + D_k x_k + C_k x_(k+1) = r_k at every level. Even equations are
+/// eliminated,
 ///
 ///     x_k = D_k^-1 r_k - (D_k^-1 A_k) x_(k-1) - (D_k^-1 C_k) x_(k+1),
 ///
-/// and odd ones become equations 0, 1, 2, ... of the next level, with
+/// and odd equations become equations 0, 1, 2, ... of the next level, with
 ///
 ///     r_k <- r_k - (A_k D_(k-1)^-1) r_(k-1) - (C_k D_(k+1)^-1) r_(k+1).
 ///
-/// All products in parentheses are stored, so that a solve is 2 log2 m steps of small products, each for all equations
-/// and components at once: a whole line has 2 n dependent steps in `thomas`. Factors take 5 S^2 numbers per equation,
-/// thomas' 3 S^2. Rows that couple with K others are equations of K rows, S = K B unknowns, at most 8.
+/// The factorization stores D_k^-1 and all products in parentheses. A solve for m equations has 2 log2 m
+/// steps of small products, each step for all equations and components at once; `thomas` has 2 n dependent
+/// steps for n rows. Where rows couple with K others on either side, K rows form an equation of S = K B <= 8
+/// unknowns. Factors take 5 S^2 values per equation, those of `thomas` 3 S^2.
 ///
-/// Diagonal blocks are inverted with row pivoting, and nothing else is pivoted.
+/// Diagonal blocks are inverted with row pivoting. Nothing else is pivoted.
 #pragma once
 
 #include <ribbon/band_entries.hpp>
@@ -28,7 +30,8 @@
 
 namespace ribbon {
 
-/// Sizes of a line's equations and where their factors lie. Equation k of level l is equation (k + 1) 2^l - 1 of level 0.
+/// Sizes of the equations of a line, and the layout of their factors. Equation k of level l is equation
+/// (k + 1) 2^l - 1 of level 0.
 struct FactoredReductionShape {
   int rows = 0, group = 1, block = 1; ///< rows of a line; rows of an equation (K); unknowns of a row (B)
 
@@ -37,8 +40,9 @@ struct FactoredReductionShape {
   KOKKOS_INLINE_FUNCTION static int kept(int equations) { return equations / 2; }
   KOKKOS_INLINE_FUNCTION static int left_out(int equations) { return equations - equations / 2; }
   KOKKOS_INLINE_FUNCTION static int place(int level, int k) { return ((k + 1) << level) - 1; }
-  /// Numbers of a level: two blocks for each equation that is kept, then three for each that is left out. Column b of
-  /// block w of equation j of `count` begins at ((w S + b) count + j) S: neighbouring threads read neighbours.
+  /// Length of the factors of a level: two blocks for each equation that is kept, then three for each that is
+  /// left out. Column b of block w of equation j of `count` begins at ((w S + b) count + j) S, so that
+  /// neighbouring threads read neighbouring values.
   KOKKOS_INLINE_FUNCTION std::int64_t kept_words(int equations) const
   {
     return std::int64_t(2) * size() * size() * kept(equations);
@@ -47,7 +51,7 @@ struct FactoredReductionShape {
   {
     return kept_words(equations) + std::int64_t(3) * size() * size() * left_out(equations);
   }
-  /// Of all levels.
+  /// Length of the factors of all levels.
   KOKKOS_INLINE_FUNCTION std::int64_t words() const
   {
     std::int64_t sum = 0;
@@ -56,8 +60,8 @@ struct FactoredReductionShape {
   }
 };
 
-/// Solves lines: a team has `lanes` of them in its scratch.
-/// @tparam Most  largest S; loops run to it and leave early
+/// Solves lines: a team holds `lanes` of them in its scratch.
+/// @tparam Most  largest S: unrolled loops have this length and end early
 template <class Scalar, int Most>
 struct FactoredReductionSolve {
   static constexpr int max_threads = 256;
@@ -65,7 +69,7 @@ struct FactoredReductionSolve {
 
   FactoredReductionShape shape;
   int                    lanes;
-  std::int64_t           words; ///< of the factors of a matrix
+  std::int64_t           words; ///< length of the factors of a matrix
   const Scalar          *factors;
   std::int64_t           first, matrices; ///< line l has matrix (first + l) % matrices
   const Scalar          *b;
@@ -81,7 +85,7 @@ struct FactoredReductionSolve {
       f(k);
     }
   }
-  /// sum += column-wise block at `from`, row a of it, times v.
+  /// sum += a row of a block, times v. `from`: first entry of the row; `column`: distance of its entries.
   KOKKOS_INLINE_FUNCTION void multiply(const Scalar *from, std::int64_t column, const Scalar *v, Scalar &sum) const
   {
     each(shape.size(), [&](int e) { add_product(sum, read_only_scalar(from + e * column), v[e]); });
@@ -95,7 +99,7 @@ struct FactoredReductionSolve {
     const int          active = static_cast<int>(lines - begin < lanes ? lines - begin : lanes);
     Scalar            *r = reinterpret_cast<Scalar *>(team.scratch()), *y = r + lanes * n;
     const auto         of = [&](int lane) { return factors + (first + begin + lane) % matrices * words; };
-    // calls work(lane, j, a) for `count` equations of all lines of the team, and their components
+    // calls work(lane, j, a) for component a of equation j of `count`, for all lines of the team
     const auto share = [&](int v, int count, const auto &work) {
       for (int e = v; e < active * count * S; e += team.size()) work(e / (count * S), e / S % count, e % S);
     };
@@ -148,8 +152,9 @@ struct FactoredReductionSolve {
   }
 };
 
-/// Factors matrices: a team takes one through all levels. Equations of level 0 are read from the bands, those of the
-/// others from workspace of the matrix: entry e of block w (A, D, C) of equation k of `count` at (w S^2 + e) count + k.
+/// Factors matrices: a team factors one matrix, level by level. Equations of level 0 are read from the bands,
+/// those of other levels from the workspace of the matrix: entry e of block w (A, D, C) of equation k of
+/// `count` is at (w S^2 + e) count + k.
 template <class Scalar, int Most, class Memory>
 struct FactoredReductionFactor {
   static constexpr int max_threads = 128;
@@ -159,14 +164,14 @@ struct FactoredReductionFactor {
 
   BandEntries<Scalar, Memory> entry;
   FactoredReductionShape      shape;
-  std::int64_t                words; ///< of the factors of a matrix
+  std::int64_t                words; ///< length of the factors of a matrix
   Scalar                     *factors;
   Scalar                     *odd, *even; ///< workspace of all matrices: levels 1, 3, ...; levels 2, 4, ...
-  unsigned long long         *pivots;     ///< of each matrix, ~key() of the worst
+  unsigned long long         *pivots;     ///< for each matrix, ~key() of its worst pivot
 
   struct Level {
-    int           number, count; ///< of equations
-    std::int64_t  at;            ///< where factors begin
+    int           number, count; ///< number of the level, count of its equations
+    std::int64_t  at;            ///< where its factors begin
     const Scalar *now;
     Scalar       *next;
   };
@@ -191,8 +196,9 @@ struct FactoredReductionFactor {
     }
   }
 
-  /// Orders what went wrong in a line by what explains the rest: entries that are not finite, zero pivots, pivots that are
-  /// not finite; then sizes relative to the largest entry of the row. The row is in the lower half.
+  /// Orders failures of a line, causes before consequences: entries that are not finite, zero pivots, pivots
+  /// that are not finite; then pivots by their size relative to the largest entry of the row. The lower half
+  /// of the key is the row.
   KOKKOS_FUNCTION static unsigned long long key(Real pivot, Real largest, std::int64_t row)
   {
     const auto   size = static_cast<float>(largest > 0 ? pivot / largest : Real(0));
@@ -205,7 +211,7 @@ struct FactoredReductionFactor {
     }
     return static_cast<unsigned long long>(bits) << 32 | static_cast<unsigned long long>(row);
   }
-  /// The size behind a key; -1: not finite.
+  /// The relative size of the pivot of a key; -1: not finite.
   KOKKOS_FUNCTION static Real size_of(unsigned long long key)
   {
     unsigned int bits = static_cast<unsigned int>(key >> 32);
@@ -217,7 +223,8 @@ struct FactoredReductionFactor {
     return static_cast<Real>(size);
   }
 
-  /// Block w = -1, 0, 1 of an equation; beyond S, and in rows that pad the last equation, that of the identity.
+  /// Block w = -1, 0, 1 (A, D, C) of an equation. Rows and columns from S on, and rows that pad the last
+  /// equation, are those of the identity (w = 0) or zero.
   KOKKOS_FUNCTION Block read(const Level &level, std::int64_t c, int k, int w) const
   {
     const int S = shape.size(), B = shape.block;
@@ -233,7 +240,7 @@ struct FactoredReductionFactor {
       }
     return result;
   }
-  /// Largest entry of the given rows of an equation.
+  /// Largest entry of the rows of the equation that begins with `row`.
   KOKKOS_FUNCTION Real scale(std::int64_t c, int row) const
   {
     Real largest = 0;
@@ -267,7 +274,7 @@ struct FactoredReductionFactor {
     return block;
   }
 
-  /// D^-1, -D^-1 A and -D^-1 C of equation k = 2 j, which is left out.
+  /// Stores D^-1, -D^-1 A and -D^-1 C of equation k = 2 j, which is left out.
   KOKKOS_FUNCTION void leave_out(const Level &level, std::int64_t c, int j) const
   {
     const int          left_out = shape.left_out(level.count), k = 2 * j;
@@ -281,7 +288,8 @@ struct FactoredReductionFactor {
     store(c, begin, 1, left_out, j, inverse * read(level, c, k, -1), -1);
     store(c, begin, 2, left_out, j, inverse * read(level, c, k, 1), -1);
   }
-  /// -A_k D_(k-1)^-1, -C_k D_(k+1)^-1 and the equation of the next level that k = 2 j + 1 becomes.
+  /// Stores -A_k D_(k-1)^-1 and -C_k D_(k+1)^-1 of k = 2 j + 1, and equation j of the next level, which k
+  /// becomes.
   KOKKOS_FUNCTION void keep(const Level &level, std::int64_t c, int j) const
   {
     const int          kept = shape.kept(level.count), left_out = shape.left_out(level.count), S = shape.size();
@@ -323,7 +331,7 @@ template <class Factor>
 struct FactoredReductionPivots {
   using Real       = typename Factor::Real;
   using value_type = typename SmallestPivot<Real>::value_type;
-  const unsigned long long *pivots; ///< as of FactoredReductionFactor
+  const unsigned long long *pivots; ///< as FactoredReductionFactor stores them
   std::int64_t              rows;
   Real                      tolerance;
   KOKKOS_FUNCTION void operator()(const std::int64_t c, value_type &worst) const
@@ -335,7 +343,7 @@ struct FactoredReductionPivots {
   }
 };
 
-/// Block cyclic reduction of matrices of their own, one for each line, that are not periodic.
+/// Block cyclic reduction of lines with one matrix per line, which are not periodic.
 template <class Scalar, class Exec>
 class FactoredReduction {
 public:
@@ -345,20 +353,21 @@ public:
 
   static constexpr int most = 8; ///< unknowns of an equation
 
-  /// Whether such matrices can be reduced at all.
+  /// Whether block cyclic reduction can factor these matrices.
   static bool takes(const Input &bands)
   {
     return !bands.periodic && bands.repeats == 1 && (bands.lhs == Lhs::per_line || bands.lhs == Lhs::shifted) &&
            std::max(1, bands.half_bandwidth()) * bands.block <= most;
   }
-  /// Bytes of scratch for a line.
+  /// Bytes of scratch per line.
   static std::size_t scratch(std::int64_t rows, const Input &bands)
   {
     const int K = std::max(1, bands.half_bandwidth());
     return device::align16(2 * static_cast<std::size_t>((rows + K - 1) / K * K * bands.block) * sizeof(Scalar));
   }
 
-  /// For bands that it takes, with lines that fit the scratch of a team. Nothing is factored yet.
+  /// Allocates factors; factor() computes them.
+  /// @param bands  such that takes(bands), with lines that fit the scratch of a team
   FactoredReduction(const Exec &exec, const Input &bands) : matrices_(bands.matrices())
   {
     shape_   = {static_cast<int>(bands.rows()), std::max(1, bands.half_bandwidth()), bands.block};
@@ -380,15 +389,15 @@ public:
            std::max(1, bands.half_bandwidth()) == shape_.group;
   }
 
-  /// Factors matrices of the extents that it was made for. Asynchronous but for the pivots.
-  /// @return the smallest pivot relative to the largest entry of its rows, or the first no larger than `tolerance`, as
-  /// SmallestPivot has it: loc is matrix * rows + row
+  /// Factors matrices for which takes_again(bands). Asynchronous, except for the pivots.
+  /// @return the smallest pivot relative to the largest entry of its rows, or the first pivot no larger than
+  /// `tolerance`, in the form of SmallestPivot: loc is matrix * rows + row
   typename SmallestPivot<Real>::value_type factor(const Exec &exec, const Input &bands, Real tolerance)
   {
     return with_size([&](auto most_of) { return factor_with<most_of()>(exec, bands, tolerance); });
   }
 
-  /// x = A^-1 b for lines whose matrices are those of the lines from `first` on. Asynchronous, one kernel; b == x is allowed.
+  /// x = A^-1 b. The lines have the matrices from `first` on. Asynchronous, one kernel; b == x is allowed.
   void solve(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
     with_size([&](auto most_of) {
