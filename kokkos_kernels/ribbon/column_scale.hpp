@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// @file column_scale.hpp  Unknowns in different units: columns of band matrices scaled by powers of two.
 ///
-/// With D = diag(d), A x = b becomes (A D) y = b, x = D y. R A D has rows and columns of equal size, by alternating
-/// scaling (Sinkhorn & Knopp, Pacific J. Math. 21, 1967): the mean of |a|^(1/4) over the entries of a row, or a column,
-/// that are not zero becomes 1. Every pattern can be scaled this way. Small entries have little weight, and R A D is
-/// nearly the same for A in any units. Rows are scaled by every algorithm itself, so that D alone is kept. Pivots, reduced systems and
-/// residuals are those of A D. Powers of two change no digit of an elimination without pivoting.
+/// With D = diag(d), A x = b becomes (A D) y = b, x = D y. Alternating scaling (Sinkhorn & Knopp, Pacific J.
+/// Math. 21, 1967) gives R A D rows and columns of equal size: the mean of |a|^(1/4) over the nonzero entries
+/// of a row, or of a column, becomes 1. Every pattern can be scaled this way. Small entries have little
+/// weight, and R A D is nearly the same for A in any units. Every algorithm scales rows by itself, so that
+/// only D is stored. Pivots, reduced systems and residuals are those of A D. Powers of two change no digit of
+/// an elimination without pivoting.
 ///
-/// A matrix is scaled where the largest entry of some column is below 1/16, each entry relative to the largest of its
-/// row. Constant stencils and rows with a dominant diagonal have no such column: nothing is stored for them, and
-/// nothing added to a solve.
+/// A matrix is scaled where the largest entry of some column is below 1/16, each entry relative to the
+/// largest entry of its row. Constant stencils and rows with a dominant diagonal have no such column. They
+/// need no memory, and no work in a solve.
 ///
-/// Units that change along a line, as 2^-i, show in no column, and a sweep of the scaling carries them no further than a
-/// row reaches. The ratio of the units of two unknowns j and k is the geometric mean of |a_ij / a_ik| over the rows i and
-/// j + k - i that both hold them: the units of equations cancel there, and what the diagonal has more than its
-/// neighbours. Sums of their logarithms along the line are where sweeps begin. A stencil with two sides has such sums,
-/// too: they count where they span no more bits than three times the sizes of rows.
+/// Units that change along a line, as 2^-i, make no column small, and a sweep of the scaling spreads them
+/// only as far as a row reaches. The ratio of the units of two unknowns j and k is the geometric mean of
+/// |a_ij / a_ik| over pairs of rows, i and j + k - i, with entries for both unknowns. The units of the
+/// equations cancel in these means, and so does a dominance of the diagonal over its neighbours. Sums of the
+/// logarithms of these ratios along the line are the initial values of the sweeps. An asymmetric stencil has
+/// such sums, too. Hence the sums count as units only where they span at most three times as many bits as the
+/// sizes of rows.
 #pragma once
 
 #include <ribbon/band_entries.hpp>
@@ -44,13 +47,15 @@ struct ColumnScaleKernel {
   struct Apply { };
 
   BandEntries<Scalar, Memory>                 entry;
-  Scales                                      row, column; ///< fourth roots, until Finish makes powers of two of columns
-  typename Bands<Scalar, Memory>::values_type to;          ///< of Apply: one matrix per line where they were shifted
-  Kokkos::View<int *, Memory>                 scaled;      ///< of matrices, bits of small_column ...; empty: nobody asks which
-  Kokkos::View<int *, Memory>                 step;        ///< unknowns back to the one that a ratio is of; 0: none
-  Kokkos::View<int *, Memory>                 sizes;       ///< of rows of matrix c, as exponents: largest at 2 c, the negative of the smallest at 2 c + 1
-  bool                                        forced = false; ///< units along the line count, however far they span
-  bool                                        along  = false; ///< whatever the diagonals are
+  Scales                                      row, column; ///< fourth roots; Finish: powers of two in column
+  typename Bands<Scalar, Memory>::values_type to;          ///< of Apply; shifted lines get one matrix each
+  /// bits small_column, ... per matrix; may be empty
+  Kokkos::View<int *, Memory>                 scaled;
+  Kokkos::View<int *, Memory>                 step;        ///< distance back to the other unknown of a ratio
+  /// exponents of the sizes of rows of matrix c: the largest at 2 c, the negative of the smallest at 2 c + 1
+  Kokkos::View<int *, Memory>                 sizes;
+  bool                                        forced = false; ///< units along the line count for any span
+  bool                                        along  = false; ///< units along the line count for any diagonal
 
   static constexpr int small_column = 1, units_along = 2, small_diagonal = 4, to_be_scaled = small_column | units_along;
 
@@ -91,7 +96,7 @@ struct ColumnScaleKernel {
     found |= what;
     if (scaled.extent(0) > 0) Kokkos::atomic_fetch_or(&scaled(c), what);
   }
-  /// log2 of |a_qk / a_qj| of unknowns q, j and k; NaN where one is zero or not finite.
+  /// log2 of |a_qk / a_qj| for unknowns q, j and k; NaN where an entry is zero or not finite.
   KOKKOS_FUNCTION Real log_ratio(std::int64_t c, std::int64_t q, std::int64_t j, std::int64_t k) const
   {
     const std::int64_t i    = q / entry.block;
@@ -101,7 +106,8 @@ struct ColumnScaleKernel {
     const Real here = size(j), there = size(k);
     return here > 0 && there > 0 && is_finite(here) && is_finite(there) ? std::log2(there) - std::log2(here) : static_cast<Real>(NAN);
   }
-  /// column(t) = log2 of the unit of unknown k over that of the nearest one before it that shares a row with it.
+  /// column(t) = log2 of the ratio of two units: that of unknown k, and that of the nearest unknown before k
+  /// that shares a row with it.
   KOKKOS_FUNCTION void operator()(Ratios, const std::int64_t t) const
   {
     const std::int64_t c = t % entry.matrices(), k = t / entry.matrices(), j = k / entry.block, n = entry.rows * entry.block,
@@ -125,7 +131,7 @@ struct ColumnScaleKernel {
       return;
     }
   }
-  /// Adds the ratios of matrix c up, and finds out whether they are units.
+  /// Accumulates the ratios of matrix c, and decides whether they are units.
   KOKKOS_FUNCTION void operator()(Chain, const std::int64_t c) const
   {
     constexpr Real     most_apart = 10, most_times_rows = 3; // bits
@@ -142,7 +148,7 @@ struct ColumnScaleKernel {
     row(c) = (low + high) / 2; // read by Start alone
   }
   KOKKOS_FUNCTION void operator()(Any, const std::int64_t c, int &found) const { found |= scaled(c) & to_be_scaled; }
-  /// What sweeps begin with: fourth roots of units.
+  /// Initial values of the sweeps: fourth roots of units.
   KOKKOS_FUNCTION void operator()(Start, const std::int64_t t) const
   {
     constexpr Real     most = std::numeric_limits<Real>::max_exponent / 2;
@@ -172,7 +178,7 @@ struct ColumnScaleKernel {
     });
     column(t) = count > 0 ? count / sum : Real(1);
   }
-  /// The power of two next to the scale, within the square root of the range of numbers.
+  /// Rounds the scale to a power of two, within the square root of the range of the type.
   KOKKOS_FUNCTION void operator()(Finish, const std::int64_t t) const
   {
     constexpr int most     = std::numeric_limits<Real>::max_exponent / 2;
@@ -216,14 +222,16 @@ public:
 
   ColumnScale() = default;
 
-  /// Looks at every column and, where one needs a scale, replaces `bands` by scaled ones, which store every row, and
-  /// every matrix of shifted ones. Waits.
-  /// @param chains  looks for units that change along lines with a small diagonal; @param along  with any
+  /// Examines every column. Where one needs a scale, replaces `bands` by scaled bands, which store every row,
+  /// and one matrix per line where they were shifted. Waits.
+  /// @param chains  looks for units that change along lines, in matrices with a small diagonal
+  /// @param along  looks for them in all matrices
   ColumnScale(const Exec &exec, Input &bands, bool chains, bool along)
   {
     Kernel     kernel{BandEntries<Scalar, Memory>(bands), {}, {}, {}, {}, {}, {}};
     const int  found = look(exec, kernel);
-    chains           = chains && bands.repeats == 1 && (found != 0 || along); // constant stencils have no units
+    // constant stencils have no units
+    chains           = chains && bands.repeats == 1 && (found != 0 || along);
     if (!(found & Kernel::small_column) && !chains) return;
     kernel.scaled = flags(exec, static_cast<std::size_t>(bands.matrices())), kernel.along = along;
     if (found) look(exec, kernel);
@@ -233,7 +241,7 @@ public:
     if (any) scale(exec, kernel, bands);
   }
 
-  /// Scales the matrices that are named, one flag each, however their columns look. Waits.
+  /// Scales the matrices whose flag in `which` is set, for any columns. Waits.
   ColumnScale(const Exec &exec, Input &bands, const Kokkos::View<int *, Memory> &which)
   {
     Kernel kernel{BandEntries<Scalar, Memory>(bands), {}, {}, {}, {}, {}, {}};
@@ -269,7 +277,7 @@ public:
     return most;
   }
 
-  /// Makes of the solutions y of the scaled matrices those of the given ones. Asynchronous on exec.
+  /// x = D y, in place: y solves the scaled matrices, x the given ones. Asynchronous on exec.
   void apply(const Exec &exec, Scalar *x, const LineSet &out, const MatrixOfLine &matrix) const
   {
     if (empty()) return;
@@ -277,7 +285,8 @@ public:
   }
 
 private:
-  static constexpr int sweeps = 32; ///< units that differ by 10^24 from one row to the next leave a factor of 100 then
+  /// enough to reduce units that differ by 10^24 from row to row to a factor of 100
+  static constexpr int sweeps = 32;
 
   using Kernel = ColumnScaleKernel<Scalar, Memory>;
 
@@ -293,7 +302,7 @@ private:
   {
     Kokkos::parallel_for(name, policy<Tag>(exec, count), kernel);
   }
-  /// What sweeps begin with.
+  /// Computes the initial values of the sweeps.
   static void add_up(const Exec &exec, Kernel &kernel, bool chains)
   {
     const auto unknowns = static_cast<std::size_t>(kernel.unknowns()), matrices = static_cast<std::size_t>(kernel.entry.matrices());
@@ -306,7 +315,7 @@ private:
     run(exec, typename Kernel::Ratios(), "ribbon::column_scale::ratios", kernel, kernel.unknowns());
     run(exec, typename Kernel::Chain(), "ribbon::column_scale::chain", kernel, kernel.entry.matrices());
   }
-  /// Makes scales of what add_up() found, and scaled matrices.
+  /// Computes the scales from the values of add_up(), and scales the matrices.
   void scale(const Exec &exec, Kernel &kernel, Input &bands)
   {
     const auto unknowns = kernel.unknowns();

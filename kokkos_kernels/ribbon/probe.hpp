@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file probe.hpp  Right-hand sides that show whether an elimination without pivoting keeps the digits of its matrices.
+/// @file probe.hpp  Right-hand sides that show whether an elimination without pivoting is accurate.
 ///
-/// No norm of the factors tells sound from unsound; solving does. Six right-hand sides per matrix, A 1, A (+-1), two times A random and
-/// two random ones, are solved with the kernel's own arithmetic, and the backward error ||r|| / (||A|| ||x|| + ||b||) (maximum norms;
-/// Rigal & Gaches 1967) is measured, rows scaled so that the magnitudes of their entries add up to 1.
+/// No norm of the factors distinguishes accurate from inaccurate factors, but solves do. The kernel itself
+/// solves six right-hand sides per matrix: A 1, A (+-1), A random (two of them) and two random ones. The
+/// probe measures the backward error ||r|| / (||A|| ||x|| + ||b||) in maximum norms (Rigal & Gaches 1967).
+/// Rows are scaled so that the magnitudes of their entries add up to 1.
 #pragma once
 
 #include <ribbon/probe_kernels.hpp>
@@ -15,28 +16,33 @@ template <class Scalar>
 struct ProbeResult {
   real_t<Scalar> error  = 0;  ///< largest backward error
   std::int64_t   matrix = -1; ///< the matrix it belongs to
-  real_t<Scalar> rcond  = 1;  ///< smallest ||b|| / (||A|| ||x||) met: the reciprocal condition number is at most that
+  /// smallest ||b|| / (||A|| ||x||): an upper bound of the reciprocal condition number
+  real_t<Scalar> rcond  = 1;
   std::int64_t   rcond_matrix = -1; ///< the matrix it belongs to
 };
 
-/// Which right-hand sides are solved, and what is noted of every matrix.
+/// The right-hand sides to be solved, and the results stored for every matrix.
 template <class Scalar>
 struct ProbeOptions {
-  /// The lines are those of a batch, each with its matrix, and all have the same right-hand side: A (+-1), then two times
-  /// A random, which are in the range of singular matrices, too. Otherwise line l has matrix l % matrices.
+  /// The lines are those of a batch, each with its matrix. All lines have the same right-hand side: A (+-1),
+  /// then A random (two of them), all in the range of singular matrices, too. Otherwise line l has matrix
+  /// l % matrices.
   bool           batch         = false;
   const int     *class_of_line = nullptr; ///< of a batch with classes
-  /// The error is that of the worst row, |r_i| / (|A| |x| + |b|)_i (Oettli & Prager 1964), and unknowns of the solutions
-  /// that are given differ by up to 10^12. rcond has no meaning then.
+  /// The error is that of the worst row, |r_i| / (|A| |x| + |b|)_i (Oettli & Prager 1964). The unknowns of
+  /// given solutions differ by up to 10^12. rcond has no meaning then.
   bool           componentwise = false;
-  int            round         = 0;       ///< 0: the six right-hand sides named above; 1, 2, ...: six random ones each
-  int           *bad           = nullptr; ///< one flag per matrix, in the memory of the kernels: 1 where it exceeds a limit
+  /// 0: the six right-hand sides named above; 1, 2, ...: six random ones each
+  int            round         = 0;
+  /// one flag per matrix, in the memory of the kernels; 1: the matrix exceeds a limit
+  int           *bad           = nullptr;
   real_t<Scalar> most_error = 0, least_rcond = 0;
 };
 
 /// Solves the probe right-hand sides with solve(x, set).
-/// @param layout  of the lines to be solved later: tells interleaved from contiguous
-/// @param lines   solved together, a multiple of the matrices: so much memory is taken. Fewer than six times the matrices are solved repeatedly.
+/// @param layout  of the lines to be solved later: interleaved or contiguous
+/// @param lines   lines solved together, a multiple of the number of matrices; memory is allocated for them.
+/// Where they are fewer than six times the matrices, the solve is repeated.
 template <class Scalar, class Exec, class Solve>
 ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSet &layout, std::int64_t lines, const Solve &solve,
                           const ProbeOptions<Scalar> &options = {})
