@@ -10,7 +10,7 @@
 
 namespace ribbon {
 
-/// A compressed-sparse-row matrix that somebody else owns, in the memory of Exec.
+/// A compressed-sparse-row matrix in the memory of Exec, not owned.
 template <class Scalar, class Index>
 struct CsrMatrix {
   std::int64_t  rows = 0;
@@ -19,12 +19,13 @@ struct CsrMatrix {
   const Scalar *value;
 };
 
-/// Numbers of 32 or 64 bits: a kernel for each width would be twice the device code.
+/// Indices of 32 or 64 bits: a kernel for each width would double the device code.
 struct AnyIndices {
   const void            *data;
   bool                   wide;
   KOKKOS_INLINE_FUNCTION std::int64_t operator[](std::int64_t i) const { return wide ? static_cast<const std::int64_t *>(data)[i] : static_cast<const std::int32_t *>(data)[i]; }
-  /// The lower 32 bits of number i (in this order of bytes they come first), for differences of numbers that are close to each other.
+  /// The lower 32 bits of index i (the first ones in little-endian order), for differences of indices that
+  /// are close to each other.
   KOKKOS_INLINE_FUNCTION const std::int32_t *low(std::int64_t i) const { return static_cast<const std::int32_t *>(data) + (wide ? 2 * i : i); }
 };
 
@@ -42,46 +43,56 @@ struct AnyCsrMatrix {
 
 inline constexpr int largest_half_bandwidth = 8;
 
-/// Where the unknowns of a matrix are on lines. An element is `components` consecutive rows of the matrix; elements 0, 1, ... of the matrix
-/// are the places 0, 1, ... of `lines`, unless `place` says otherwise.
+/// The places of the unknowns of a matrix on lines. An element is `components` consecutive rows of the
+/// matrix. Elements 0, 1, ... have the places 0, 1, ... of `lines`, unless `place` is given.
 struct LinePlaces {
   LineSet             lines;                               ///< of elements, each counted as one unknown
   bool                wrap       = false;                  ///< entries may join the ends of a line
   int                 components = 1;                      ///< rows of an element
   int                 reach      = largest_half_bandwidth; ///< entries further along a line count as off it
-  const std::int64_t *place      = nullptr;                ///< in the memory of Exec: place of every element of the matrix; extract_bands() takes -1 for one that is on no line
-  const std::int64_t *element    = nullptr;                ///< the inverse, for every place of the lines; -1: a place that no element fills
-  const std::int64_t *part       = nullptr;                ///< where several lines lie behind each other in one of `lines`: number of the line at every place
-  const double       *outside    = nullptr;                ///< for every row, the sum of |a_ij| over its neighbours on the line that are no columns of the matrix: they count where strengths are compared
+  /// place of every element of the matrix, in the memory of Exec; for extract_bands() -1: an element that is
+  /// on no line
+  const std::int64_t *place      = nullptr;
+  const std::int64_t *element    = nullptr;                ///< inverse of `place`; -1: no element
+  /// number of the line at every place, where one of `lines` consists of several lines, one after another
+  const std::int64_t *part       = nullptr;
+  /// for every row, the sum of |a_ij| over its neighbours on the line that are no columns of the matrix:
+  /// comparisons of strengths include them
+  const double       *outside    = nullptr;
 
   KOKKOS_INLINE_FUNCTION bool same_line(std::int64_t k, std::int64_t other) const { return !part || part[k] == part[other]; }
 };
 
-/// What the entries of a matrix say about one set of lines. Rows are those of the matrix, distances count elements.
+/// The couplings of a matrix along one set of lines. Rows are rows of the matrix, and distances count
+/// elements.
 struct LineCouplings {
-  int          half_bandwidth   = 0;     ///< largest distance along a line of an entry that is not zero, wrapped ones included
+  int          half_bandwidth   = 0;     ///< largest distance of a nonzero entry on a line, wrapped or not
   int          stored_bandwidth = 0;     ///< the same for stored entries
   bool         periodic         = false; ///< some entry that is not zero joins the ends of a line
   bool         stored_periodic  = false;
   std::int64_t entries          = 0;     ///< stored off-diagonal entries along the lines
-  std::int64_t too_far_row      = -1;    ///< first row with an entry that is not zero on its own line, out of reach
+  std::int64_t too_far_row      = -1;    ///< first row with a nonzero entry on its line, out of reach
   std::int64_t no_diagonal      = -1;    ///< first row that stores no diagonal entry
   std::int64_t not_finite       = -1;    ///< first row with a NaN or Inf on its line
   bool         across           = false; ///< some entry that is not zero is off its line, or out of reach
-  std::int64_t component_row    = -1;    ///< first row with an entry that is not zero to another component of an element on its line
-  bool         zero_sums        = false; ///< the entries of some row along its line, the diagonal with them, sum to zero, to rounding: lines may be singular
+  std::int64_t component_row    = -1;    ///< first row with a nonzero entry to another component on its line
+  /// the entries of some row along its line, with the diagonal, sum to zero to rounding: lines may be
+  /// singular
+  bool         zero_sums        = false;
 };
 
-/// Histogram of the strength of coupling of the rows along a line, sum_j |a_ij| / |a_ii| over its neighbours on the line; bins are 64 per
-/// factor 2. Rows without off-diagonal entries that are not zero do not vote.
+/// Histogram of the strength of coupling of the rows along a line, sum_j |a_ij| / |a_ii| over the neighbours
+/// of row i on the line, with 64 bins per factor of 2. Rows without nonzero off-diagonal entries do not
+/// count.
 inline constexpr int strength_bins = 64 * 80;
-/// Strength that bin k stands for.
+/// Strength of bin k.
 double strength_of_bin(int k);
-/// First bin at which half of the votes are reached, -1 without votes.
+/// Median bin: the first one at which half of the rows are reached; -1: no row counts.
 int median_bin(const std::vector<std::int64_t> &histogram);
 
-/// Reads the couplings of a matrix along lines that hold all its rows; of one of `every` rows, here and in what follows, which
-/// are the same ones in every call.
+/// Reads the couplings of a matrix along lines that hold all its rows.
+/// @param every  1: all rows are read; else one of `every` rows, the same rows in every call. The functions
+/// below have this parameter, too.
 template <class Scalar, class Index, class Exec>
 LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, std::int64_t every = 1);
 
@@ -89,41 +100,48 @@ LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A
 template <class Scalar, class Index, class Exec>
 std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, std::int64_t every = 1);
 
-/// How many rows of a matrix would rather be on other lines.
+/// How many rows of a matrix couple more strongly along other lines.
 struct LinePreference {
-  std::int64_t rows       = 0; ///< that couple along one of the sets of lines
-  std::int64_t preferring = 0; ///< of these, that couple along the other set at least `factor` times as strongly as along each of `lines`
+  std::int64_t rows       = 0; ///< rows that couple along one of the sets of lines
+  /// those of `rows` that couple along the other set at least `factor` times as strongly as along each of
+  /// `lines`
+  std::int64_t preferring = 0;
 };
 /// @param lines  one set or two; throws std::invalid_argument otherwise
 template <class Scalar, class Index, class Exec>
 LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor, std::int64_t every = 1);
 
-/// Runs of consecutive elements that entries near the diagonal tie together, all of one length.
+/// Whether the elements of a matrix form runs: consecutive elements, all runs of one length, that entries
+/// near the diagonal connect.
 struct UniformRuns {
-  bool         holds = false; ///< they are, and every other entry joins the ends of a run
-  bool         wraps = false; ///< there are such
-  std::int64_t closes_first = -1, closes_last = -1; ///< an element with one in the first, in the last run
+  bool         holds = false; ///< they do, and every other entry joins the ends of a run
+  bool         wraps = false; ///< some entry joins the ends of a run
+  /// an element with such an entry in the first and in the last run
+  std::int64_t closes_first = -1, closes_last = -1;
 };
-/// Whether the elements of a matrix, `components` rows each, are runs of `length`, a divisor of their number. Entries up to
-/// `far` elements from the diagonal tie, stored zeros too. Where neighbours are tied by no entry of their own `holds` is
-/// false, whatever others tie.
+/// Finds out whether the elements of a matrix, `components` rows each, form runs of `length` elements.
+/// @param length  a divisor of the number of elements
+/// @param far  entries up to `far` elements from the diagonal connect elements, stored zeros included. Each
+/// pair of neighbours in a run needs an entry of its own; otherwise `holds` is false.
 template <class Scalar, class Index, class Exec>
 UniformRuns uniform_runs(const Exec &exec, const CsrMatrix<Scalar, Index> &A, int components, std::int64_t length, int far);
 
-/// One band matrix per line, periodic where the lines wrap, with blocks of as many rows as elements have; entries of A that are not along the lines
-/// are left out, and so are rows that are on none. Places that no element fills get a one on the diagonal.
+/// One band matrix per line, periodic where the lines wrap, with blocks of `components` rows. Entries of A
+/// that are not along the lines, and rows that are on no line, are left out. Places without an element get a
+/// one on the diagonal.
 template <class Scalar, class Index, class Exec>
 Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, int half_bandwidth);
 
 struct SharingResult {
-  std::int64_t classes = 0;                ///< distinct matrices; 0 when there are more than were allowed
+  std::int64_t classes = 0;                ///< distinct matrices; 0: more than allowed
   std::int64_t first = -1, different = -1; ///< first pair of lines that differ
 };
 
-/// Finds out which lines of per-line bands agree, and turns them into shared bands or classes where there are at most `most` distinct ones;
-/// otherwise they stay as they are.
-/// @param tolerance  0: agree exactly (-0 equals 0); otherwise every entry of a line agrees with that of the first line of its class to `tolerance` times
-/// the largest entry of the latter's row. The matrix of the first line is kept.
+/// Finds lines with equal matrices in bands with one matrix per line. Where there are at most `most` distinct
+/// matrices, the bands become shared bands or classes. Otherwise they do not change.
+/// @param tolerance  0: equal exactly (-0 equals 0). Otherwise each entry of a line differs from that of the
+/// first line of its class by at most `tolerance` times the largest entry of its row in that first line. The
+/// matrix of the first line is kept.
 template <class Scalar, class Exec>
 SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space> &bands, std::int64_t most, double tolerance = 0);
 

@@ -7,7 +7,8 @@ namespace ribbon::petsc {
 
 namespace {
 
-/// Whether entries in columns of other ranks are stored: whether they are zero is not looked at again.
+/// Whether entries in columns of other ranks are stored, zeros included: a refresh does not examine their
+/// values.
 PetscErrorCode StoresOthers(Mat rows, bool *stores)
 {
   Mat       off;
@@ -24,8 +25,8 @@ PetscErrorCode StoresOthers(Mat rows, bool *stores)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether new values choose the directions of the last set-up, as far as a sample of the rows tells: which lines are solved is
-/// a choice of quality, not of rightness. Collective.
+/// Whether a sample of the rows chooses as it did at the last choice by all rows. A sample suffices, because
+/// directions affect the quality of the preconditioner, not its correctness. Collective.
 PetscErrorCode ChoosesTheSame(PC pc, const PC_Line *line, const LineSource &source, int *same)
 {
   std::unique_ptr<LineOperator> reader;
@@ -40,7 +41,7 @@ PetscErrorCode ChoosesTheSame(PC pc, const PC_Line *line, const LineSource &sour
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether the last set-up is one that new values fit into, as far as this rank knows.
+/// Whether this rank can refresh the lines of the last set-up.
 PetscErrorCode IsRefreshable(PC pc, const PC_Line *line, bool *is)
 {
   bool others = false;
@@ -51,7 +52,7 @@ PetscErrorCode IsRefreshable(PC pc, const PC_Line *line, bool *is)
   for (Mat A : {pc->pmat, pc->mat}) {
     MatNullSpace space = nullptr;
     if (A) PetscCall(MatGetNullSpace(A, &space));
-    *is = *is && (!space || line->shift_type != PC_LINE_SHIFT_NONE); // it may pin lines
+    *is = *is && (!space || line->shift_type != PC_LINE_SHIFT_NONE); // the set-up may pin lines
   }
   if (*is) PetscCall(StoresOthers(pc->pmat, &others));
   for (const LineRequest &request : line->requests)
