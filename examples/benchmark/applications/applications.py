@@ -3,11 +3,12 @@
 """Whole applications with Ribbon and with PETSc's own solvers: set-up, refresh, application, time to solution.
 
     applications.py measure --build build [--quick] [--device cuda] [--only REGEX]   table; JSON and plot in out/
-    applications.py report out/applications.json   takes it into docs/: applications.json and .png, performance.md
-    applications.py check out/applications.json    judges a measurement made with --quick, not its times
+    applications.py report out/applications.json   writes docs/applications.json, .png and docs/performance.md
+    applications.py check out/applications.json    checks a measurement made with --quick, without its times
 
-Times are those of PETSc's log (-log_view) on the clock: the least of several runs, in which the solvers take turns.
-`measure` and `report` draw with matplotlib (--no-plot: do not); the rest is Python's standard library.
+Times are wall-clock times of PETSc's log (-log_view): the least of several runs, in which the solvers take
+turns. `measure` and `report` need matplotlib for the plot (--no-plot: no plot). All else needs Python's
+standard library.
 """
 import argparse
 import array
@@ -32,7 +33,7 @@ KEPT = re.compile(r"PCSetUp|PCApply|KSPSolve|SNESSolve|TSStep|TSJacobianEval|SNE
 
 
 def events(name):
-    """{event: [count, seconds]} of a log in PETSc's format ascii_csv, over all stages; the slowest rank counts."""
+    """{event: [count, seconds]} of a log in the format ascii_csv, over all stages, of the slowest rank."""
     found = {}
     with open(name, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -45,7 +46,7 @@ def events(name):
 
 
 def solution(name):
-    """The numbers of a Vec in PETSc's binary format."""
+    """The entries of a Vec in PETSc's binary format."""
     numbers = array.array("d")
     numbers.frombytes(pathlib.Path(name).read_bytes()[8:])
     if sys.byteorder == "little":
@@ -60,7 +61,7 @@ def difference(name, reference):
 
 
 def sentence(text):
-    """What PETSc's report of an error says before it names places and versions, else the last line there is."""
+    """The message of a PETSc error, without places and versions; without an error the last line of the text."""
     lines = [line.split("PETSC ERROR:")[1].strip() for line in text.splitlines() if "PETSC ERROR:" in line]
     said = []
     for line in lines:
@@ -73,8 +74,8 @@ def sentence(text):
 
 
 def run(words, limit):
-    """(output, None), or (output, why there is no answer). Nothing is left running."""
-    alone = {} if words[0] == "mpiexec" else {"OMPI_MCA_ess_singleton_isolated": "1"}  # which starts faster
+    """(output, None), or (output, reason of the failure). The process has ended in both cases."""
+    alone = {} if words[0] == "mpiexec" else {"OMPI_MCA_ess_singleton_isolated": "1"}  # starts faster
     environment = dict(os.environ, **alone, OMP_NUM_THREADS=os.environ.get("OMP_NUM_THREADS", "1"),
                        OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        OMPI_MCA_rmaps_base_oversubscribe="1")
@@ -101,7 +102,7 @@ class Application:
         self.device = ""
         if args.device:
             mat, vec = cases.TYPES[args.device]
-            self.device = case["device"].format(mat=mat, vec=vec) + " -log_view_gpu_time"  # which waits for the device
+            self.device = case["device"].format(mat=mat, vec=vec) + " -log_view_gpu_time"  # waits for the device
         self.reference, self.failure = None, None
         if case["error"] == "reference":
             self.reference = str(pathlib.Path(folder, "reference"))
@@ -138,7 +139,7 @@ class Application:
 
 
 def merge(old, new):
-    """The least of each time; what is not a time is that of the last run."""
+    """The least of each time. Values that are no times are those of the last run."""
     if old is None or "failure" in old or "failure" in new:
         return new if old is None or "failure" not in old else old
     times = {e: [n, min(s, old["events"].get(e, [n, s])[1])] for e, (n, s) in new["events"].items()}
@@ -172,7 +173,7 @@ def measure(args):
         print(f"[{number}/{len(wanted)}] {case['title']}", file=sys.stderr, flush=True)
         data["cases"][name] = measure_case(case, args)
         data["load"] = data["load"][:1] + [round(os.getloadavg()[0], 1)]
-        report.write(out / "applications.json", {"sets": [data]})  # a run that is stopped leaves what it has
+        report.write(out / "applications.json", {"sets": [data]})  # an interrupted run leaves its results
     print("\n".join(report.table(data)))
     print(f"\n{out / 'applications.json'}")
     if not args.no_plot:

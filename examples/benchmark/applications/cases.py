@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The applications: programs, solvers as option lists, and what tells that an answer is right. Standard library alone.
+"""The applications: programs, solvers as option lists, and tests of the answers. Standard library alone.
 
 A case has
-  program, options    an executable of bin/, which knows nothing of Ribbon, and its options
+  program, options    an executable of bin/, without any code for Ribbon, and its options
   steps               [(steps, options that ask for them)]; the first is one step
-  counted             event whose count is the number of steps, where the program decides it
-  solver              events whose sum is the time to solution: nothing of one is in another
-  error               regular expression of the error in what the program prints, or "reference": the largest difference
-                      from the solution that the options `reference` compute
-  limit               largest error of a right answer; with `like`, times the error of that solver
-  solvers             name -> options; the first ones are Ribbon's
-  device              how types of matrices and vectors are asked for, on a device
+  counted             event whose count is the number of steps, where the program decides this number
+  solver              events whose sum is the time to solution; they do not overlap
+  error               regular expression of the error in the output of the program, or "reference": the
+                      largest difference from the solution of a run with the options `reference`
+  limit               largest error of a right answer; with `like`, in units of the error of that solver
+  solvers             name -> options; Ribbon's solvers come first
+  device              options that select the types of matrices and vectors on a device
 """
 LINE, KSPLINE = "-ksp_type preonly -pc_type line", "-ksp_type line"
 LU, ILU = "-ksp_type preonly -pc_type lu", "-ksp_type preonly -pc_type ilu"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Judges a measurement made with --quick by what must hold on any machine: answers, counts, and what the table says."""
+"""Checks a measurement made with --quick: answers, counts and the table, which must hold on any machine."""
 import sys
 
 import report
@@ -10,7 +10,7 @@ def count(point, event):
 
 
 def answers(data):
-    """Every solver is right, but for the one that is there to be wrong, which the table calls so."""
+    """Every solver is right, except the one that is wrong on purpose. The table marks that one as wrong."""
     wrong = []
     for name, case in data["cases"].items():
         for solver, found in case["solvers"].items():
@@ -25,7 +25,7 @@ def answers(data):
 
 
 def counts(data):
-    """Set-ups are as many as the steps ask for."""
+    """The number of set-ups is that of the steps."""
     wrong = []
 
     def expect(case, solver, event, wanted):
@@ -35,7 +35,7 @@ def counts(data):
 
     for case in ("columns", "columns_shared"):
         for solver in ("line", "KSP line"):
-            expect(case, solver, "PCLineDetect", lambda steps: 1)  # later set-ups know the lines
+            expect(case, solver, "PCLineDetect", lambda steps: 1)  # later set-ups refresh the lines
             expect(case, solver, "PCLineExtract", lambda steps: steps)
             expect(case, solver, "PCLineFactor", lambda steps: steps)
         for solver in ("line", "multifrontal", "LU", "ILU(0), exact here"):
@@ -52,7 +52,7 @@ def counts(data):
 
 
 def iterations(data):
-    """Lines smooth where grids are stretched: not more iterations than with SOR."""
+    """On stretched grids line smoothers need no more iterations than SOR."""
     solvers = data["cases"]["stretched"]["solvers"]
     line, sor = (solvers[s]["points"][-1]["iterations"] for s in ("levels line", "levels SOR (PETSc's default)"))
     return [] if line <= sor else [f"stretched: {line} iterations with line, {sor} with SOR"]

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Columns of many sizes with new values every step: a refreshed set-up and an application of PC line, LU and ILU(0).
+"""Refreshed set-ups and applications of PC line, LU and ILU(0) for columns of many sizes.
 
     /usr/bin/python3 column_sizes.py build/lib/libribbon.so [--only TEXT,...] [--unknowns N] [--json FILE]
 
-A batch is columns one behind another: bands of reach 1 to 4, blocks of 2, 3 and 5, with 10 to 1000 rows (elements)
-each; every column has its own coefficients (per_line), the coefficients of one of 5 columns (classes), or all have the
-same (shared). A step multiplies the matrix by a number, sets the PC up and applies it once. Variants take turns and the
-least counts, in milliseconds, next to MatMult of the same matrix. ILU(0) of bands and blocks in natural order is exact,
-as LU. An answer whose relative residual is above 1e-10 is called wrong, and is an error. Needs petsc4py and NumPy.
+A batch consists of columns, one after another: bands of half-bandwidth 1 to 4, or blocks of 2, 3 and 5, with
+10 to 1000 rows (elements) each. Each column has its own coefficients (per_line) or those of one of 5 columns
+(classes), or all columns have the same coefficients (shared). Every step has new values: it multiplies the
+matrix by a constant, sets the PC up and applies it once. The variants take turns. The table has the least time
+of each in milliseconds, next to MatMult of the same matrix. ILU(0) of bands and blocks in natural order is
+exact, as LU is. A relative residual above 1e-10 is marked as wrong and makes the exit status nonzero. Needs
+petsc4py and NumPy.
 """
 import argparse
 import json
@@ -18,7 +20,7 @@ import time
 import numpy as np
 import petsc4py
 
-SHAPES = [(1, 1), (2, 1), (3, 1), (4, 1), (1, 2), (1, 3), (1, 5)]  # reach in elements, unknowns of an element
+SHAPES = [(1, 1), (2, 1), (3, 1), (4, 1), (1, 2), (1, 3), (1, 5)]  # half-bandwidth, block
 VARIANTS = ("line", "lu", "ilu")
 
 
@@ -93,7 +95,7 @@ def measure(PETSc, args, rows, reach, block, kind):
 
 
 def row(name, found):
-    """A line of the table; SLOWER: than LU or ILU(0), set-up and application together."""
+    """A line of the table. SLOWER: set-up and application together take longer than with LU or ILU(0)."""
     both = {v: found[v]["set_up"] + found[v]["apply"] for v in VARIANTS}
     best = min(both["lu"], both["ilu"])
     text = f"{name:26} {found['product']:8.3f} | {found['line']['first']:8.2f} "

@@ -5,10 +5,10 @@ A plain PETSc program: it knows no plugin and runs with any KSP and PC. Options:
   -steps K               systems that are solved one after another, each with a matrix of its own\n\
   -shared                all columns have the same coefficients, which are new in every step, too\n\n";
 
-/* (I + dt D) u = b, with D the difference of fluxes kappa u_z over layers whose thickness grows by 3% upwards. Row l is
-   -s[l] / dz[l], 1 + (s[l] + s[l + 1]) / dz[l], -s[l + 1] / dz[l], and no flux through the ends, s[0] = s[N] = 0. The
-   diffusivity is a profile z (1 - z) times a hash of the column, the level and the step. b is A times a known vector,
-   which the solution is compared with. */
+/* (I + dt D) u = b, where D is the difference of the fluxes kappa u_z over layers whose thickness dz grows by
+   3% upwards. Row l is -s[l] / dz[l], 1 + (s[l] + s[l + 1]) / dz[l], -s[l + 1] / dz[l]. There is no flux through
+   the ends: s[0] = s[N] = 0. The diffusivity is the profile z (1 - z) times a hash of the column, the level and
+   the step. b is A times a known vector, and the program compares the solution with this vector. */
 
 #include <petscksp.h>
 
@@ -28,7 +28,7 @@ static PetscReal Hash(PetscInt a, PetscInt b, PetscInt c)
   return (PetscReal)((z ^ (z >> 31)) >> 40) / (PetscReal)(1 << 24);
 }
 
-/* Entries of a column: lower, diagonal, upper, level by level; none beyond the ends. */
+/* Entries of a column, level by level: lower, diagonal, upper, except those beyond the ends. */
 static void Column(const Problem *p, PetscInt column, PetscInt step, PetscScalar *values)
 {
   const PetscInt which = p->shared ? 0 : column;
@@ -65,7 +65,7 @@ static PetscErrorCode CreateMatrix(const Problem *p, PetscInt entries, Mat *A)
   PetscFunctionReturn(0);
 }
 
-/* The known solution: a hash of the unknown's number. */
+/* The known solution: a hash of the index of the unknown. */
 static PetscErrorCode FillSolution(Vec x)
 {
   PetscInt     begin, end;
@@ -81,7 +81,7 @@ static PetscErrorCode FillSolution(Vec x)
 
 static PetscErrorCode Run(const Problem *p, PetscInt steps)
 {
-  const PetscInt     each = 3 * p->levels - 2, entries = each * p->mine; /* of a column, of this rank */
+  const PetscInt     each = 3 * p->levels - 2, entries = each * p->mine; /* per column, on this rank */
   Mat                A;
   KSP                ksp;
   Vec                x, b, exact;
@@ -105,7 +105,7 @@ static PetscErrorCode Run(const Problem *p, PetscInt steps)
     for (PetscInt c = 0; c < p->mine; c++) Column(p, p->first + c, step, values + c * each);
     PetscCall(MatSetValuesCOO(A, values, INSERT_VALUES));
     PetscCall(MatMult(A, exact, b));
-    PetscCall(KSPSetOperators(ksp, A, A)); /* so that KSPSetUp() has the set-up, and KSPSolve() does not */
+    PetscCall(KSPSetOperators(ksp, A, A)); /* KSPSetUp() then sets the PC up, outside the event KSPSolve */
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(KSPGetConvergedReason(ksp, &reason));
     PetscCall(KSPGetIterationNumber(ksp, &more));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Table, plot and pages from what applications.py measured. Standard library, matplotlib for the plot."""
+"""Table, plot and pages of measurements by applications.py. Standard library; matplotlib for the plot."""
 import json
 import math
 import pathlib
@@ -9,7 +9,7 @@ import sys
 BEGIN = "<!-- table of applications, written by examples/benchmark/applications/applications.py report -->"
 END = "<!-- end of table -->"
 TIMES = ("first", "step", "whole")
-SET_UPS = ("PCSetUp", "ADISplit", "ADIMass")  # events of set-ups; nothing of one is in another
+SET_UPS = ("PCSetUp", "ADISplit", "ADIMass")  # events of set-ups, which do not overlap
 HEADS = ["", "first set-up", "refresh", "application", "MatMult", "first step", "further step", "whole program",
          "iterations", "error"]
 
@@ -26,18 +26,19 @@ def read(name):
 
 
 def mean(point, event):
-    """Seconds of an event; None where it was not called."""
+    """Mean seconds of an event; None: it was not called."""
     count, seconds = point["events"].get(event, [0, 0])
     return seconds / count if count else None
 
 
 def facts(points):
-    """What the table says of a solver, in seconds. None: there is none.
+    """The values of a row of the table, times in seconds. None: there is no such value.
 
     first    the first step with all set-ups
-    set_up   set-ups of the first step; refresh: the mean of those after it
-    step     one of the others: a refresh, and (V(k) - V(1)) / (k - 1), V(k): time to k solutions without set-ups, whose
-             differences from run to run may be longer than many steps
+    set_up   set-ups of the first step
+    refresh  the mean of later set-ups
+    step     a further step: a refresh, and (V(k) - V(1)) / (k - 1). V(k) is the time to k solutions without
+             set-ups, because the times of set-ups may vary between runs by more than many steps.
     """
     one, most = points[0], points[-1]
     more = most["steps"] - one["steps"]
@@ -64,7 +65,7 @@ def failure(points):
 
 
 def largest_error(case):
-    """Of a right answer; infinite where the solver that it is compared with has none."""
+    """Largest error of a right answer; infinite if the solver it is compared with has no answer."""
     if "like" not in case:
         return case["limit"]
     points = case["solvers"].get(case["like"], {"points": [{"failure": ""}]})["points"]
@@ -72,7 +73,7 @@ def largest_error(case):
 
 
 def is_right(case, points):
-    """Whether a solver has an answer, and it is not a wrong one (nor NaN)."""
+    """Whether a solver has an answer that is neither wrong nor NaN."""
     return failure(points) is None and points[-1]["error"] <= largest_error(case)
 
 
@@ -84,7 +85,7 @@ def milliseconds(seconds):
 
 
 def row(case, name, points, best):
-    """Cells of a solver; the least step and the least whole program of those with right answers in bold."""
+    """Cells of a solver. The least times among solvers with right answers are bold."""
     if failure(points) is not None:
         return [name, failure(points)] + [""] * (len(HEADS) - 2)
     f = facts(points)
@@ -110,7 +111,7 @@ def table(data):
 
 
 def draw_case(axis, case, steps):
-    """Time to k solutions, first + (k - 1) step, and what was measured, as dots; Ribbon's solvers in full lines."""
+    """Time to k solutions, first + (k - 1) step, as lines (solid: Ribbon); measured times as dots."""
     counts = [10 ** (j / 10) for j in range(31)]
     for j, (name, solver) in enumerate(case["solvers"].items()):
         if not is_right(case, solver["points"]):
@@ -165,7 +166,7 @@ def report(args):
             old = next((s for s in data["sets"] if s["label"] == new["label"]), None)
             if old is None:
                 data["sets"].append(new)
-            else:  # cases that were not measured again stay, as the page says nothing else of them
+            else:  # cases that were not measured again stay
                 old.update(new, cases={**old["cases"], **new["cases"]})
     if not data["sets"]:
         sys.exit(f"{docs / 'applications.json'} holds nothing: name a file that measure wrote")
