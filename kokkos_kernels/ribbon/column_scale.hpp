@@ -134,7 +134,7 @@ struct ColumnScaleKernel {
   /// Accumulates the ratios of matrix c, and decides whether they are units.
   KOKKOS_FUNCTION void operator()(Chain, const std::int64_t c) const
   {
-    constexpr Real     most_apart = 10, most_times_rows = 3; // bits
+    constexpr Real     most_apart = 10, most_times_rows = 1.5; // bits
     const std::int64_t n   = entry.rows * entry.block;
     Real               low = 0, high = 0;
     for (std::int64_t k = 0; k < n; ++k) {
@@ -238,7 +238,12 @@ public:
     add_up(exec, kernel, chains);
     int any = 0;
     Kokkos::parallel_reduce("ribbon::column_scale::any", policy<typename Kernel::Any>(exec, bands.matrices()), kernel, Kokkos::BOr<int>(any));
+    const Input given = bands;
     if (any) scale(exec, kernel, bands);
+    if (any && !(found & Kernel::small_column) && spread() <= 1 << 10) { // sums of ratios that wander
+      *this = ColumnScale();
+      bands = given;
+    }
   }
 
   /// Scales the matrices whose flag in `which` is set, for any columns. Waits.

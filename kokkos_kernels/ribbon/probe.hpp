@@ -69,7 +69,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   kernel.bad = options.bad, kernel.most_error = options.most_error, kernel.least_rcond = options.least_rcond;
   if constexpr (is_device_space<Exec>) {
     const std::int64_t all   = set.lines() * ((end - begin + at_once - 1) / at_once);
-    const auto         norms = allocate_zeros<Kokkos::View<typename Kernel::Word *, Memory>>(exec, "ribbon::probe::norms", static_cast<std::size_t>(3 * all));
+    const auto         norms = allocate<Kokkos::View<typename Kernel::Word *, Memory>>(exec, "ribbon::probe::norms", static_cast<std::size_t>(3 * all));
     kernel.norms             = norms.data();
     for (; kernel.kind < end; kernel.kind += at_once, kernel.first += set.lines()) {
       fill(kernel, set.lines() * set.rows);

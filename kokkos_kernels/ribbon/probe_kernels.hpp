@@ -151,6 +151,7 @@ struct Probe {
   KOKKOS_FUNCTION void fill(std::int64_t l, std::int64_t i) const
   {
     for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(matrix_of(l), kind_of(l), i, a);
+    for (int m = 0; norms && i == 0 && m < 3; ++m) norms[3 * (first + l) + m] = 0;
   }
   KOKKOS_FUNCTION void         operator()(Fill, const std::int64_t k) const { fill(line_of(k), row_of(k)); }
   KOKKOS_FUNCTION bool         along() const { return set.row_stride < set.stride0; }

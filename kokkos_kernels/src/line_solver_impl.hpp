@@ -232,7 +232,8 @@ private:
   {
     const bool first = asked_for("thomas") || (automatic() && !is_device_space<Exec>);
     const bool blocks = !is_device_space<Exec> && bands_.block > 1 && !options_.refactors;
-    if (!first || !one_per_line() || !(unrolled() || blocks) || bands_.periodic || bands_.repeats > 1 || options_.continued || !zero_mean_.empty()) return false;
+    if (!first || !one_per_line() || !(unrolled() || blocks) || bands_.periodic || options_.continued || !zero_mean_.empty()) return false;
+    if (bands_.repeats > 1) bands_ = all_rows(exec_, bands_);
     DevicePivot found{tolerance()};
     if constexpr (!is_device_space<Exec>)
       if (blocks) algorithm_ = make_block_thomas<Scalar, Exec>(exec_, bands_, found);
@@ -631,7 +632,7 @@ private:
     algorithm_.reset();
     if (!chunks) return void(attempt(pivoted, most_unsound, reason));
     orthogonal(reason);
-    if (this->report.status == FactorStatus::zero_pivot && this->report.smallest_pivot > 0) or_else(thomas);
+    if (this->report.status == FactorStatus::zero_pivot) or_else(thomas);
   }
 
   /// What orthogonal elimination took for singular elimination of whole lines may solve: triangular matrices, whose

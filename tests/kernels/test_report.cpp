@@ -162,7 +162,7 @@ TEST(Refuses, BadArgumentsWithOneSentence)
 {
   const auto bands = toeplitz(30, {-1, 4, -1}, false);
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"magic"}),
-            "ribbon::LineSolver: unknown algorithm 'magic' (auto, one_pass, tile_products, thomas, pivoted, partition, cyclic_reduction, parallel_cyclic_reduction, cr_pcr, toeplitz_cr)");
+            "ribbon::LineSolver: unknown algorithm 'magic' (auto, one_pass, tile_products, thomas, pivoted, partition, cyclic_reduction, parallel_cyclic_reduction, cr_pcr, toeplitz_cr, factored_reduction)");
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"one_pass", 0, 17, 0}), "ribbon: rows_per_thread 17 (interleaved lines take 16, 32, 64)");
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(30, 4), bands, {"one_pass", 0, 0, 12}), "ribbon::LineSolver: lines_per_team 12 (a power of two, at most 32)");
   EXPECT_EQ(refusal(ribbon::LineSet::interleaved(31, 4), bands), "ribbon::LineSolver: bands of 30 rows for lines of 31");

@@ -346,6 +346,13 @@ TEST_F(PCLineRefresh, WideBands)
     }
 }
 
+bool on_host(Mat A)
+{
+  MatType type;
+  MatGetType(A, &type);
+  return !contains(type, "cusparse") && !contains(type, "kokkos");
+}
+
 /// Directions that auto chose stay while values choose them, and go when they choose others.
 TEST_F(PCLineRefresh, DirectionsThatAutoChose)
 {
@@ -386,7 +393,8 @@ TEST_F(PCLineRefresh, DirectionsThatAutoChose)
     EXPECT_FALSE(refreshed(line));
     of_new();
     grid.fill({wide, high * ranks}, {1, 1}, 0.9);
-    EXPECT_EQ(refreshed(line), ranks == 1 || *prefix != 0);
+    const bool one_direction = *prefix != 0 && on_host(grid.A); // zebra ordering sweeps the first of them alone
+    EXPECT_EQ(refreshed(line), ranks == 1 || one_direction);
     of_new();
   }
 }

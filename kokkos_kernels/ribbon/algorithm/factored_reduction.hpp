@@ -183,6 +183,8 @@ struct FactoredReductionFactor {
     const std::int64_t          of_equation = std::int64_t(3) * shape.size() * shape.size();
     Scalar *const               mine[2] = {odd + c * of_equation * (shape.equations() / 2), even + c * of_equation * (shape.equations() / 4)};
     device::Threads<Idle, Team> threads(team, team.scratch());
+    threads.for_each([&](int v, Idle &) { v == 0 ? void(pivots[c] = 0) : void(); });
+    team.barrier();
     for (Level level{0, shape.equations(), 0, nullptr, mine[0]}; level.count > 0;) {
       threads.for_each([&](int v, Idle &) {
         for (int j = v; j < shape.left_out(level.count); j += team.size()) leave_out(level, c, j);
@@ -356,7 +358,7 @@ public:
   /// Whether block cyclic reduction can factor these matrices.
   static bool takes(const Input &bands)
   {
-    return !bands.periodic && bands.repeats == 1 && (bands.lhs == Lhs::per_line || bands.lhs == Lhs::shifted) &&
+    return !bands.periodic && (bands.lhs == Lhs::per_line || bands.lhs == Lhs::shifted) &&
            std::max(1, bands.half_bandwidth()) * bands.block <= most;
   }
   /// Bytes of scratch per line.
@@ -428,7 +430,7 @@ private:
       return allocate<Factors>(exec, "ribbon::factored_reduction::equations", static_cast<std::size_t>(matrices_ * 3 * shape_.size() * shape_.size() * equations));
     };
     const int                      all = shape_.equations();
-    const Keys                     pivots = allocate_zeros<Keys>(exec, "ribbon::factored_reduction::pivots", static_cast<std::size_t>(matrices_));
+    const Keys                     pivots = allocate<Keys>(exec, "ribbon::factored_reduction::pivots", static_cast<std::size_t>(matrices_));
     const Factors                  odd = room(all / 2), even = room(all / 4);
     const PivotPlace<Real, Memory> place(exec);
     int                            threads = 32;
