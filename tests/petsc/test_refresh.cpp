@@ -224,7 +224,8 @@ struct Elements {
               const MatStencil row = {0, j, i, c}, column = {0, j + dy, i + dx, e};
               if (i + dx < 0 || i + dx >= all_x || j + dy < 0 || j + dy >= all_y) continue;
               const PetscReal rough = 1 + static_cast<PetscReal>((7 * i + 3 * j + 5 * c + 2 * e + 13 * k + step) % 11) / 20, size = dx != 0 ? along_x : dy != 0 ? along_y : 1;
-              PetscScalar     v     = c != e ? joined * size * rough : step > 0 ? -size * rough : 4 * (along_x + along_y) * (1 + dof * joined) * rough + dof;
+              const PetscReal unknowns = static_cast<PetscReal>(dof), diagonal = 4 * (along_x + along_y) * (1 + unknowns * joined) * rough + unknowns;
+              PetscScalar     v        = c != e ? joined * size * rough : step > 0 ? -size * rough : diagonal;
               MatSetValuesStencil(A, 1, &row, 1, &column, &v, INSERT_VALUES);
             }
     MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY), MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
@@ -277,7 +278,7 @@ TEST_F(PCLineRefresh, BlocksThatShare)
         for (PetscInt c = 0; c < 3; ++c)
           for (PetscInt e = 0; e < 3; ++e) {
             const MatStencil  row = {0, j, i, c}, column = {0, j, i, e};
-            const PetscScalar v = c == e ? size * (9. + j) : PetscScalar(1. + c);
+            const PetscScalar v = c == e ? size * static_cast<PetscReal>(9 + j) : PetscScalar(static_cast<PetscReal>(1 + c));
             OK(MatSetValuesStencil(grid.A, 1, &row, 1, &column, &v, INSERT_VALUES));
           }
     OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
