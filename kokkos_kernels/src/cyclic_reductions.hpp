@@ -47,7 +47,7 @@ struct ToeplitzAlgorithm final : Algorithm<Scalar, Exec> {
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
 };
 
-/// Cyclic reduction of matrices of their own from stored factors.
+/// Cyclic reduction from stored factors, one matrix per line.
 template <class Scalar, class Exec>
 struct FactoredReductionAlgorithm final : Algorithm<Scalar, Exec> {
   using Input = Bands<Scalar, typename Exec::memory_space>;

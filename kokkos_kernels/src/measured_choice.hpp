@@ -27,7 +27,7 @@ bool wide_in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
   return std::is_same_v<Scalar, double> && (bands.block == 2 || (bands.block == 1 && bands.half_bandwidth() == 3 && lines.rows <= 128));
 }
 
-/// Fewer lines than these leave threads of `thomas` idle: with matrices of their own narrow ones are eliminated in flight
+/// Fewer lines than these leave threads of `thomas` idle: with one matrix per line narrow ones are eliminated in flight
 /// then, wide ones and blocks by factored_reduction. Blocks of 4 on an H100, one direction, milliseconds of `thomas` and
 /// factored_reduction: 193 lines of 193 rows 1.33 and 0.036, 4225 of 65 0.99 and 0.32, 9409 of 97 1.51 and 0.75; 16641 of
 /// 129 rows, blocks of 3, 1.43 and 1.32, blocks of 5, 3.75 and 2.41.
@@ -41,7 +41,7 @@ bool in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
   return (is_narrow(bands) || wide_in_flight(lines, bands)) && 2 * bytes <= static_cast<std::int64_t>(device::scratch_limit(typename Memory::execution_space()));
 }
 
-/// Whether wide bands and blocks that have matrices of their own are so few that the chain of dependent steps along a line
+/// Whether wide bands and blocks with one matrix per line are so few that the chain of dependent steps along a line
 /// decides, which factored_reduction has the shortest of.
 template <class Scalar, class Memory>
 bool few_wide_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)

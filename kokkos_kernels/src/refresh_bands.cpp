@@ -187,7 +187,7 @@ private:
     const std::int64_t n = kernel.lines.rows, h = std::min<std::int64_t>(kernel.h, n - 1);
     return (n * (2 * h + 1) - h * (h + 1)) * kernel.rows_of_element() * kernel.rows_of_element();
   }
-  /// Where the values of a line that begins with element k start, -1 where its rows hold other entries, too, or not all of its own.
+  /// Where the values of a line that begins with element k start. -1: its rows hold entries off the line, or lack some on it.
   std::int64_t first_value(std::int64_t k) const
   {
     const std::int64_t B = kernel.rows_of_element();
