@@ -19,6 +19,7 @@ struct BlockThomas final : Algorithm<Scalar, Exec> {
   Kokkos::View<Real *, Memory>   rcond;
   PivotPlace<Real, Memory>       place;
   Tiles                          factors;
+  ComponentUnits<Real>           units; ///< of the certificate
 
   BlockThomas(const Exec &exec, const Input &bands, DevicePivot &pivot) : place(exec), factors{nullptr, bands.rows(), bands.matrices(), bands.block}
   {
@@ -39,10 +40,31 @@ struct BlockThomas final : Algorithm<Scalar, Exec> {
   void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { solve_from(exec, first, in.lines(), b, in, x, out); }
 
 private:
+  /// Factors, and where nothing is proved, once more with the units that this matrix suggests.
   void factor(const Exec &exec, const Input &bands, DevicePivot &pivot)
   {
+    factor_in_units(exec, bands, pivot);
+    if (this->certificate.rcond > 0) return;
+    const auto found = units_of(exec, bands);
+    if (found == units) return;
+    units = found;
+    factor_in_units(exec, bands, pivot);
+  }
+  ComponentUnits<Real> units_of(const Exec &exec, const Input &bands) const
+  {
+    using Ratios = ComponentRatios<Scalar>;
+    const auto        tiles = Ratios::tiles(factors.count);
+    const std::size_t BB    = static_cast<std::size_t>(factors.block * factors.block);
+    std::vector<Real> ratio(static_cast<std::size_t>(tiles) * BB, 0);
+    Kokkos::parallel_for("ribbon::block_thomas::units", indices(exec, tiles), Ratios{BandEntries<Scalar, Memory>(bands), ratio.data()});
+    exec.fence();
+    for (std::size_t e = BB; e < ratio.size(); ++e) ratio[e % BB] = std::max(ratio[e % BB], ratio[e]);
+    return ComponentUnits<Real>::solve(ratio, factors.block);
+  }
+  void factor_in_units(const Exec &exec, const Input &bands, DevicePivot &pivot)
+  {
     using Smallest = Kokkos::MinLoc<Real, std::int64_t>;
-    const BlockFactorTiles<Scalar> kernel{BandEntries<Scalar, Memory>(bands), factors, rcond.data(), static_cast<Real>(pivot.tolerance)};
+    const BlockFactorTiles<Scalar> kernel{BandEntries<Scalar, Memory>(bands), factors, rcond.data(), static_cast<Real>(pivot.tolerance), units};
     Kokkos::parallel_reduce("ribbon::block_thomas::factor", indices(exec, factors.tiles()), kernel, place.reducer());
     typename Smallest::value_type found;
     Kokkos::parallel_reduce("ribbon::block_thomas::rcond", indices(exec, factors.count), SmallestOf<Real, Memory>{rcond}, Smallest(found));

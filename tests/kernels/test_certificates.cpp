@@ -214,6 +214,7 @@ struct OneTeam {
 /// Block tridiagonal matrices, and the same ones as bands.
 template <class Scalar>
 struct Blocks {
+  using Real = ribbon::real_t<Scalar>;
   HostBands<Scalar> bands, blocks;
 
   Blocks(std::mt19937_64 &g, std::size_t matrices, std::size_t n, int B)
@@ -232,7 +233,53 @@ struct Blocks {
           else blocks.values(c, r / size, static_cast<std::size_t>(((q + 1) * B + a) * B + a + d - q * B)) = v;
         }
   }
+
+  /// Gives every component a unit of its own, and every row a diagonal that is not small: then there are units to find.
+  void change_units(std::mt19937_64 &g)
+  {
+    std::vector<Real> unit(static_cast<std::size_t>(blocks.block));
+    for (Real &u : unit) u = std::ldexp(Real(1), static_cast<int>(g() % 11));
+    for (std::size_t c = 0; c < bands.values.extent(0); ++c)
+      for (std::size_t r = 0; r < bands.values.extent(1); ++r) {
+        Real largest = 0;
+        for (int d = -bands.lower; d <= bands.upper; ++d) largest = std::max(largest, ribbon::magnitude(bands.values(c, r, static_cast<std::size_t>(d + bands.lower))));
+        Scalar &diagonal = bands.values(c, r, static_cast<std::size_t>(bands.lower));
+        if (ribbon::magnitude(diagonal) < largest / 2) diagonal = Scalar(largest / 2);
+      }
+    multiply([&](int b) { return unit[static_cast<std::size_t>(b)]; });
+  }
+  void take_units(const ribbon::ComponentUnits<Real> &units)
+  {
+    multiply([&](int b) { return units[b]; });
+  }
+
+private:
+  template <class Factor>
+  void multiply(const Factor &factor)
+  {
+    const int B = blocks.block;
+    for (std::size_t c = 0; c < bands.values.extent(0); ++c)
+      for (std::size_t r = 0; r < bands.values.extent(1); ++r)
+        for (int d = -bands.lower; d <= bands.upper; ++d) {
+          const int a = static_cast<int>(r % static_cast<std::size_t>(B)), b = (a + d + 2 * B) % B, q = (a + d + 2 * B) / B - 2;
+          Scalar   &v = bands.values(c, r, static_cast<std::size_t>(d + bands.lower));
+          v *= factor(b);
+          if (q >= -1 && q <= 1) blocks.values(c, r / static_cast<std::size_t>(B), static_cast<std::size_t>(((q + 1) * B + a) * B + b)) = v;
+        }
+  }
 };
+
+template <class Scalar>
+ribbon::ComponentUnits<ribbon::real_t<Scalar>> units_of(const HostBands<Scalar> &blocks)
+{
+  using Ratios = ribbon::ComponentRatios<Scalar>;
+  const auto                           tiles = static_cast<std::size_t>(Ratios::tiles(static_cast<std::int64_t>(blocks.values.extent(0)))), BB = static_cast<std::size_t>(blocks.block * blocks.block);
+  std::vector<ribbon::real_t<Scalar>> ratio(tiles * BB, 0);
+  const Ratios                         ratios{ribbon::BandEntries<Scalar, Kokkos::HostSpace>(blocks), ratio.data()};
+  for (std::size_t t = 0; t < tiles; ++t) ratios(static_cast<std::int64_t>(t));
+  for (std::size_t e = BB; e < ratio.size(); ++e) ratio[e % BB] = std::max(ratio[e % BB], ratio[e]);
+  return ribbon::ComponentUnits<ribbon::real_t<Scalar>>::solve(ratio, blocks.block);
+}
 
 template <class Scalar>
 void expect_no_lies_of_blocks(std::uint64_t seed, std::size_t count)
@@ -240,18 +287,22 @@ void expect_no_lies_of_blocks(std::uint64_t seed, std::size_t count)
   using Real = ribbon::real_t<Scalar>;
   constexpr std::size_t matrices = 53;
   std::mt19937_64       g(seed);
-  std::size_t           certified = 0;
+  std::size_t           certified = 0, changed = 0, found = 0;
   for (std::size_t done = 0; done < count; done += matrices) {
     const int                    B = static_cast<int>(2 + g() % 5);
     const std::size_t            n = 1 + g() % 6;
-    const Blocks<Scalar>         both(g, matrices, n, B);
+    Blocks<Scalar>               both(g, matrices, n, B);
+    if (done / matrices % 2) both.change_units(g);
+    const auto units = units_of(both.blocks);
+    if (done / matrices % 2) ++changed, found += units[0] != units[1];
     ribbon::BlockTiles<Scalar>   factors{nullptr, static_cast<std::int64_t>(n), matrices, B};
     std::vector<Scalar>          words(factors.size());
     std::vector<Real>            rcond(matrices);
     factors.words = words.data();
-    const ribbon::BlockFactorTiles<Scalar> tiles{ribbon::BandEntries<Scalar, Kokkos::HostSpace>(both.blocks), factors, rcond.data(), Real(0)};
+    const ribbon::BlockFactorTiles<Scalar> tiles{ribbon::BandEntries<Scalar, Kokkos::HostSpace>(both.blocks), factors, rcond.data(), Real(0), units};
     auto                                   smallest = ribbon::SmallestPivot<Real>::start(-1);
     for (std::int64_t t = 0; t < factors.tiles(); ++t) tiles(t, smallest);
+    both.take_units(units); // exactly
     for (std::size_t c = 0; c < matrices; ++c) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", blocks of " << B << ", " << sizeof(Scalar) << " bytes, after " << done);
       if (!(rcond[c] > 100 * ribbon::unit_roundoff<Scalar>())) continue;
@@ -262,12 +313,14 @@ void expect_no_lies_of_blocks(std::uint64_t seed, std::size_t count)
         const ribbon::BlockSolveTiles<Scalar> solve{factors, static_cast<std::int64_t>(c), 1, b.data(), x.data(), set, set};
         std::vector<char>                     scratch(solve.scratch());
         solve(OneTeam{0, scratch.data()});
+        for (std::size_t k = 0; k < x.size(); ++k) x[k] *= Real(1) / units[static_cast<int>(k) % B];
         return x;
       });
       if (testing::Test::HasFatalFailure()) return;
     }
   }
   EXPECT_GT(certified, count / 20);
+  EXPECT_GT(found, changed / 4);
   testing::Test::RecordProperty("certified", static_cast<int>(certified));
 }
 
@@ -276,6 +329,44 @@ TEST(Certificates, NeverLieOfBlocks)
   const char *const text  = std::getenv("RIBBON_CERTIFICATES");
   const std::size_t count = text ? static_cast<std::size_t>(std::atoll(text)) : 6000;
   expect_no_lies_of_blocks<double>(20, count), expect_no_lies_of_blocks<float>(21, count / 4), expect_no_lies_of_blocks<Kokkos::complex<double>>(22, count / 4);
+}
+
+/// A vorticity next to velocities: in its row at a wall are 1 and 1 / h.
+TEST(Certificates, ComponentsMayHaveUnits)
+{
+  const std::size_t n = 50, lines = 20;
+  for (double h : {1e-1, 1e-3, 1e-5}) {
+    HostBands<double> bands;
+    bands.lhs = ribbon::Lhs::per_line, bands.lower = bands.upper = 1, bands.block = 2;
+    bands.values = decltype(bands.values)("test::bands", lines, n, 12);
+    for (std::size_t c = 0; c < lines; ++c)
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto entry = [&](int d, int a, int b) -> double & { return bands.values(c, i, static_cast<std::size_t>(((d + 1) * 2 + a) * 2 + b)); };
+        const bool wall  = i == 0 || i == n - 1;
+        entry(0, 0, 0) = wall ? 1 : 4, entry(0, 1, 1) = wall ? 1 : 4 + 0.01 * static_cast<double>(c);
+        if (i == 0) entry(1, 1, 0) = 1 / h;
+        if (i == n - 1) entry(-1, 1, 0) = 1 / h;
+        for (int d : {-1, 1})
+          if (!wall) entry(d, 0, 0) = entry(d, 1, 1) = -1, entry(d, 0, 1) = d * h / 2;
+      }
+    const auto                                 set = ribbon::LineSet::contiguous(static_cast<std::int64_t>(n), static_cast<std::int64_t>(lines)).with_components(2);
+    const ribbon::LineSolver<double, HostExec> solver(HostExec(), set, bands);
+    EXPECT_EQ(solver.report().probe_error, ribbon::Certificate::bound(3, ribbon::unit_roundoff<double>())) << h;
+    EXPECT_GT(solver.report().rcond, 0.01) << h;
+    std::mt19937_64     g(24);
+    std::vector<double> x(2 * n * lines), b(x.size());
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = random_scalar<double>(g) / (k % 2 ? h : 1);
+    for (std::size_t c = 0; c < lines; ++c)
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t a = 0; a < 2; ++a) {
+          long double sum = 0;
+          for (std::size_t e = 0; e < 6; ++e) // d and component
+            if (i + e / 2 >= 1 && i + e / 2 <= n) sum += static_cast<long double>(bands.values(c, i, (e / 2 * 2 + a) * 2 + e % 2)) * x[(c * n + i + e / 2 - 1) * 2 + e % 2];
+          b[(c * n + i) * 2 + a] = static_cast<double>(sum);
+        }
+    solver.solve(HostExec(), b.data(), set, b.data(), set);
+    for (std::size_t k = 0; k < x.size(); ++k) ASSERT_NEAR(b[k], x[k], 1e-13 / (k % 2 ? h : 1)) << k << " " << h;
+  }
 }
 
 /// Solves of blocks in every layout, of a part of the lines and of more lines than matrices, next to orthogonal elimination.

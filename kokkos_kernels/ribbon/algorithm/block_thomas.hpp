@@ -9,6 +9,7 @@
 #pragma once
 
 #include <ribbon/algorithm/certified_factor.hpp>
+#include <ribbon/algorithm/component_units.hpp>
 #include <ribbon/algorithm/looped.hpp>
 #include <ribbon/host/tile_lines.hpp>
 
@@ -50,6 +51,7 @@ struct BlockFactorTiles {
   Tiles                                  factors;
   Real                                  *rcond;     ///< lower bound for each line; -1: no certificate
   Real                                   tolerance; ///< a line with a pivot no larger is bad
+  ComponentUnits<Real>                   units = {};
 
   void operator()(const std::int64_t t, Smallest &smallest) const
   {
@@ -104,7 +106,7 @@ private:
         divide<Pack, N>(row, a, pivot[a]);
         for (int k = 0; k < N; ++k) {
           const Sizes junk     = (pivot[a][k] - pivot[a][k]) + (sum[a][k] - sum[a][k]);
-          Sizes       relative = largest[a][k] > Real(0) ? pivot[a][k] / largest[a][k] : Sizes{};
+          Sizes       relative = largest[a][k] > Real(0) ? pivot[a][k] * units[a] / largest[a][k] : Sizes{};
           relative             = junk == Real(0) ? relative : Sizes{} - Real(1);
           // a zero pivot stays the least: later pivots are infinite because of it
           const auto smaller = (relative < least[k]) & (least[k] != Real(0));
@@ -147,7 +149,7 @@ private:
           Of<Pack>::load(entry, l + k * Of<Pack>::lanes, i, d, a, b, v);
           host::store_pack(v, row + (((d + 1) * B + a) * B + b) * lanes + k * Of<Pack>::lanes, false);
           Of<Pack>::take_size(v, s);
-          sum[k] += s;
+          s *= units[b], sum[k] += s;
           largest[k] = s > largest[k] ? s : largest[k];
           if (d == 0 && a == b) diagonal[k] = s;
         }
@@ -208,25 +210,25 @@ private:
     for (int a = 0; a < B; ++a)
       RIBBON_UNROLL_PACKS
       for (int k = 0; k < N; ++k) {
-        Sizes of_u = pivot[a][k], lu{}, z = sum[a][k];
+        Sizes of_u = pivot[a][k] * units[a], lu{}, z = sum[a][k];
         for (int b = 0; b < B; ++b) {
           Pack  v;
           Sizes s;
           load_one(M, a * B + b, k, v), Of<Pack>::take_size(v, s);
           lu += s * before.of_u[b][k], z += s * before.z[b][k];
           load_one(C, a * B + b, k, v), Of<Pack>::take_size(v, s);
-          of_u += s;
+          of_u += s * units[b];
           if (b == a) continue;
           load_one(D, a * B + b, k, v), Of<Pack>::take_size(v, s);
           if (b < a) lu += s * now.of_u[b][k], z += s * now.z[b][k];
-          else of_u += s;
+          else of_u += s * units[b];
         }
         now.of_u[a][k] = of_u, now.z[a][k] = z;
         unproved[k] = lu + of_u <= growth * sum[a][k] ? unproved[k] : Sizes{} + Real(1);
       }
   }
 
-  /// The largest entry of M(U)^-1 z, and the last computed entry, which is NaN if any entry is.
+  /// The largest entry of M(U)^-1 z in the units of `units`, and the last computed entry, which is NaN if any entry is.
   template <class Pack, int N, class Sizes>
   void bound(const Scalar *at, const Real *z, Sizes (&most)[N], Sizes (&last)[N]) const
   {
@@ -246,6 +248,7 @@ private:
           load_one(D, a * B + a, k, v), Of<Pack>::take_size(v, s);
           t *= s;
           y[a][k] = last[k] = t;
+          t *= Real(1) / units[a];
           most[k] = t > most[k] ? t : most[k];
         }
       for (int a = 0; a < B; ++a)
