@@ -296,7 +296,7 @@ private:
     const Input unscaled = bands_;
     if (!options_.continued) scale_ = ColumnScale<Scalar, Exec>(exec_, bands_, takes_any_matrix(), asked_for("pivoted")); // columns beyond the ends are not known
     factor();
-    const bool scaled = !scale_.empty(), right = !scaled || take_units(given) || solve_whole_lines(given);
+    const bool scaled = !scale_.empty(), right = !(scaled || mixes_units()) || take_units(given) || solve_whole_lines(given);
     if (right && !units_may_help()) return;
     if (!this->report.ok()) find_failed();
     const Solver before = *this;
@@ -311,11 +311,13 @@ private:
     if (!scaled) scale_ = ColumnScale<Scalar, Exec>(exec_, bands_, which);
     factor();
     if (!right) return;
-    bool taken = scaled || take_units(given);
+    bool taken = scaled || take_units(given) || solve_whole_lines(given);
     if (!this->report.ok()) find_failed();
     taken = taken && failures() < before.failures() && !(this->report.rcond <= 100 * static_cast<double>(entry_eps()));
     if (!taken) *this = before;
   }
+  /// Orthogonal elimination, which `auto` took: unknowns in different units, of which no column tells, lose digits.
+  bool mixes_units() const { return automatic() && this->report.ok() && algorithm_->name.rfind("pivoted", 0) == 0; }
   /// The unknowns of a chunk lose the digits of those that are small next to others in it, however often they are
   /// refined. Whole lines keep them: what orthogonal elimination mixes are neighbours. False: they do not, either.
   bool solve_whole_lines(const Input &given)
@@ -340,8 +342,7 @@ private:
   bool units_may_help() const
   {
     const FactorReport &r = this->report;
-    const bool          zero_alone = r.smallest_pivot == 0 && given_matrices_ == 1; // no scale changes that
-    return takes_any_matrix() && !r.ok() && r.status != FactorStatus::not_finite && !zero_alone && !options_.continued && algorithm_ && options_.probe != "never";
+    return takes_any_matrix() && !r.ok() && r.status != FactorStatus::not_finite && !options_.continued && algorithm_ && options_.probe != "never";
   }
   /// After a factorization with scales. False: they are wrong.
   bool take_units(const Input &given)
@@ -360,9 +361,9 @@ private:
     return true;
   }
 
-  /// Where columns were scaled the solve is as accurate as it was found to be in the units of the scaled unknowns. In
-  /// those of the given ones, and where unknowns are small next to others, it may need refinement. False: that does not
-  /// help, scales are wrong for this matrix.
+  /// Where columns were scaled the solve is as accurate as it was found to be in the units of the scaled unknowns, and
+  /// orthogonal elimination is in the given ones. In the others, and where unknowns are small next to others, it may need
+  /// refinement. False: that does not help, scales are wrong for this matrix.
   bool probe_given_units(const Input &given)
   {
     FactorReport        &r = this->report;
@@ -372,7 +373,7 @@ private:
       return probe<Scalar, Exec>(exec_, given, lines_, lines_.lines(), [&](Scalar *x, const LineSet &set) { solve_refined(exec_, x, set, x, set, 0); }, options).error;
     };
     if (error() <= sound) {
-      if (scale_.spread() <= apart) return true; // accurate in both units, which are near
+      if (!scale_.empty() && scale_.spread() <= apart) return true; // accurate in both units, which are near
       options.componentwise = true;
       if (error() <= sound) return true;
       options.componentwise = false;
