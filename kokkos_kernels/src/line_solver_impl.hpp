@@ -183,10 +183,14 @@ private:
       r.probe_error = r.rcond = std::nan("");
       return true;
     }
-    bool passed = try_probe() <= limit;
+    const Real first  = try_probe();
+    bool       passed = first <= limit;
     if (!passed && algorithm_->refine()) {
       r.algorithm = algorithm_->name;
       passed      = try_probe() <= limit;
+      // orthogonal elimination is inaccurate only where its reduced system is nearly singular: corrections hide that
+      // of a singular matrix
+      if (is_orthogonal()) passed = passed && r.rcond >= 1e6 * static_cast<double>(first);
     }
     // a pivot need not be small for a matrix to be singular: rounding alone is left where an accurate solution grows by the
     // whole precision; of an inaccurate one a small pivot has to say so, too
@@ -317,7 +321,8 @@ private:
     if (!taken) *this = before;
   }
   /// Orthogonal elimination, which `auto` took: unknowns in different units, of which no column tells, lose digits.
-  bool mixes_units() const { return automatic() && this->report.ok() && algorithm_->name.rfind("pivoted", 0) == 0; }
+  bool mixes_units() const { return automatic() && this->report.ok() && is_orthogonal(); }
+  bool is_orthogonal() const { return algorithm_->name.rfind("pivoted", 0) == 0; }
   /// The unknowns of a chunk lose the digits of those that are small next to others in it, however often they are
   /// refined. Whole lines keep them: what orthogonal elimination mixes are neighbours. False: they do not, either.
   bool solve_whole_lines(const Input &given)
