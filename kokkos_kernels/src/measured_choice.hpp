@@ -47,7 +47,7 @@ template <class Scalar, class Memory>
 bool few_wide_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
   using Exec = typename Memory::execution_space;
-  return is_device_space<Exec> && FactoredReduction<Scalar, Exec>::takes(bands) && !is_narrow(bands) && !in_flight(lines, bands) &&
+  return is_device_space<Exec> && FactoredReduction<Scalar, Exec>::takes(bands) && !is_narrow(bands) &&
          lines.lines() < few_lines && FactoredReduction<Scalar, Exec>::scratch(lines.rows, bands) <= device::scratch_limit(Exec());
 }
 
