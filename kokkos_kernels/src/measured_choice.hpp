@@ -32,6 +32,10 @@ bool wide_in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 /// factored_reduction: 193 lines of 193 rows 1.33 and 0.036, 4225 of 65 0.99 and 0.32, 9409 of 97 1.51 and 0.75; 16641 of
 /// 129 rows, blocks of 3, 1.43 and 1.32, blocks of 5, 3.75 and 2.41.
 inline constexpr std::int64_t few_lines = 32768;
+/// Where there is a kernel in flight it needs no factors, but its pivots take one thread per line. Blocks of 2, milliseconds
+/// of a refresh and of an application, in flight and by factored_reduction: 385 lines 17.4 + 0.145 and 2.4 + 0.185, 1089
+/// lines 3.8 + 0.140 and 2.1 + 0.150, 4225 lines 8.3 + 0.48 and 5.9 + 0.65.
+inline constexpr std::int64_t few_lines_in_flight = 2048;
 
 /// Whether auto has a kernel that eliminates matrices of their own in flight, for lines that leave a team room for several.
 template <class Scalar, class Memory>
@@ -48,7 +52,7 @@ bool few_wide_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 {
   using Exec = typename Memory::execution_space;
   return is_device_space<Exec> && FactoredReduction<Scalar, Exec>::takes(bands) && !is_narrow(bands) &&
-         lines.lines() < few_lines && FactoredReduction<Scalar, Exec>::scratch(lines.rows, bands) <= device::scratch_limit(Exec());
+         lines.lines() < (in_flight(lines, bands) ? few_lines_in_flight : few_lines) && FactoredReduction<Scalar, Exec>::scratch(lines.rows, bands) <= device::scratch_limit(Exec());
 }
 
 /// What was fastest for a large batch of such lines. Matrices of their own that are too few for thomas to fill a device go to one_pass.
