@@ -2,7 +2,7 @@
 /// @file split_kernels.hpp  What a splitting computes from the numbers of its matrices, in the memory where these are.
 #pragma once
 
-#include "../compat.h"
+#include "../aij.hpp"
 
 #include <ribbon/direction_bands.hpp>
 
@@ -12,12 +12,6 @@
 namespace ribbon::petsc {
 
 class GivenBands;
-
-/// Whether a matrix is AIJ, of any kind.
-PetscErrorCode IsAIJ(Mat A, PetscBool *is);
-
-/// The diagonal and the off-diagonal block of AIJ, borrowed; the latter may be null.
-PetscErrorCode GetBlocks(Mat aij, Mat (&block)[2], const PetscInt **columns);
 
 /// Interface; the kernels of ribbon/direction_split.hpp on a host or a device do the work. Not collective.
 class SplitKernels {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "accurate_residual.hpp"
 
-#include "../adi/split_kernels.hpp"
+#include "../aij.hpp"
 #include "../native_vectors.hpp"
 #include "../open_arrays.hpp"
 #include "../session.hpp"
