@@ -3,12 +3,10 @@
 #pragma once
 
 #include <ribbon/factor_report.hpp>
-#include <ribbon/multifrontal/band_lu.hpp>
-#include <ribbon/multifrontal/qr_solve.hpp>
-#include <ribbon/staging.hpp>
+#include <ribbon/multifrontal/chain.hpp>
 
 #include <complex>
-#include <vector>
+#include <memory>
 
 namespace ribbon {
 
@@ -39,7 +37,10 @@ class ChainSolver {
 public:
   using Memory = typename Exec::memory_space;
 
-  ChainSolver() = default;
+  ChainSolver();
+  ChainSolver(ChainSolver &&) noexcept;
+  ChainSolver &operator=(ChainSolver &&) noexcept;
+  ~ChainSolver();
   /// Makes the tree and allocates the factors. @throws std::invalid_argument where kl, ku or rows are negative, a ring has fewer than kl + ku + 1 rows or a piece fewer than kl + ku
   ChainSolver(const Exec &exec, const Chain &chain, const ChainSolverOptions &options = {});
 
@@ -49,29 +50,29 @@ public:
   /// Factors a tree whose leaves are the pieces of a longer chain: leaf l passes what passed() of its piece was. The rows of `chain` are (kl + ku) per leaf, those of the cuts between pieces.
   void factor_passed(const Exec &exec, const Scalar *passed);
   /// (passed_size) what a piece passes on, in the memory of Exec: see multifrontal::Factors::Passed. A closed chain passes nothing.
-  const Scalar *passed() const { return passed_.data(); }
-  std::size_t   passed_size() const { return passed_.extent(0); }
+  const Scalar *passed() const;
+  std::size_t   passed_size() const;
 
   /// Makes room for solves of so many columns, transposed ones too. 128 columns are solved at a time, so that room for 128 is room for any number; the constructor makes it for one.
   void reserve(const Exec &exec, std::int64_t columns);
 
-  const FactorReport       &report() const { return report_; }
-  const multifrontal::Tree &tree() const { return tree_; }
+  const FactorReport       &report() const;
+  const multifrontal::Tree &tree() const;
   /// Whether columns of the matrix that was factored last may have units so different that scales of rows alone lose
   /// digits of some (QR: all entries of one below 1/16, rows scaled): scale the columns, too.
-  bool has_small_columns() const { return has_small_columns_; }
+  bool has_small_columns() const;
   /// Whether a row of it, or a pivot, is so small (2^-600, float 2^-60) that entries of the inverse may overflow.
-  bool is_tiny() const { return is_tiny_; }
+  bool is_tiny() const;
   /// The smallest pivot where rows have been scaled. By band LU, whose rows have not: the smallest |U_jj| over the
   /// largest entry of its column or of its row, whichever is smaller, among those below 1e-5 of the largest entry of
   /// the matrix.
-  double doubtful_pivot() const { return doubtful_pivot_; }
+  double doubtful_pivot() const;
   /// det A / |det A| of what band LU factored; NaN by QR, whose reflections are not counted.
   std::complex<double> det_sign() const;
   /// "band LU" or "QR".
-  const char *method() const { return is_lu_ ? "band LU" : "QR"; }
+  const char *method() const;
   /// Kernels of a solve one way, for one column; chains whose tiles run at the same time take one for both ways.
-  int launches() const { return in_tiles_ || tree_.top() == 0 ? 1 : 2; }
+  int launches() const;
 
   /// x = A^-1 b, or A^-T b, for all columns. Asynchronous on exec. b == x is allowed where rows are in their own order.
   void solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed = false) const;
@@ -83,35 +84,8 @@ public:
   void solve_passed(const Exec &exec, const Scalar *b, Scalar *x, std::int64_t columns, bool transposed, Scalar *leaf_ends) const;
 
 private:
-  using Statistics = multifrontal::PivotStatistics<real_t<Scalar>>;
-  std::size_t                   workspace_size(std::int64_t columns, bool transposed) const;
-  multifrontal::QrSolve<Scalar> columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const;
-  bool                          sweep_tiles(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Way way) const;
-  void                          sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const;
-  void                          factor_entries(const Exec &exec, const ChainEntries<Scalar> &A);
-  void                          factor_joins(const Exec &exec);
-  void                          finish_report(const Exec &exec);
-  Statistics                   *tops() const;
-
-  multifrontal::Tree                     tree_;
-  multifrontal::Factors<Scalar>          factors_;
-  multifrontal::BandLu<Scalar>           lu_;
-  bool is_lu_ = false, has_leaves_ = true, in_tiles_ = false, in_lanes_ = false, has_small_columns_ = false,
-       is_tiny_                                         = false;
-  mutable std::int64_t                   teams_at_once_ = -1; ///< of a solve for one column; unknown before the first
-  std::int64_t                           reserved_      = 1;  ///< columns that reserve() made room for
-  ChainSolverOptions                     options_;
-  const std::int64_t                    *row_of_ = nullptr;
-  FactorReport                           report_;
-  Kokkos::View<Scalar *, Memory>         reflection_, upper_, leaf_passed_, join_, passed_;
-  Kokkos::View<Scalar *, Memory>         fill_, windows_; ///< of band LU, whose L is in reflection_
-  Kokkos::View<int *, Memory>            exchange_, arrivals_;
-  Kokkos::View<std::int64_t *, Memory>   plain_, postponed_;
-  Kokkos::View<real_t<Scalar> *, Memory> row_scale_, grown_, doubtful_;
-  double                                 doubtful_pivot_ = 1;
-  Kokkos::View<double *, Memory>         leaf_statistics_, join_statistics_; ///< Statistics as words: views of records would bring device kernels of Kokkos for every type
-  StagedWords<Exec>                      top_statistics_;                    ///< of the nodes at the top, on the host
-  mutable Kokkos::View<Scalar *, Memory> workspace_;                         ///< what nodes pass in a solve
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_; ///< not null, unless moved from
 };
 
 } // namespace ribbon

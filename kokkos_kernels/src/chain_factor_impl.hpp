@@ -2,13 +2,13 @@
 /// @file chain_factor_impl.hpp  ChainSolver: the launches of a factorization, in files of their own since their kernels take long to compile.
 #pragma once
 
-#include <ribbon/chain_solver.hpp>
 #include <ribbon/multifrontal/qr_leaf.hpp>
 #include <ribbon/multifrontal/qr_leaf_host.hpp>
 #include <ribbon/multifrontal/qr_leaf_lanes.hpp>
 #include <ribbon/multifrontal/qr_tile_factor.hpp>
 
 #include "chain_plan.hpp"
+#include "chain_solver_class.hpp"
 #include "instantiate.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ typename QrJoinKernel<Scalar>::Shape join_shape(const Exec &exec, int W)
 } // namespace multifrontal
 
 template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::factor_entries(const Exec &exec, const ChainEntries<Scalar> &A)
+void ChainSolver<Scalar, Exec>::Implementation::factor_entries(const Exec &exec, const ChainEntries<Scalar> &A)
 {
   using namespace multifrontal;
   const int W       = tree_.chain.width();
@@ -69,7 +69,7 @@ void ChainSolver<Scalar, Exec>::factor_entries(const Exec &exec, const ChainEntr
 }
 
 template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::factor_joins(const Exec &exec)
+void ChainSolver<Scalar, Exec>::Implementation::factor_joins(const Exec &exec)
 {
   using namespace multifrontal;
   const int W = tree_.chain.width();

@@ -2,9 +2,11 @@
 /// @file chain_plan.hpp  What solvers on a tree share: launches, and what was watched.
 #pragma once
 
+#include <ribbon/chain_solver.hpp>
 #include <ribbon/device/team_launch.hpp>
 #include <ribbon/multifrontal/factors.hpp>
 #include <ribbon/multifrontal/leaf_lanes.hpp>
+#include <ribbon/staging.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,6 @@
 /// @file chain_solver_impl.hpp  ChainSolver: tree, report, solves; chain_factor_impl.hpp has the launches of a factorization.
 #pragma once
 
-#include <ribbon/chain_solver.hpp>
 #include <ribbon/multifrontal/qr_join_solve.hpp>
 #include <ribbon/multifrontal/qr_leaf_columns.hpp>
 #include <ribbon/multifrontal/qr_leaf_host.hpp>
@@ -11,6 +10,7 @@
 #include <ribbon/multifrontal/qr_tile_down.hpp>
 
 #include "chain_plan.hpp"
+#include "chain_solver_class.hpp"
 #include "instantiate.hpp"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ struct PlaceCuts {
 } // namespace multifrontal
 
 template <class Scalar, class Exec>
-ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &given, const ChainSolverOptions &options) : options_(options)
+ChainSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, const Chain &given, const ChainSolverOptions &options) : options_(options)
 {
   using namespace multifrontal;
   const Chain chain  = with_even_width<Scalar, Exec>(given, options);
@@ -159,7 +159,7 @@ ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &given, con
 
 template <class Scalar, class Exec>
 template <class Index>
-void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
+void ChainSolver<Scalar, Exec>::Implementation::factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
 {
   using namespace multifrontal;
   row_of_ = A.row_of;
@@ -183,7 +183,7 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
       ChainSolverOptions other   = options_;
       const auto         columns = reserved_;
       other.orthogonal           = true;
-      *this                      = ChainSolver(exec, tree_.chain, other);
+      *this                      = Implementation(exec, tree_.chain, other);
       row_of_                    = A.row_of;
       reserve(exec, columns);
       factor_entries(exec, A);
@@ -192,7 +192,7 @@ void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
 }
 
 template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::factor_passed(const Exec &exec, const Scalar *passed)
+void ChainSolver<Scalar, Exec>::Implementation::factor_passed(const Exec &exec, const Scalar *passed)
 {
   const Kokkos::View<const Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>> given(passed, leaf_passed_.extent(0));
   Kokkos::deep_copy(exec, leaf_passed_, given);
@@ -208,7 +208,7 @@ void ChainSolver<Scalar, Exec>::factor_passed(const Exec &exec, const Scalar *pa
 
 /// Where joins at the top write what was watched for the host; null where that is copied.
 template <class Scalar, class Exec>
-typename ChainSolver<Scalar, Exec>::Statistics *ChainSolver<Scalar, Exec>::tops() const
+typename ChainSolver<Scalar, Exec>::Implementation::Statistics *ChainSolver<Scalar, Exec>::Implementation::tops() const
 {
   if constexpr (multifrontal::writes_to_tops<Exec>)
     if (in_tiles_ && tree_.top() > 0) return multifrontal::as_records<Statistics>(top_statistics_);
@@ -217,7 +217,7 @@ typename ChainSolver<Scalar, Exec>::Statistics *ChainSolver<Scalar, Exec>::tops(
 
 /// Copies what the node at the top passes, and says what the pivots were.
 template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
+void ChainSolver<Scalar, Exec>::Implementation::finish_report(const Exec &exec)
 {
   using namespace multifrontal;
   using Unmanaged            = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
@@ -254,7 +254,7 @@ void ChainSolver<Scalar, Exec>::finish_report(const Exec &exec)
 }
 
 template <class Scalar, class Exec>
-std::complex<double> ChainSolver<Scalar, Exec>::det_sign() const
+std::complex<double> ChainSolver<Scalar, Exec>::Implementation::det_sign() const
 {
   std::complex<double> sign = is_lu_ ? 1 : std::numeric_limits<double>::quiet_NaN();
   if constexpr (!is_device_space<Exec>)
@@ -272,14 +272,14 @@ std::complex<double> ChainSolver<Scalar, Exec>::det_sign() const
 }
 
 template <class Scalar, class Exec>
-std::size_t ChainSolver<Scalar, Exec>::workspace_size(std::int64_t columns, bool transposed) const
+std::size_t ChainSolver<Scalar, Exec>::Implementation::workspace_size(std::int64_t columns, bool transposed) const
 {
   const std::int64_t nodes = tree_.leaves + tree_.joins, rows = nodes + tree_.joins + (transposed ? nodes : 0);
   return static_cast<std::size_t>(tree_.chain.chains * rows * tree_.chain.width() * columns);
 }
 
 template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::reserve(const Exec &exec, std::int64_t columns)
+void ChainSolver<Scalar, Exec>::Implementation::reserve(const Exec &exec, std::int64_t columns)
 {
   const std::size_t need = is_lu_ ? 0 : workspace_size(std::min(columns, multifrontal::most_columns), true);
   if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::chain_workspace", need);
@@ -287,7 +287,7 @@ void ChainSolver<Scalar, Exec>::reserve(const Exec &exec, std::int64_t columns)
 }
 
 template <class Scalar, class Exec>
-multifrontal::QrSolve<Scalar> ChainSolver<Scalar, Exec>::columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
+multifrontal::QrSolve<Scalar> ChainSolver<Scalar, Exec>::Implementation::columns_at(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
 {
   using namespace multifrontal;
   const int          W = tree_.chain.width(), rows = (transposed ? 2 : 1) * W;
@@ -298,7 +298,7 @@ multifrontal::QrSolve<Scalar> ChainSolver<Scalar, Exec>::columns_at(const Exec &
 
 /// Solves with the kernels for tiles of leaves; false where there are none, or the way up and the way down take a launch each.
 template <class Scalar, class Exec>
-bool ChainSolver<Scalar, Exec>::sweep_tiles(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Way way) const
+bool ChainSolver<Scalar, Exec>::Implementation::sweep_tiles(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Way way) const
 {
   using namespace multifrontal;
   bool done = false;
@@ -325,7 +325,7 @@ bool ChainSolver<Scalar, Exec>::sweep_tiles(const Exec &exec, const multifrontal
 }
 
 template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const
+void ChainSolver<Scalar, Exec>::Implementation::sweep(const Exec &exec, const multifrontal::QrSolve<Scalar> &solve, multifrontal::Sweep direction) const
 {
   using namespace multifrontal;
   if ((direction == Sweep::up && sweep_tiles(exec, solve, Way::up)) || (direction == Sweep::down && sweep_tiles(exec, solve, Way::down))) return;
@@ -359,7 +359,7 @@ void ChainSolver<Scalar, Exec>::sweep(const Exec &exec, const multifrontal::QrSo
 }
 
 template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
+void ChainSolver<Scalar, Exec>::Implementation::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
 {
   using namespace multifrontal;
   if (tree_.chain.rows == 0 || tree_.chain.chains == 0 || columns == 0) return;
@@ -377,7 +377,7 @@ void ChainSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
 }
 
 template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::up(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed, Scalar *ends) const
+void ChainSolver<Scalar, Exec>::Implementation::up(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed, Scalar *ends) const
 {
   using namespace multifrontal;
   using Unmanaged  = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
@@ -388,7 +388,7 @@ void ChainSolver<Scalar, Exec>::up(const Exec &exec, const Scalar *b, std::int64
 }
 
 template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::down(const Exec &exec, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed, const Scalar *ends) const
+void ChainSolver<Scalar, Exec>::Implementation::down(const Exec &exec, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed, const Scalar *ends) const
 {
   using namespace multifrontal;
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
@@ -404,7 +404,7 @@ void ChainSolver<Scalar, Exec>::down(const Exec &exec, Scalar *x, std::int64_t l
 }
 
 template <class Scalar, class Exec>
-void ChainSolver<Scalar, Exec>::solve_passed(const Exec &exec, const Scalar *b, Scalar *x, std::int64_t columns, bool transposed, Scalar *leaf_ends) const
+void ChainSolver<Scalar, Exec>::Implementation::solve_passed(const Exec &exec, const Scalar *b, Scalar *x, std::int64_t columns, bool transposed, Scalar *leaf_ends) const
 {
   using namespace multifrontal;
   using Passed     = Kokkos::View<Scalar *, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -414,6 +414,110 @@ void ChainSolver<Scalar, Exec>::solve_passed(const Exec &exec, const Scalar *b, 
   sweep(exec, solve, transposed ? Sweep::up_transposed : Sweep::up);
   sweep(exec, solve, transposed ? Sweep::down_transposed : Sweep::down);
   if (transposed) Kokkos::deep_copy(exec, Passed(leaf_ends, n), Passed(solve.v.passed, n));
+}
+
+// The public face.
+
+template <class Scalar, class Exec>
+ChainSolver<Scalar, Exec>::ChainSolver() : implementation_(std::make_unique<Implementation>())
+{
+}
+template <class Scalar, class Exec>
+ChainSolver<Scalar, Exec>::ChainSolver(const Exec &exec, const Chain &chain, const ChainSolverOptions &options) : implementation_(std::make_unique<Implementation>(exec, chain, options))
+{
+}
+template <class Scalar, class Exec>
+ChainSolver<Scalar, Exec>::ChainSolver(ChainSolver &&) noexcept = default;
+template <class Scalar, class Exec>
+ChainSolver<Scalar, Exec> &ChainSolver<Scalar, Exec>::operator=(ChainSolver &&) noexcept = default;
+template <class Scalar, class Exec>
+ChainSolver<Scalar, Exec>::~ChainSolver() = default;
+
+template <class Scalar, class Exec>
+template <class Index>
+void ChainSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
+{
+  implementation_->factor(exec, A);
+}
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::factor_passed(const Exec &exec, const Scalar *passed)
+{
+  implementation_->factor_passed(exec, passed);
+}
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::reserve(const Exec &exec, std::int64_t columns)
+{
+  implementation_->reserve(exec, columns);
+}
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
+{
+  implementation_->solve(exec, b, ldb, x, ldx, columns, transposed);
+}
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::up(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed, Scalar *ends) const
+{
+  implementation_->up(exec, b, ldb, x, ldx, columns, transposed, ends);
+}
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::down(const Exec &exec, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed, const Scalar *ends) const
+{
+  implementation_->down(exec, x, ldx, columns, transposed, ends);
+}
+template <class Scalar, class Exec>
+void ChainSolver<Scalar, Exec>::solve_passed(const Exec &exec, const Scalar *b, Scalar *x, std::int64_t columns, bool transposed, Scalar *leaf_ends) const
+{
+  implementation_->solve_passed(exec, b, x, columns, transposed, leaf_ends);
+}
+template <class Scalar, class Exec>
+const Scalar *ChainSolver<Scalar, Exec>::passed() const
+{
+  return implementation_->passed_.data();
+}
+template <class Scalar, class Exec>
+std::size_t ChainSolver<Scalar, Exec>::passed_size() const
+{
+  return implementation_->passed_.extent(0);
+}
+template <class Scalar, class Exec>
+const FactorReport &ChainSolver<Scalar, Exec>::report() const
+{
+  return implementation_->report_;
+}
+template <class Scalar, class Exec>
+const multifrontal::Tree &ChainSolver<Scalar, Exec>::tree() const
+{
+  return implementation_->tree_;
+}
+template <class Scalar, class Exec>
+bool ChainSolver<Scalar, Exec>::has_small_columns() const
+{
+  return implementation_->has_small_columns_;
+}
+template <class Scalar, class Exec>
+bool ChainSolver<Scalar, Exec>::is_tiny() const
+{
+  return implementation_->is_tiny_;
+}
+template <class Scalar, class Exec>
+double ChainSolver<Scalar, Exec>::doubtful_pivot() const
+{
+  return implementation_->doubtful_pivot_;
+}
+template <class Scalar, class Exec>
+std::complex<double> ChainSolver<Scalar, Exec>::det_sign() const
+{
+  return implementation_->det_sign();
+}
+template <class Scalar, class Exec>
+const char *ChainSolver<Scalar, Exec>::method() const
+{
+  return implementation_->method();
+}
+template <class Scalar, class Exec>
+int ChainSolver<Scalar, Exec>::launches() const
+{
+  return implementation_->in_tiles_ || tree().top() == 0 ? 1 : 2;
 }
 
 } // namespace ribbon

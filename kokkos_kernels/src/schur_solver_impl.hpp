@@ -8,9 +8,9 @@
 #include <ribbon/multifrontal/schur_tile_columns.hpp>
 #include <ribbon/multifrontal/schur_tile_factor.hpp>
 #include <ribbon/multifrontal/schur_tile_solve.hpp>
-#include <ribbon/schur_solver.hpp>
 
 #include "chain_plan.hpp"
+#include "schur_solver_class.hpp"
 #include "instantiate.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ int threads_for(const Exec &exec, std::int64_t items)
 } // namespace multifrontal
 
 template <class Scalar, class Exec>
-SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, const ChainSolverOptions &options) : zero_pivot_(options.zero_pivot)
+SchurSolver<Scalar, Exec>::Implementation::Implementation(const Exec &exec, const Chain &chain, const ChainSolverOptions &options) : zero_pivot_(options.zero_pivot)
 {
   using namespace multifrontal;
   const int  w      = cut_width(chain);
@@ -94,14 +94,14 @@ SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, con
 
 /// Numbers that nodes pass, and for one column those that wait at the cuts.
 template <class Scalar, class Exec>
-std::size_t SchurSolver<Scalar, Exec>::workspace_size(std::int64_t columns) const
+std::size_t SchurSolver<Scalar, Exec>::Implementation::workspace_size(std::int64_t columns) const
 {
   const std::int64_t w = multifrontal::cut_width(tree_.chain), joins = tree_.chain.chains * tree_.joins, nodes = tree_.chain.chains * tree_.leaves + joins;
   return static_cast<std::size_t>(nodes * 2 * w * columns + (columns == 1 ? joins * w : 0));
 }
 
 template <class Scalar, class Exec>
-void SchurSolver<Scalar, Exec>::reserve(const Exec &exec, std::int64_t columns)
+void SchurSolver<Scalar, Exec>::Implementation::reserve(const Exec &exec, std::int64_t columns)
 {
   const std::size_t need = workspace_size(std::min(columns, multifrontal::most_columns));
   if (workspace_.extent(0) < need) workspace_ = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::schur_workspace", need);
@@ -109,7 +109,7 @@ void SchurSolver<Scalar, Exec>::reserve(const Exec &exec, std::int64_t columns)
 
 template <class Scalar, class Exec>
 template <class Index>
-void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
+void SchurSolver<Scalar, Exec>::Implementation::factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
 {
   using namespace multifrontal;
   const int          w      = cut_width(tree_.chain);
@@ -147,7 +147,7 @@ void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scala
 
 /// Where nodes at the top write what was watched for the host; null where that is copied.
 template <class Scalar, class Exec>
-typename SchurSolver<Scalar, Exec>::Statistics *SchurSolver<Scalar, Exec>::tops() const
+typename SchurSolver<Scalar, Exec>::Implementation::Statistics *SchurSolver<Scalar, Exec>::Implementation::tops() const
 {
   if constexpr (multifrontal::writes_to_tops<Exec>)
     if (in_tiles_) return multifrontal::as_records<Statistics>(top_statistics_);
@@ -155,7 +155,7 @@ typename SchurSolver<Scalar, Exec>::Statistics *SchurSolver<Scalar, Exec>::tops(
 }
 
 template <class Scalar, class Exec>
-void SchurSolver<Scalar, Exec>::finish_report(const Exec &exec)
+void SchurSolver<Scalar, Exec>::Implementation::finish_report(const Exec &exec)
 {
   const auto   all       = multifrontal::top_statistics<Statistics>(exec, tree_, leaf_statistics_, join_statistics_, top_statistics_, tops() != nullptr);
   const double tolerance = zero_pivot_ > 0 ? zero_pivot_ : 100 * static_cast<double>(unit_roundoff<Scalar>());
@@ -172,7 +172,7 @@ void SchurSolver<Scalar, Exec>::finish_report(const Exec &exec)
 
 /// Solves for one column with the kernels for tiles of leaves; false where there are none.
 template <class Scalar, class Exec>
-bool SchurSolver<Scalar, Exec>::solve_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
+bool SchurSolver<Scalar, Exec>::Implementation::solve_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
 {
   using namespace multifrontal;
   bool done = false;
@@ -196,7 +196,7 @@ bool SchurSolver<Scalar, Exec>::solve_in_tiles(const Exec &exec, const multifron
 /// Brings many columns through the leaves with the kernels for tiles; false where there are none.
 template <class Scalar, class Exec>
 template <bool Up>
-bool SchurSolver<Scalar, Exec>::columns_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
+bool SchurSolver<Scalar, Exec>::Implementation::columns_in_tiles(const Exec &exec, const multifrontal::SchurSolve<Scalar> &solve) const
 {
   using namespace multifrontal;
   bool done = false;
@@ -211,7 +211,7 @@ bool SchurSolver<Scalar, Exec>::columns_in_tiles(const Exec &exec, const multifr
 }
 
 template <class Scalar, class Exec>
-void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
+void SchurSolver<Scalar, Exec>::Implementation::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
 {
   using namespace multifrontal;
   const int          w = cut_width(tree_.chain), passed = 2 * w;
@@ -252,6 +252,55 @@ void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::in
     at_joins(false);
     at_leaves(false);
   }
+}
+
+// The public face.
+
+template <class Scalar, class Exec>
+SchurSolver<Scalar, Exec>::SchurSolver() : implementation_(std::make_unique<Implementation>())
+{
+}
+template <class Scalar, class Exec>
+SchurSolver<Scalar, Exec>::SchurSolver(const Exec &exec, const Chain &chain, const ChainSolverOptions &options) : implementation_(std::make_unique<Implementation>(exec, chain, options))
+{
+}
+template <class Scalar, class Exec>
+SchurSolver<Scalar, Exec>::SchurSolver(SchurSolver &&) noexcept = default;
+template <class Scalar, class Exec>
+SchurSolver<Scalar, Exec> &SchurSolver<Scalar, Exec>::operator=(SchurSolver &&) noexcept = default;
+template <class Scalar, class Exec>
+SchurSolver<Scalar, Exec>::~SchurSolver() = default;
+
+template <class Scalar, class Exec>
+template <class Index>
+void SchurSolver<Scalar, Exec>::factor(const Exec &exec, const ChainMatrix<Scalar, Index> &A)
+{
+  implementation_->factor(exec, A);
+}
+template <class Scalar, class Exec>
+void SchurSolver<Scalar, Exec>::reserve(const Exec &exec, std::int64_t columns)
+{
+  implementation_->reserve(exec, columns);
+}
+template <class Scalar, class Exec>
+void SchurSolver<Scalar, Exec>::solve(const Exec &exec, const Scalar *b, std::int64_t ldb, Scalar *x, std::int64_t ldx, std::int64_t columns, bool transposed) const
+{
+  implementation_->solve(exec, b, ldb, x, ldx, columns, transposed);
+}
+template <class Scalar, class Exec>
+const FactorReport &SchurSolver<Scalar, Exec>::report() const
+{
+  return implementation_->report_;
+}
+template <class Scalar, class Exec>
+const multifrontal::Tree &SchurSolver<Scalar, Exec>::tree() const
+{
+  return implementation_->tree_;
+}
+template <class Scalar, class Exec>
+int SchurSolver<Scalar, Exec>::launches() const
+{
+  return implementation_->in_tiles_ ? 1 : static_cast<int>(implementation_->plan_.size()) + 1;
 }
 
 } // namespace ribbon
