@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "ksp/line.hpp"
-#include "ksp/adi.hpp"
-#include "mat/multifrontal.hpp"
-#include "pc/adi.hpp"
-#include "pc/line.hpp"
-#include "petsc_build.hpp"
-#include "ts/adi.hpp"
+#include "line/ksp.hpp"
+#include "adi/ksp.hpp"
+#include "multifrontal/multifrontal.hpp"
+#include "adi/pc.hpp"
+#include "line/pc.hpp"
+#include "support/petsc_build.hpp"
+#include "adi/ts.hpp"
 
 #include <ribbon_petsc/ribbon.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The entry point that -dll_append <path>/libribbon.so looks for.
-#include <petsc_build.hpp>
+#include <support/petsc_build.hpp>
 #include <ribbon_petsc/ribbon.h>
 
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_ribbon(void)

@@ -2,7 +2,7 @@
 /// @file table_rule.hpp  From times to the table of `auto`: which candidate is written down, and how.
 #pragma once
 
-#include <ribbon/choice.hpp>
+#include <ribbon/algorithm/choice.hpp>
 
 #include <ostream>
 #include <string>
@@ -82,7 +82,7 @@ inline void write_table(std::ostream &to, const std::vector<choice::Entry> &tabl
   to << "// SPDX-License-Identifier: BSD-2-Clause\n"
         "/// @file auto_table.hpp  What `auto` tries first on a device, and the shapes of one_pass. Made by ribbon-bench --make-table, not by hand.\n///\n";
   for (const auto &line : origin) to << "///     " << line << '\n';
-  to << "#pragma once\n\n#include <ribbon/choice.hpp>\n\nnamespace ribbon::choice {\n\n// clang-format off\ninline constexpr Entry auto_table[] = {\n"
+  to << "#pragma once\n\n#include <ribbon/algorithm/choice.hpp>\n\nnamespace ribbon::choice {\n\n// clang-format off\ninline constexpr Entry auto_table[] = {\n"
         "  // K  B                                             rows up to              algorithm  rows per thread\n";
   const choice::Entry *last = nullptr;
   for (const auto &e : table) {

@@ -5,7 +5,7 @@
     model.py [--latency S] [--bandwidth BYTES/S] [--lines L] [--rows M] [--memory BYTES/S] [--level S]
 
 L lines of P M rows, M to a rank, tridiagonal; `local` is what a rank does with its pieces at the speed of its memory, 24 bytes an unknown. The set-up of PC line has the same model, with the
-numbers that are the defaults here (petsc_interface/pc/cut_choices.hpp).
+numbers that are the defaults here (petsc_interface/distributed/cut_choices.hpp).
 """
 import argparse
 import functools

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <ribbon/factor_report.hpp>
-#include <ribbon/multifrontal/chain.hpp>
+#include <ribbon/chain.hpp>
 
 #include <complex>
 #include <memory>

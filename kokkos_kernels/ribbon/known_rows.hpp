@@ -8,7 +8,7 @@
 
 namespace ribbon {
 
-/// Pieces of longer lines that find the separators beside them by themselves, all in one launch (one_pass_joined.hpp). Every piece announces a record: the first `width` and the last
+/// Pieces of longer lines that find the separators beside them by themselves, all in one launch (one_pass/joined.hpp). Every piece announces a record: the first `width` and the last
 /// `width` unknowns of its solution without neighbours, and the right-hand sides of the `separators` rows behind it. Separators are sums of records times numbers.
 template <class Scalar>
 struct JoinedPieces {
@@ -36,7 +36,7 @@ struct JoinedPieces {
 };
 
 /// Separators between pieces that are sums of the right-hand sides around them, where the inverse of the longer lines decays within a few rows: the kernel of the pieces forms those beside a tile by itself
-/// (one_pass_reduced.hpp). Where right-hand sides and solution share their places one launch forms all of them before another one solves.
+/// (one_pass/reduced.hpp). Where right-hand sides and solution share their places one launch forms all of them before another one solves.
 template <class Scalar>
 struct NearSeparators {
   static constexpr int separators = 2; ///< between two pieces

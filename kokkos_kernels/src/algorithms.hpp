@@ -4,8 +4,8 @@
 
 #include "instantiate.hpp"
 
-#include <ribbon/certificate.hpp>
-#include <ribbon/elimination.hpp>
+#include <ribbon/elimination/certificate.hpp>
+#include <ribbon/elimination/elimination.hpp>
 #include <ribbon/line_solver.hpp>
 
 #include <memory>

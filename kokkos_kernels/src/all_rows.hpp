@@ -2,7 +2,7 @@
 /// @file all_rows.hpp  Bands as algorithms take them that know neither of repeated rows nor of classes.
 #pragma once
 
-#include <ribbon/algorithm/partition_kernels.hpp>
+#include <ribbon/algorithm/partition/kernels.hpp>
 
 namespace ribbon::detail {
 

@@ -4,11 +4,11 @@
 
 #include "in_flight_algorithm.hpp"
 
-#include <ribbon/algorithm/certified_factor.hpp>
-#include <ribbon/algorithm/one_pass_per_line_plan.hpp>
-#include <ribbon/algorithm/one_pass_plan.hpp>
-#include <ribbon/algorithm/per_line_factor.hpp>
-#include <ribbon/algorithm/thomas.hpp>
+#include <ribbon/algorithm/whole_lines/certified_factor.hpp>
+#include <ribbon/algorithm/in_flight/per_line_plan.hpp>
+#include <ribbon/algorithm/one_pass/plan.hpp>
+#include <ribbon/algorithm/whole_lines/per_line_factor.hpp>
+#include <ribbon/algorithm/whole_lines/thomas.hpp>
 
 namespace ribbon::detail {
 

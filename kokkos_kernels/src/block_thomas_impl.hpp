@@ -4,7 +4,7 @@
 
 #include "algorithms.hpp"
 
-#include <ribbon/algorithm/block_thomas.hpp>
+#include <ribbon/algorithm/whole_lines/block_thomas.hpp>
 #include <ribbon/device/team_launch.hpp>
 
 namespace ribbon::detail {

@@ -2,10 +2,10 @@
 /// @file chain_factor_impl.hpp  ChainSolver: the launches of a factorization, in files of their own since their kernels take long to compile.
 #pragma once
 
-#include <ribbon/multifrontal/qr_leaf.hpp>
-#include <ribbon/multifrontal/qr_leaf_host.hpp>
-#include <ribbon/multifrontal/qr_leaf_lanes.hpp>
-#include <ribbon/multifrontal/qr_tile_factor.hpp>
+#include <ribbon/multifrontal/qr/leaf.hpp>
+#include <ribbon/multifrontal/host/qr_leaf.hpp>
+#include <ribbon/multifrontal/host/qr_leaf_lanes.hpp>
+#include <ribbon/multifrontal/qr/tile_factor.hpp>
 
 #include "chain_plan.hpp"
 #include "chain_solver_class.hpp"

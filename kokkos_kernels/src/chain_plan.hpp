@@ -6,7 +6,7 @@
 #include <ribbon/device/team_launch.hpp>
 #include <ribbon/multifrontal/factors.hpp>
 #include <ribbon/multifrontal/leaf_lanes.hpp>
-#include <ribbon/staging.hpp>
+#include <ribbon/device/staging.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <ribbon/chain_solver.hpp>
-#include <ribbon/multifrontal/band_lu.hpp>
-#include <ribbon/multifrontal/qr_solve.hpp>
-#include <ribbon/staging.hpp>
+#include <ribbon/multifrontal/host/band_lu.hpp>
+#include <ribbon/multifrontal/qr/solve.hpp>
+#include <ribbon/device/staging.hpp>
 
 #include <vector>
 

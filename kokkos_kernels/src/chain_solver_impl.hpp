@@ -2,12 +2,12 @@
 /// @file chain_solver_impl.hpp  ChainSolver: tree, report, solves; chain_factor_impl.hpp has the launches of a factorization.
 #pragma once
 
-#include <ribbon/multifrontal/qr_join_solve.hpp>
-#include <ribbon/multifrontal/qr_leaf_columns.hpp>
-#include <ribbon/multifrontal/qr_leaf_host.hpp>
-#include <ribbon/multifrontal/qr_leaf_lanes_solve.hpp>
-#include <ribbon/multifrontal/qr_leaf_solve.hpp>
-#include <ribbon/multifrontal/qr_tile_down.hpp>
+#include <ribbon/multifrontal/qr/join_solve.hpp>
+#include <ribbon/multifrontal/qr/leaf_columns.hpp>
+#include <ribbon/multifrontal/host/qr_leaf.hpp>
+#include <ribbon/multifrontal/host/qr_leaf_lanes_solve.hpp>
+#include <ribbon/multifrontal/qr/leaf_solve.hpp>
+#include <ribbon/multifrontal/qr/tile_down.hpp>
 
 #include "chain_plan.hpp"
 #include "chain_solver_class.hpp"

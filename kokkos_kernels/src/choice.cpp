@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <ribbon/auto_table.hpp>
+#include <ribbon/algorithm/auto_table.hpp>
 
 namespace ribbon::choice {
 

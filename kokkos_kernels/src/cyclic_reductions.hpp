@@ -5,9 +5,9 @@
 
 #include "algorithms.hpp"
 
-#include <ribbon/algorithm/cr_pcr.hpp>
-#include <ribbon/algorithm/factored_reduction.hpp>
-#include <ribbon/algorithm/toeplitz_cr.hpp>
+#include <ribbon/algorithm/cyclic_reduction/cr_pcr.hpp>
+#include <ribbon/algorithm/cyclic_reduction/factored_reduction.hpp>
+#include <ribbon/algorithm/cyclic_reduction/toeplitz_cr.hpp>
 
 namespace ribbon::detail {
 

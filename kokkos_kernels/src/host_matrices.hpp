@@ -2,7 +2,7 @@
 /// @file host_matrices.hpp  The few matrices of a LineSolver on the host, in the forms that its algorithms take.
 #pragma once
 
-#include <ribbon/elimination.hpp>
+#include <ribbon/elimination/elimination.hpp>
 
 namespace ribbon::detail {
 

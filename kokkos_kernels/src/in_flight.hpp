@@ -4,7 +4,7 @@
 
 #include "algorithms.hpp"
 
-#include <ribbon/algorithm/looped_factor.hpp>
+#include <ribbon/algorithm/whole_lines/looped_factor.hpp>
 
 namespace ribbon::detail {
 

@@ -4,7 +4,7 @@
 
 #include "algorithms.hpp"
 
-#include <ribbon/algorithm/one_pass_shape.hpp>
+#include <ribbon/algorithm/one_pass/shape.hpp>
 
 namespace ribbon::detail {
 

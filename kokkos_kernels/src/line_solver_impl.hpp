@@ -11,10 +11,10 @@
 #include "measured_choice.hpp"
 #include "unit_refinement.hpp"
 
-#include <ribbon/column_scale.hpp>
-#include <ribbon/forget_failed.hpp>
-#include <ribbon/probe.hpp>
-#include <ribbon/zero_mean.hpp>
+#include <ribbon/matrix/column_scale.hpp>
+#include <ribbon/matrix/forget_failed.hpp>
+#include <ribbon/probe/probe.hpp>
+#include <ribbon/probe/zero_mean.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -4,8 +4,8 @@
 
 #include "algorithms.hpp"
 
-#include <ribbon/algorithm/looped_factor.hpp>
-#include <ribbon/algorithm/partition.hpp>
+#include <ribbon/algorithm/whole_lines/looped_factor.hpp>
+#include <ribbon/algorithm/partition/partition.hpp>
 
 #include <optional>
 

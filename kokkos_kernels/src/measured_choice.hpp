@@ -4,8 +4,8 @@
 
 #include "algorithms.hpp"
 
-#include <ribbon/algorithm/factored_reduction.hpp>
-#include <ribbon/choice.hpp>
+#include <ribbon/algorithm/cyclic_reduction/factored_reduction.hpp>
+#include <ribbon/algorithm/choice.hpp>
 #include <ribbon/device/line_tile.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <ribbon/refresh_bands.hpp>
+#include <ribbon/matrix/refresh_bands.hpp>
 
 #include "instantiate.hpp"
 

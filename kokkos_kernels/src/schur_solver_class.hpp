@@ -2,9 +2,9 @@
 /// @file schur_solver_class.hpp  What a SchurSolver holds.
 #pragma once
 
-#include <ribbon/multifrontal/schur_factors.hpp>
+#include <ribbon/multifrontal/schur/factors.hpp>
 #include <ribbon/schur_solver.hpp>
-#include <ribbon/staging.hpp>
+#include <ribbon/device/staging.hpp>
 
 #include <vector>
 

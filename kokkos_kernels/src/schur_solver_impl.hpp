@@ -2,12 +2,12 @@
 /// @file schur_solver_impl.hpp  SchurSolver: tree, launches, report.
 #pragma once
 
-#include <ribbon/multifrontal/schur_kernels.hpp>
-#include <ribbon/multifrontal/schur_leaf.hpp>
-#include <ribbon/multifrontal/schur_leaf_solve.hpp>
-#include <ribbon/multifrontal/schur_tile_columns.hpp>
-#include <ribbon/multifrontal/schur_tile_factor.hpp>
-#include <ribbon/multifrontal/schur_tile_solve.hpp>
+#include <ribbon/multifrontal/schur/kernels.hpp>
+#include <ribbon/multifrontal/schur/leaf.hpp>
+#include <ribbon/multifrontal/schur/leaf_solve.hpp>
+#include <ribbon/multifrontal/schur/tile_columns.hpp>
+#include <ribbon/multifrontal/schur/tile_factor.hpp>
+#include <ribbon/multifrontal/schur/tile_solve.hpp>
 
 #include "chain_plan.hpp"
 #include "schur_solver_class.hpp"

@@ -2,7 +2,7 @@
 // One matrix of any width for all lines, in double: kernels of tile_products.hpp.
 #include "algorithms.hpp"
 
-#include <ribbon/algorithm/tile_products_plan.hpp>
+#include <ribbon/algorithm/tile_products/plan.hpp>
 
 namespace ribbon::detail {
 

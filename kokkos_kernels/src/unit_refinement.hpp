@@ -8,8 +8,8 @@
 #pragma once
 
 #include <ribbon/bands.hpp>
-#include <ribbon/matrix_of_line.hpp>
-#include <ribbon/refine.hpp>
+#include <ribbon/matrix/matrix_of_line.hpp>
+#include <ribbon/probe/refine.hpp>
 
 namespace ribbon::detail {
 

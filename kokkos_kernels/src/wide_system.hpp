@@ -4,7 +4,7 @@
 
 #include "in_flight_algorithm.hpp"
 
-#include <ribbon/algorithm/one_pass_wide_plan.hpp>
+#include <ribbon/algorithm/in_flight/wide_plan.hpp>
 
 namespace ribbon::detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "factors.hpp"
 
-#include "../pc/line.hpp"
+#include "../line/pc.hpp"
 
 #include <petscts.h>
 

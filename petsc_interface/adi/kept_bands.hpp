@@ -5,7 +5,7 @@
 
 #include "../lines/given_bands.hpp"
 
-#include <ribbon/direction_bands.hpp>
+#include <ribbon/splitting/direction_bands.hpp>
 
 #include <array>
 #include <map>

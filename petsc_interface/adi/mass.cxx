@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "mass.hpp"
 
-#include "../session.hpp"
+#include "../support/session.hpp"
 #include "split_kernels.hpp"
 
 #include <petscsnes.h>

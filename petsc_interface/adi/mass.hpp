@@ -2,7 +2,7 @@
 /// @file mass.hpp  Shift and mass of the matrices that time steps make.
 #pragma once
 
-#include "../compat.h"
+#include "../support/compat.h"
 
 #include <petscts.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "row_grid.hpp"
 
-#include "../session.hpp"
+#include "../support/session.hpp"
 
 #include <algorithm>
 

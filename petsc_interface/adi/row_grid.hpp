@@ -4,7 +4,7 @@
 
 #include "../lines/line_map.hpp"
 
-#include <ribbon/direction_bands.hpp>
+#include <ribbon/splitting/direction_bands.hpp>
 
 #include <array>
 

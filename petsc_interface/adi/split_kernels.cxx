@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "split_kernels.hpp"
 
-#include "../open_arrays.hpp"
+#include "../support/open_arrays.hpp"
 #include "kept_bands.hpp"
-#include "../session.hpp"
+#include "../support/session.hpp"
 
-#include <ribbon/direction_split_kernels.hpp>
+#include <ribbon/splitting/direction_split_kernels.hpp>
 
 namespace ribbon::petsc {
 

@@ -2,9 +2,9 @@
 /// @file split_kernels.hpp  What a splitting computes from the numbers of its matrices, in the memory where these are.
 #pragma once
 
-#include "../aij.hpp"
+#include "../support/aij.hpp"
 
-#include <ribbon/direction_bands.hpp>
+#include <ribbon/splitting/direction_bands.hpp>
 
 #include <memory>
 #include <vector>
@@ -13,7 +13,7 @@ namespace ribbon::petsc {
 
 class GivenBands;
 
-/// Interface; the kernels of ribbon/direction_split.hpp on a host or a device do the work. Not collective.
+/// Interface; the kernels of ribbon/splitting/direction_split.hpp on a host or a device do the work. Not collective.
 class SplitKernels {
 public:
   virtual ~SplitKernels() = default;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "splitting.hpp"
 
-#include "../csr.hpp"
-#include "../session.hpp"
+#include "../support/csr.hpp"
+#include "../support/session.hpp"
 
 namespace ribbon::petsc {
 

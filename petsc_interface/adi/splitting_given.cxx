@@ -2,9 +2,9 @@
 // Directions that the application made itself.
 #include "splitting.hpp"
 
-#include "../csr.hpp"
-#include "../pc/format.hpp"
-#include "../session.hpp"
+#include "../support/csr.hpp"
+#include "../support/format.hpp"
+#include "../support/session.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 /// @file chain.hpp  Lines that the partition cuts: which ranks hold their pieces, and what couples these.
 #pragma once
 
-#include "../compat.h"
+#include "../support/compat.h"
 
 #include <cstdint>
 #include <memory>

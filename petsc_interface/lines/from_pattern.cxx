@@ -2,7 +2,7 @@
 #include "line_map.hpp"
 #include "pattern.hpp"
 
-#include "../session.hpp"
+#include "../support/session.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 /// @file given_bands.hpp  Bands of the lines of one direction that somebody else has, in place of those of Pmat.
 #pragma once
 
-#include "../compat.h"
+#include "../support/compat.h"
 
 #include <ribbon/lines_from_csr.hpp>
 

@@ -2,7 +2,7 @@
 /// @file layout.hpp  Where lines lie in the local block: by an index formula, or packed by a table.
 #pragma once
 
-#include "../csr.hpp"
+#include "../support/csr.hpp"
 
 #include <ribbon/lines_from_graph.hpp>
 

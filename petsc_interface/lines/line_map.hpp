@@ -5,7 +5,7 @@
 #include "chain.hpp"
 #include "layout.hpp"
 
-#include <ribbon/kronecker.hpp>
+#include <ribbon/matrix/kronecker.hpp>
 
 #include <string>
 

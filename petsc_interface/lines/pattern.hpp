@@ -2,7 +2,7 @@
 /// @file pattern.hpp  Who couples with whom in a sequential AIJ matrix.
 #pragma once
 
-#include "../csr.hpp"
+#include "../support/csr.hpp"
 
 namespace ribbon::petsc {
 

@@ -4,9 +4,9 @@
 
 #include "../../examples/benchmark/table_rule.hpp"
 
-#include <ribbon/algorithm/one_pass_per_line_plan.hpp>
-#include <ribbon/algorithm/one_pass_plan.hpp>
-#include <ribbon/auto_table.hpp>
+#include <ribbon/algorithm/in_flight/per_line_plan.hpp>
+#include <ribbon/algorithm/one_pass/plan.hpp>
+#include <ribbon/algorithm/auto_table.hpp>
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 // extended precision. RIBBON_CERTIFICATES names the number of matrices.
 #include "batch.hpp"
 
-#include <ribbon/algorithm/block_thomas.hpp>
+#include <ribbon/algorithm/whole_lines/block_thomas.hpp>
 
 #include <gtest/gtest.h>
 

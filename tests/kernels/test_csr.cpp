@@ -3,9 +3,9 @@
 #include "batch.hpp"
 
 #include <ribbon/lines_from_csr.hpp>
-#include <ribbon/refresh_bands.hpp>
-#include <ribbon/scale.hpp>
-#include <ribbon/transpose.hpp>
+#include <ribbon/matrix/refresh_bands.hpp>
+#include <ribbon/matrix/scale.hpp>
+#include <ribbon/matrix/transpose.hpp>
 
 #include <gtest/gtest.h>
 

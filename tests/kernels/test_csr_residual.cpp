@@ -2,7 +2,7 @@
 // Residuals in doubled precision, against long double.
 #include "batch.hpp"
 
-#include <ribbon/csr_residual.hpp>
+#include <ribbon/matrix/csr_residual.hpp>
 
 #include <gtest/gtest.h>
 

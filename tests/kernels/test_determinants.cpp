@@ -2,7 +2,7 @@
 // Determinants of every matrix of a batch against those of the dense matrices.
 #include "batch.hpp"
 
-#include <ribbon/determinants.hpp>
+#include <ribbon/matrix/determinants.hpp>
 
 #include <gtest/gtest.h>
 

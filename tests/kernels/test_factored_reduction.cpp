@@ -2,7 +2,7 @@
 // Cyclic reduction from stored factors: every number of equations, strides, wide bands and blocks; pivots; new values.
 #include "batch.hpp"
 
-#include <ribbon/algorithm/factored_reduction.hpp>
+#include <ribbon/algorithm/cyclic_reduction/factored_reduction.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Signs of eigenvalues of Hermitian chains against Jacobi's method, and against formulas where the chain is long.
 #include "chains.hpp"
 
-#include <ribbon/multifrontal/inertia.hpp>
+#include <ribbon/multifrontal/host/inertia.hpp>
 
 #include <gtest/gtest.h>
 #include <complex>

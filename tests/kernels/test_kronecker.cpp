@@ -2,7 +2,7 @@
 // Bands of I x S + A x T against dense matrices.
 #include "batch.hpp"
 
-#include <ribbon/kronecker.hpp>
+#include <ribbon/matrix/kronecker.hpp>
 
 #include <gtest/gtest.h>
 

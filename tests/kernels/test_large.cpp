@@ -3,8 +3,8 @@
 // the memory, on the device; batches of more than 2^31 unknowns and one line of 1e8 rows, on a device, or on a host where RIBBON_LARGE is set.
 #include "batch.hpp"
 
-#include <ribbon/line_residuals.hpp>
-#include <ribbon/probe.hpp>
+#include <ribbon/matrix/line_residuals.hpp>
+#include <ribbon/probe/probe.hpp>
 
 #include <gtest/gtest.h>
 

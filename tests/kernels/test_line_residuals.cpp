@@ -2,7 +2,7 @@
 // Largest numbers of lines, lines that are done, and numbers that are shorter than those of vectors.
 #include "batch.hpp"
 
-#include <ribbon/precision.hpp>
+#include <ribbon/matrix/precision.hpp>
 #include <ribbon/reference/line_maxima.hpp>
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Shapes of one_pass that devices take, on any machine: what fits the scratch of a team, and who reads what blocks of a team exchange.
 #include "batch.hpp"
 
-#include <ribbon/algorithm/one_pass_plan.hpp>
+#include <ribbon/algorithm/one_pass/plan.hpp>
 
 #include <gtest/gtest.h>
 

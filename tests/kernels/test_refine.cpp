@@ -2,8 +2,8 @@
 // Residuals in double of lines whose matrices are in float, and rows that float cannot hold.
 #include "batch.hpp"
 
-#include <ribbon/precision.hpp>
-#include <ribbon/refine.hpp>
+#include <ribbon/matrix/precision.hpp>
+#include <ribbon/probe/refine.hpp>
 
 #include <gtest/gtest.h>
 

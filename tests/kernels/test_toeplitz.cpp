@@ -2,9 +2,9 @@
 // Matrices of one stencil but for a few rows at their ends, of which these and one of the others are stored: what is solved, what is held, transposes, and what is refused.
 #include "batch.hpp"
 
-#include <ribbon/cut_lines.hpp>
-#include <ribbon/shifted_classes.hpp>
-#include <ribbon/transpose.hpp>
+#include <ribbon/distributed/cut_lines.hpp>
+#include <ribbon/matrix/shifted_classes.hpp>
+#include <ribbon/matrix/transpose.hpp>
 
 #include <gtest/gtest.h>
 

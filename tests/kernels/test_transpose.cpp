@@ -2,7 +2,7 @@
 // Solves with A^T and A^H: bands of transposed matrices against the transposed dense reference.
 #include "batch.hpp"
 
-#include <ribbon/transpose.hpp>
+#include <ribbon/matrix/transpose.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // -pc_line_compare, and many right-hand sides of the transpose.
 #include "sweep_reference.hpp"
 
-#include <pc/line.hpp>
+#include <line/pc.hpp>
 
 #include <cstdarg>
 

@@ -2,7 +2,7 @@
 // Lines that the partition cuts.
 #include "fixture.hpp"
 
-#include <ribbon/algorithm/cut_kernels.hpp>
+#include <ribbon/distributed/cut_kernels.hpp>
 
 using namespace test;
 

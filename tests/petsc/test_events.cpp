@@ -3,7 +3,7 @@
 #include "adi_fixture.hpp"
 #include "chain_fixture.hpp"
 #include "diffusion.hpp"
-#include "session.hpp"
+#include "support/session.hpp"
 
 #include <ribbon_petsc/kspadi.h>
 #include <ribbon_petsc/pcadi.h>

@@ -3,7 +3,7 @@
 // was found does not hold any more, found anew. Either way the answers are those of a new PC.
 #include "fixture.hpp"
 
-#include <pc/line.hpp>
+#include <line/pc.hpp>
 
 #include <limits>
 

@@ -2,8 +2,8 @@
 // PC line solves: batches from a DMDA and from patterns, transposed, many right-hand sides, as a preconditioner.
 #include "fixture.hpp"
 
-#include "pc/column_solver.hpp"
-#include "session.hpp"
+#include "line/column_solver.hpp"
+#include "support/session.hpp"
 
 using namespace test;
 

@@ -6,7 +6,7 @@
 /// such sets of equations by a dense QR. Every row of the matrix is in one leaf, every column is removed where all its rows are: it is a QR factorization of the matrix with its columns permuted.
 #pragma once
 
-#include <ribbon/multifrontal/chain.hpp>
+#include <ribbon/chain.hpp>
 #include <ribbon/multifrontal/reflector.hpp>
 
 namespace ribbon::multifrontal {

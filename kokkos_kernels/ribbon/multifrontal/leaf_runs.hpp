@@ -3,7 +3,7 @@
 #pragma once
 
 #include <ribbon/device/async_copy.hpp>
-#include <ribbon/multifrontal/chain.hpp>
+#include <ribbon/chain.hpp>
 
 namespace ribbon::multifrontal {
 

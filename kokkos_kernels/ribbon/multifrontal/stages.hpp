@@ -4,7 +4,7 @@
 
 #include <ribbon/device/async_copy.hpp>
 #include <ribbon/device/team_launch.hpp>
-#include <ribbon/multifrontal/chain.hpp>
+#include <ribbon/chain.hpp>
 
 namespace ribbon::multifrontal {
 

@@ -2,7 +2,7 @@
 /// @file sparse.hpp  The plain serial reference for long lines: Gaussian elimination with partial pivoting on rows that hold what is not zero.
 #pragma once
 
-#include <ribbon/elimination.hpp>
+#include <ribbon/elimination/elimination.hpp>
 
 #include <cstdint>
 #include <map>

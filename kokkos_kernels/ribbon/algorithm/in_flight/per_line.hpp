@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file per_line.hpp  Lines with matrices of their own, eliminated and solved in flight: matrix, right-hand side and solution cross
+/// the memory bus once.
+///
+/// All rows of a tile are asked for at once, as copies to team scratch that pass through no register. The forward sweep takes them in the order
+/// of their arrival and leaves g, H and U of a row where its matrix and its right-hand side were; the relations between chunks
+/// (chunk_relations.hpp) lie where the separators were. So scratch holds what arrived and nothing else, and small teams of several tiles share
+/// a multiprocessor. The backward sweep runs while x leaves.
+#pragma once
+
+#include <ribbon/algorithm/in_flight/chunk_relations.hpp>
+#include <ribbon/algorithm/one_pass/staged.hpp>
+#include <ribbon/matrix/line_matrices.hpp>
+
+namespace ribbon {
+
+/// Numbers of a row in scratch: of its matrix, and of its right-hand side where it does not lie in the tile of staged lines. A matrix that is
+/// formed, not read, leaves room for it.
+template <int K, class Matrices, bool Staged>
+inline constexpr int row_words_in_flight = 2 * K + 1 + (Matrices::from_memory && !Staged ? 1 : 0);
+
+/// @tparam Matrices  OwnMatrices or ShiftedMatrices
+/// @tparam Staged    rows of a line lie side by side: right-hand side and solution pass through scratch as whole lines
+template <class Scalar, int K, class Matrices, bool Staged>
+struct OnePassPerLineKernel : ChunkRelations<Scalar, K, row_words_in_flight<K, Matrices, Staged>> {
+  using Relations = ChunkRelations<Scalar, K, row_words_in_flight<K, Matrices, Staged>>;
+  using Relations::shape, Relations::side;
+  using typename Relations::Place;
+  using State                      = typename Relations::Separators;
+  using Tile                       = StagedTile<Scalar, 1>;
+  static constexpr int max_threads = 512; ///< bounds the registers: 128
+  static constexpr int words       = row_words_in_flight<K, Matrices, Staged>;
+  static constexpr int value       = words - 1;                                                                                           ///< the word of f, then of g, of lines that are not staged
+  static constexpr int first_word = Matrices::from_memory ? 0 : value, last_word = Staged && !Matrices::from_memory ? first_word : words; ///< of a row that arrives
+
+  Matrices      matrices;
+  const Scalar *b;
+  Scalar       *x;
+  LineSet       in, out;
+  std::int64_t  lines = 0;
+  int           shift = 0; ///< lanes of the first team before line 0
+
+  /// Scratch: rows, and staged lines with their arrival.
+  KOKKOS_FUNCTION static std::size_t arrival_at(const OnePassShape &s) { return device::align16(static_cast<std::size_t>(Relations::relation_words(s)) * sizeof(Scalar)); }
+  KOKKOS_FUNCTION static std::size_t scratch(const OnePassShape &s) { return arrival_at(s) + (Staged ? device::Arrival::bytes + device::align16(static_cast<std::size_t>(s.pitch * s.lanes()) * sizeof(Scalar)) : 0); }
+  KOKKOS_FUNCTION std::size_t scratch() const { return scratch(shape); }
+
+  /// The piece of a tile one virtual thread owns.
+  struct Piece : Place {
+    int          lane, size;
+    bool         active;
+    std::int64_t first_line, line, begin; ///< first_line: of the team, which may be none
+    Scalar      *rows;                    ///< the words of its rows, `side` apart
+    Scalar      *tile;                    ///< staged: its first row
+  };
+  template <class Team>
+  KOKKOS_FUNCTION Piece piece(const Team &team, int v) const
+  {
+    Piece p;
+    p.thread                = v;
+    p.lane                  = v & (shape.lanes() - 1);
+    p.chunk                 = v >> shape.lane_bits;
+    p.size                  = shape.split.size(p.chunk);
+    p.begin                 = shape.split.begin(p.chunk);
+    p.first_line            = team.league_rank() * shape.lanes() - shift;
+    const std::int64_t line = p.first_line + p.lane;
+    p.active                = line >= 0 && line < lines;
+    p.line                  = p.active ? line : line < 0 ? 0 : lines - 1;
+    p.rows                  = reinterpret_cast<Scalar *>(team.scratch()) + v / side * Relations::words_of_side(shape) + v % side;
+    p.tile                  = tile(team) + p.lane * shape.pitch + p.begin;
+    return p;
+  }
+  template <class Team>
+  KOKKOS_FUNCTION Scalar *tile(const Team &team) const
+  {
+    return reinterpret_cast<Scalar *>(team.scratch() + arrival_at(shape) + device::Arrival::bytes);
+  }
+
+  /// Rows of a group of copies, as a power of two. A thread waits for at most 8 groups.
+  KOKKOS_FUNCTION int group_bits() const
+  {
+    int bits = 1;
+    while ((8 << bits) < shape.split.length) ++bits;
+    return bits;
+  }
+
+  /// Whether neighbouring lanes lie in whole packs of 16 bytes in memory, in every row.
+  template <class Team>
+  KOKKOS_FUNCTION bool packs() const
+  {
+    constexpr int  P     = device::pack<Scalar>;
+    std::int64_t   parts = lines | shift;
+    std::uintptr_t bytes = 0;
+    if constexpr (!Staged) {
+      parts |= in.row_stride | (in.count1 == 1 ? 0 : in.count0 | in.stride1);
+      bytes |= reinterpret_cast<std::uintptr_t>(b + in.offset);
+      if (in.stride0 != 1) return false;
+    }
+    if constexpr (Matrices::from_memory) {
+      parts |= matrices.lines;
+      bytes |= reinterpret_cast<std::uintptr_t>(matrices.values);
+      if (matrices.lower != K || matrices.upper != K) return false;
+    }
+    return device::copies_blocks<Team> && P > 1 && shape.lanes() >= P && (parts & (P - 1)) == 0 && bytes % 16 == 0;
+  }
+
+  /// Asks for all rows of a chunk, `P` lanes in a copy. The lanes of a chunk share the words of a row.
+  template <int P>
+  KOKKOS_FUNCTION void bring(const Piece &p) const
+  {
+    constexpr int               copies = (last_word - first_word + P - 1) / P; ///< of a lane and a row, at most
+    const int                   pieces = shape.lanes() / P, column = P == 1 ? p.lane : (p.lane & (pieces - 1)) * P, word = first_word + (P == 1 ? 0 : p.lane / pieces), bits = group_bits();
+    const std::int64_t          line = p.first_line + column, held = line < 0 ? 0 : line > lines - P ? lines - P : line;
+    [[maybe_unused]] const bool few                           = lines * static_cast<int>(sizeof(Scalar)) < 32; // rows share sectors of the cache: copies under way would each ask for theirs
+    Scalar                     *to                            = p.rows + column - p.lane + word * side;
+    const Scalar               *from[copies > 0 ? copies : 1] = {};
+    std::int64_t                step[copies > 0 ? copies : 1] = {};
+    RIBBON_UNROLL
+    for (int j = 0; j < copies; ++j) {
+      const int w = word + j * P, d = w - K;
+      if (!Staged && w == value) from[j] = b + in.begin(held) + p.begin * in.row_stride, step[j] = in.row_stride;
+      else if constexpr (Matrices::from_memory) {
+        const auto own = matrices.line(held, p.begin);
+        from[j] = d < -own.lower || d > own.upper ? nullptr : own.at + (d + own.lower) * own.diagonal_step, step[j] = own.row_step;
+      }
+    }
+    for (int k = 0; k < p.size;) {
+      const int end = p.size < k + (1 << bits) ? p.size : k + (1 << bits);
+      for (; k < end; ++k, to += words * side) {
+        [[maybe_unused]] Scalar arrived[copies > 0 ? copies : 1];
+        RIBBON_UNROLL
+        for (int j = 0; j < copies; ++j) {
+          if (word + j * P >= last_word) continue;
+          if constexpr (P > 1) device::async_copy_pack(to + j * P * side, from[j]);
+          else if (few) arrived[j] = from[j] ? *from[j] : Scalar(0);
+          else if (from[j]) device::async_copy(to + j * side, from[j]);
+          else to[j * side] = Scalar(0); // beyond the bands
+          if (P > 1 || from[j]) from[j] += step[j];
+        }
+        if (P == 1 && few) {
+          RIBBON_UNROLL
+          for (int j = 0; j < copies; ++j) to[j * side] = arrived[j];
+        }
+      }
+      device::async_commit();
+    }
+  }
+
+  /// A row that has arrived.
+  struct Row {
+    Scalar a[2 * K + 1] = {}, f = {};
+  };
+
+  template <class Team>
+  KOKKOS_FUNCTION void forward(const Team &team, const Piece &p, State &own) const
+  {
+    const int  m = p.size - K, bits = group_bits(), mask = (1 << bits) - 1;
+    const bool open    = !shape.ring && p.chunk == 0;
+    int        pending = (p.size + mask) >> bits; ///< groups that were not waited for
+    Scalar     g[K]    = {};                      ///< the last K rows, the newest first
+
+    ChunkElimination<Scalar, K> s;
+    [[maybe_unused]] const auto line  = matrices.line(p.line, p.begin);
+    const auto                  clear = [&](int k, const auto &entry) { // entries outside the matrix may be anything
+      for (int d = -K; d < 0; ++d)
+        if (k + d < 0) entry(d + K) = Scalar(0);
+    };
+    const auto read = [&](int k, Row &row) {
+      const Scalar *from = p.rows + k * (words * side);
+      if ((k & mask) == 0) {
+        device::async_wait(--pending);
+        device::lane_barrier(shape.lanes());
+      }
+      row.f = Staged ? p.tile[k] : from[value * side];
+      if constexpr (Matrices::from_memory)
+        for (int d = 0; d <= 2 * K; ++d) row.a[d] = from[d * side];
+      else line.row(k, row.a);
+      if (!Matrices::from_memory && open) clear(k, [&](int d) -> Scalar & { return row.a[d]; });
+    };
+    Row now, next;
+    read(0, now);
+    if (Matrices::from_memory && open) {
+      clear(0, [&](int d) -> Scalar & { return now.a[d]; });
+      for (int k = 1; k < K; ++k) clear(k, [&](int d) -> Scalar & { return p.rows[(k * words + d) * side]; }); // of the same group
+    }
+#ifdef __CUDA_ARCH__
+  #pragma unroll 2
+#endif
+    for (int k = 0; k < m; ++k) {
+      read(k + 1, next); // while this one is eliminated
+      const auto row    = s.next(now.a);
+      Scalar     solved = now.f;
+      for (int q = K - 1; q >= 0; --q) subtract_product(solved, row.L[q], g[q]);
+      for (int q = K - 1; q > 0; --q) g[q] = g[q - 1];
+      g[0] = row.inv * solved;
+      for (int r = 0; r < K; ++r) subtract_product(s.first.r[r], row.w[r], g[0]);
+      Scalar *to = p.rows + k * (words * side);
+      if constexpr (Staged) p.tile[k] = g[0];
+      else to[value * side] = g[0];
+      for (int e = 0; e < K; ++e) to[e * side] = s.U[0][e], to[(K + e) * side] = s.H[0][e];
+      now = next;
+    }
+    // the separators' own rows: couplings to zl, to zr and to the first unknowns of the chunk to the right
+    RIBBON_UNROLL
+    for (int r = 0; r < K; ++r) {
+      Scalar h[K] = {}, L[K], column[3 * K] = {}; // columns from K before the first separator
+      own.own.r[r] = now.f;
+      for (int d = -K; d <= K; ++d) column[K + r + d] = now.a[d + K];
+      for (int e = 0; e < K; ++e)
+        if (!shape.ring && p.chunk + 1 == shape.split.chunks) column[2 * K + e] = Scalar(0);
+      s.take_out(column, h, L);
+      for (int q = K - 1; q >= 0; --q) subtract_product(own.own.r[r], L[q], g[q]);
+      for (int e = 0; e < K; ++e) own.own.l.a[r][e] = open ? Scalar(0) : h[e], own.diag.a[r][e] = column[K + e], own.Us.a[r][e] = column[2 * K + e];
+      if (r + 1 < K) read(m + r + 1, now);
+    }
+    Relations::tell(team, p, 0, s.first);
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void backward(const Team &team, const Piece &p, int buffer, State &s) const
+  {
+    struct Kept {
+      Scalar U[K] = {}, H[K] = {}, g = {};
+    } now, next;
+    const auto left = Relations::left_of(team, p, buffer, s);
+    Scalar     w[K];
+    Scalar    *to    = Staged ? p.tile + (p.size - 1) : x + out.begin(p.line) + (p.begin + p.size - 1) * out.row_stride;
+    const auto store = [&](const Scalar &unknown) { // from the last row to the first
+      if (Staged || p.active) *to = unknown;
+      to -= Staged ? 1 : out.row_stride;
+    };
+    const auto read = [&](int k, Kept &row) {
+      const Scalar *from = p.rows + k * (words * side);
+      row.g              = Staged ? p.tile[k] : from[value * side];
+      for (int e = 0; e < K; ++e) row.U[e] = from[e * side], row.H[e] = from[(K + e) * side];
+    };
+    for (int r = K - 1; r >= 0; --r) store(w[r] = s.own.r[r]);
+    int k = p.size - K - 1;
+    if (k >= 0) read(k, now);
+#ifdef __CUDA_ARCH__
+  #pragma unroll 2
+#endif
+    for (; k >= 0; --k) {
+      if (k > 0) read(k - 1, next);
+      Scalar unknown = now.g;
+      for (int e = 0; e < K; ++e) subtract_product(unknown, now.H[e], left.r[e]);
+      for (int e = K - 1; e >= 0; --e) add_product(unknown, now.U[e], w[e]);
+      for (int e = K - 1; e > 0; --e) w[e] = w[e - 1];
+      store(w[0] = unknown);
+      now = next;
+    }
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team &team) const
+  {
+    device::Threads<State, Team> threads(team, team.scratch() + scratch()); // virtual states lie behind the tile
+    const Tile                   staged{shape, tile(team), {reinterpret_cast<std::uint64_t *>(team.scratch() + arrival_at(shape))}};
+    const std::int64_t           first = team.league_rank() * shape.lanes();
+    const typename Tile::Lines   own{first, static_cast<int>(lines - first < shape.lanes() ? lines - first : shape.lanes())};
+    threads.for_each([&](int v, State &s) {
+      s = State();
+      if constexpr (Staged) staged.bring(team, v, own, in, b);
+      if (packs<Team>()) bring<device::pack<Scalar>>(piece(team, v));
+      else bring<1>(piece(team, v));
+    });
+    if constexpr (Staged) staged.await(team, in, b);
+    threads.for_each([&](int v, State &s) { forward(team, piece(team, v), s); });
+    team.barrier();
+    const int buffer = Relations::solve(team, threads, [&](int v) { return Place{v, v >> shape.lane_bits}; });
+    threads.for_each([&](int v, State &s) {
+      backward(team, piece(team, v), buffer, s);
+      if constexpr (Staged) staged.template release<Team>(out, x);
+    });
+    if constexpr (Staged) {
+      team.barrier();
+      threads.for_each([&](int v, State &) { staged.store(team, v, own, out, x); });
+    }
+  }
+};
+
+} // namespace ribbon

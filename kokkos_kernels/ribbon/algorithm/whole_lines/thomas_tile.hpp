@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file thomas_tile.hpp  Elimination along lines on a host: the lines of a tile are the SIMD direction.
+///
+/// A tile holds the same row of all its lines side by side and stays in the second cache. Rows are loaded just before the forward sweep
+/// needs them and stored just after the backward sweep, so lines are read once and written once. Both sweeps bring lines of the next tile
+/// to the second cache, a little with every row, since one core reads at full speed only while many reads are under way.
+#pragma once
+
+#include <ribbon/algorithm/whole_lines/thomas_lanes.hpp>
+#include <ribbon/host/tile_lines.hpp>
+
+#include <type_traits>
+
+namespace ribbon {
+
+template <class Scalar, int P, int Lanes, class Factors>
+struct ThomasTileKernel {
+  static constexpr int max_threads = 1;
+  using Tile                       = host::TileLines<Scalar, Lanes>;
+  using Pack                       = std::conditional_t<Lanes == 1, Scalar, typename host::PackOf<Scalar>::type>;
+  static constexpr int width = static_cast<int>(sizeof(Pack) / sizeof(Scalar)), packs = Lanes / width; ///< of a row of the tile
+  Factors              factors;
+  const Scalar        *b;
+  Scalar              *x;
+  LineSet              in, out;
+  bool                 periodic;
+
+  static constexpr std::size_t cache_line = 64;
+  /// Tiles of together some 64 KB: finish_copies() waits for about a microsecond.
+  KOKKOS_FUNCTION static std::int64_t tiles_of_team(std::int64_t rows) { return 1 + static_cast<std::int64_t>(65536 / (scratch(rows) + 8192)); }
+  /// Lines that lie side by side, which the same tile can have: teams do not go beyond their end.
+  struct Runs {
+    std::int64_t         length, teams, lines; ///< lines of a run, its teams, lines of a team
+    KOKKOS_FUNCTION explicit Runs(const LineSet &set)
+    {
+      const std::int64_t most = tiles_of_team(set.rows) * Lanes;
+      const bool         side_by_side = set.stride0 == 1 && set.row_stride != 1 && set.count1 > 1 && set.count0 >= Lanes;
+      length = side_by_side ? set.count0 : set.lines();
+      teams  = (length + most - 1) / most;
+      lines  = side_by_side ? (length + teams - 1) / teams : most;
+    }
+  };
+  static std::int64_t teams(const LineSet &set)
+  {
+    const Runs runs(set);
+    return runs.length > 0 ? set.lines() / runs.length * runs.teams : 0;
+  }
+  KOKKOS_FUNCTION static std::size_t scratch(std::int64_t rows) { return static_cast<std::size_t>(rows) * Lanes * sizeof(Scalar) + cache_line; }
+
+  /// Whether the lines come from memory and go there, not to a cache.
+  KOKKOS_FUNCTION bool from_memory() const { return static_cast<std::size_t>(in.unknowns()) * sizeof(Scalar) > (std::size_t(32) << 20); }
+  /// Whether they come from beyond the second cache, where the next tile is to be when its turn comes. Crowded lines push each
+  /// other out of it.
+  KOKKOS_FUNCTION bool from_afar(const Tile &lines) const
+  {
+    return from_memory() || (static_cast<std::size_t>(in.unknowns()) * sizeof(Scalar) > (std::size_t(1) << 20) && !lines.is_crowded());
+  }
+
+  /// The lines of one tile, with coefficients of thomas_lanes.hpp. What the recurrences carry along stays in registers.
+  template <bool Ring, class Lines>
+  KOKKOS_FUNCTION void solve(Lines &coefficients, std::int64_t first, int lanes, Scalar *tile) const
+  {
+    using Coefficient = std::conditional_t<Lines::same, Scalar, Pack>;
+    const Tile         from(in, first, lanes), to(out, first, lanes);
+    const Tile         next(in, from_afar(from) ? first + lanes : in.lines(), lanes);
+    const std::int64_t m = in.rows - (Ring ? P : 0);
+    // In place, lines are in a cache already when they are stored; lines of the cache that are filled in parts are fetched before they are.
+    const bool           past = from_memory() && b != x && to.fills_cache_lines(x);
+    const Tile           nothing(out, out.lines(), 0);
+    typename Tile::Ahead ahead(next, b, 2 * m), room(from_afar(to) && b != x && !past ? to : nothing, x, m);
+    Pack                 y_first[P][packs] = {}, window[P][packs] = {};
+    for (std::int64_t e = 0; lanes < Lanes && e < in.rows * Lanes; ++e) tile[e] = Scalar(0);
+    for (std::int64_t i0 = 0; i0 < m; i0 += Tile::block) {
+      const std::int64_t i1   = i0 + Tile::block < m ? i0 + Tile::block : m;
+      const auto         rows = from.fetch(b, i0, i1, tile);
+      for (std::int64_t i = i0; i < i1; ++i) {
+        const auto    c   = coefficients.forward(i);
+        const Scalar *row = rows.at(i - i0);
+        ahead.step();
+        room.step();
+        Coefficient inv, L[P], D[P];
+        RIBBON_UNROLL_PACKS
+        for (int k = 0; k < packs; ++k) {
+          if (k == 0 || !Lines::same) {
+            host::load_pack(c.inv + k * width, inv);
+            for (int q = 0; q < P; ++q) host::load_pack(c.L + q * c.next + k * width, L[q]);
+            for (int q = 0; Ring && q < P; ++q) host::load_pack(c.D + q * c.next + k * width, D[q]);
+          }
+          Pack f;
+          host::load_pack(row + k * width, f);
+          Pack v = inv * f;
+          for (int q = 0; Ring && q < P; ++q) y_first[q][k] += D[q] * f;
+          for (int q = P - 1; q >= 0; --q) v += L[q] * window[q][k];
+          for (int q = P - 1; q > 0; --q) window[q][k] = window[q - 1][k];
+          window[0][k] = v;
+          host::store_pack(v, tile + i * Lanes + k * width, false);
+        }
+      }
+    }
+    Pack z[P][packs] = {};
+    if constexpr (Ring) {
+      from.load(b, m, in.rows, tile);
+      close_rings(coefficients, y_first, lanes, tile);
+      for (int q = 0; q < P; ++q)
+        for (int k = 0; k < packs; ++k) host::load_pack(tile + (m + q) * Lanes + k * width, z[q][k]);
+    }
+    for (int q = 0; q < P; ++q)
+      for (int k = 0; k < packs; ++k) window[q][k] = z[q][k];
+    const bool runs = to.is_run(); // rows go straight to where they belong
+    if (runs) to.store(tile, m, in.rows, x, past);
+    for (std::int64_t i1 = runs ? m : in.rows; i1 > 0;) {
+      const std::int64_t i0   = (i1 - 1) / Tile::block * Tile::block;
+      const auto         rows = to.room(x, i0, tile);
+      for (std::int64_t i = (i1 < m ? i1 : m) - 1; i >= i0; --i) {
+        const auto c   = coefficients.backward(i);
+        Scalar    *row = rows.at(i - i0);
+        ahead.step();
+        Coefficient U[P], H[P];
+        RIBBON_UNROLL_PACKS
+        for (int k = 0; k < packs; ++k) {
+          if (k == 0 || !Lines::same) {
+            for (int q = 0; q < P; ++q) host::load_pack(c.U + q * c.next + k * width, U[q]);
+            for (int q = 0; Ring && q < P; ++q) host::load_pack(c.H + q * c.next + k * width, H[q]);
+          }
+          Pack v;
+          host::load_pack(tile + i * Lanes + k * width, v);
+          for (int q = 0; Ring && q < P; ++q) v -= H[q] * z[q][k];
+          for (int q = P - 1; q >= 0; --q) v += U[q] * window[q][k];
+          for (int q = P - 1; q > 0; --q) window[q][k] = window[q - 1][k];
+          window[0][k] = v;
+          host::store_pack(v, row + k * width, past && runs);
+        }
+      }
+      if (!runs) to.store(tile, i0, i1, x, past);
+      i1 = i0;
+    }
+  }
+
+  /// Replaces the right-hand sides of the separators, in the last P rows of the tile, by the solution.
+  template <class Lines>
+  KOKKOS_FUNCTION void close_rings(const Lines &coefficients, const Pack (&y_first)[P][packs], int lanes, Scalar *tile) const
+  {
+    const std::int64_t m = in.rows - P;
+    Scalar             first[P][Lanes];
+    for (int q = 0; q < P; ++q)
+      for (int k = 0; k < packs; ++k) host::store_pack(y_first[q][k], first[q] + k * width, false);
+    for (int l = 0; l < lanes; ++l) {
+      const auto                             closure = coefficients.closure(l);
+      typename PlainScheme<Scalar, P>::Sweep done;
+      Scalar                                 f_sep[P], own[P], left[P], z[P];
+      for (int a = 0; a < P; ++a) done.g.v[a] = tile[(m - 1 - a) * Lanes + l], done.y_first[a] = first[a][l], f_sep[a] = tile[(m + a) * Lanes + l];
+      PlainScheme<Scalar, P>::finish(closure.edge, done, f_sep, own, left);
+      for (int a = 0; a < P; ++a) own[a] -= left[a];
+      closure.solve(own, z);
+      for (int a = 0; a < P; ++a) tile[(m + a) * Lanes + l] = z[a];
+    }
+  }
+
+  template <class Team>
+  KOKKOS_FUNCTION void operator()(const Team &team) const
+  {
+    auto              *tile = reinterpret_cast<Scalar *>((reinterpret_cast<std::uintptr_t>(team.scratch()) + cache_line - 1) / cache_line * cache_line);
+    const Runs         runs(in);
+    const std::int64_t run = team.league_rank() / runs.teams, of_run = team.league_rank() - run * runs.teams;
+    const std::int64_t begin = run * runs.length + of_run * runs.lines, last = (run + 1) * runs.length;
+    const std::int64_t end = begin + runs.lines < last ? begin + runs.lines : last;
+    for (std::int64_t next = begin; next < end; next += Lanes) {
+      // The last tile of a run begins before its time, and has lines of the one before again: full tiles take a fraction of the time.
+      const bool         again = end - next < Lanes && end - begin >= Lanes && runs.length < in.lines() && b != x;
+      const std::int64_t first = again ? end - Lanes : next, lanes = end - first < Lanes ? end - first : Lanes;
+      with_lanes<Lanes>(factors, first, static_cast<int>(lanes), [&](auto &&coefficients) {
+        host::with_widest_vectors([&] {
+          if (periodic) solve<true>(coefficients, first, static_cast<int>(lanes), tile);
+          else solve<false>(coefficients, first, static_cast<int>(lanes), tile);
+        });
+      });
+    }
+    host::finish_copies();
+  }
+};
+
+} // namespace ribbon

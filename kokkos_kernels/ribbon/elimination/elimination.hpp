@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file elimination.hpp  Host side of a factorization: elimination of chunks and of the reduced system, in extended precision.
+#pragma once
+
+#include <ribbon/bands.hpp>
+#include <ribbon/elimination/orthogonal.hpp>
+#include <ribbon/elimination/pivot_watch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <vector>
+
+namespace ribbon {
+
+/// Extended-precision companion of a scalar: tables are computed in it and rounded once.
+template <class Scalar>
+struct WideOf {
+  using type = long double;
+};
+template <class Real>
+struct WideOf<Kokkos::complex<Real>> {
+  using type = std::complex<long double>;
+};
+template <class Scalar>
+using wide_t = typename WideOf<Scalar>::type;
+
+template <class Scalar, class Wide>
+Scalar narrow(const Wide &a)
+{
+  if constexpr (std::is_floating_point_v<Scalar>) return static_cast<Scalar>(a);
+  else return Scalar(static_cast<real_t<Scalar>>(a.real()), static_cast<real_t<Scalar>>(a.imag()));
+}
+
+template <class Scalar>
+wide_t<Scalar> widen(const Scalar &a)
+{
+  if constexpr (std::is_floating_point_v<Scalar>) return wide_t<Scalar>(a);
+  else return wide_t<Scalar>(a.real(), a.imag());
+}
+
+/// One band or block tridiagonal matrix on the host, as an entry function with the conventions of Bands.
+template <class Scalar>
+struct HostMatrix {
+  using Wide = wide_t<Scalar>;
+  std::vector<Scalar> values; ///< (row, diagonal, a, b), b fastest
+  int                 rows = 0, lower = 0, upper = 0, block = 1;
+  bool                periodic  = false;
+  bool                continued = false; ///< a piece of a longer matrix: entries that leave it couple with rows beside it
+
+  int         reach() const { return std::max(lower, upper); }
+  std::size_t at(int i, int d, int a = 0, int b = 0) const
+  {
+    const std::size_t B = static_cast<std::size_t>(block), width = static_cast<std::size_t>(lower + upper + 1);
+    return ((static_cast<std::size_t>(i) * width + static_cast<std::size_t>(d + lower)) * B + static_cast<std::size_t>(a)) * B + static_cast<std::size_t>(b);
+  }
+  /// Entry (i, i + d), zero beyond the bands and outside a matrix that is neither periodic nor continued.
+  Wide operator()(int i, int d, int a = 0, int b = 0) const
+  {
+    if (d < -lower || d > upper || (!periodic && !continued && (i + d < 0 || i + d >= rows))) return Wide(0);
+    return widen(values[at(i, d, a, b)]);
+  }
+  /// Rows that agree but for a few at the ends.
+  bool has_constant_stencil() const
+  {
+    const int  ends  = 2 * reach();
+    const auto width = static_cast<std::ptrdiff_t>((lower + upper + 1) * block * block);
+    for (int i = ends + 1; i < rows - ends; ++i)
+      if (!std::equal(values.begin() + ends * width, values.begin() + (ends + 1) * width, values.begin() + i * width)) return false;
+    return true;
+  }
+  bool is_finite() const
+  {
+    for (int i = 0; i < rows; ++i)
+      for (int a = 0; a < block; ++a)
+        if (const long double size = row_max(i, a); !(size - size == 0)) return false;
+    return true;
+  }
+  long double row_max(int i, int a = 0) const
+  {
+    long double m = 0;
+    for (int d = -lower; d <= upper; ++d)
+      for (int b = 0; b < block; ++b) {
+        const long double v = std::abs((*this)(i, d, a, b));
+        if (!(v <= m) && m == m) m = v; // NaN stays
+      }
+    return m;
+  }
+
+  /// The same matrix with rows of one unknown.
+  HostMatrix scalar_band() const
+  {
+    if (block == 1) return *this;
+    HostMatrix S;
+    S.rows = rows * block, S.lower = (lower + 1) * block - 1, S.upper = (upper + 1) * block - 1, S.periodic = periodic;
+    S.values.assign(static_cast<std::size_t>(S.rows) * static_cast<std::size_t>(S.lower + S.upper + 1), Scalar(0));
+    for (int i = 0; i < rows; ++i)
+      for (int a = 0; a < block; ++a)
+        for (int d = -lower; d <= upper; ++d)
+          for (int b = 0; b < block; ++b) S.values[S.at(i * block + a, d * block + b - a)] = values[at(i, d, a, b)];
+    return S;
+  }
+
+  /// The same matrix with at least `reach` diagonals on either side.
+  HostMatrix padded(int reach) const
+  {
+    if (lower == reach && upper == reach) return *this;
+    HostMatrix S = *this;
+    S.lower = S.upper = reach;
+    S.values.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>((2 * reach + 1) * block * block), Scalar(0));
+    for (int i = 0; i < rows; ++i) std::copy(&values[at(i, -lower)], &values[at(i, -lower)] + (lower + upper + 1) * block * block, &S.values[S.at(i, -lower)]);
+    return S;
+  }
+
+  /// A matrix of at most kl + ku rows as a ring that stores every entry once: kl + ku + 1 = rows.
+  HostMatrix folded() const
+  {
+    HostMatrix S;
+    S.rows = rows, S.lower = (rows - 1) / 2, S.upper = rows - 1 - S.lower, S.periodic = true;
+    S.values.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>(rows), Scalar(0));
+    for (int i = 0; i < rows; ++i)
+      for (int d = -lower; d <= upper; ++d) {
+        if (!periodic && (i + d < 0 || i + d >= rows)) continue;
+        int e = ((i + d) % rows + rows) % rows - i; // distance, brought into [-lower, upper]
+        if (e < -S.lower) e += rows;
+        if (e > S.upper) e -= rows;
+        S.values[S.at(i, e)] += values[at(i, d)];
+      }
+    return S;
+  }
+};
+
+/// Small dense matrix, row-major.
+template <class Wide>
+struct Dense {
+  int               n = 0, m = 0;
+  std::vector<Wide> a;
+  Dense() = default;
+  Dense(int rows, int cols) : n(rows), m(cols), a(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols), Wide(0)) { }
+  Wide       &operator()(int i, int j) { return a[static_cast<std::size_t>(i) * static_cast<std::size_t>(m) + static_cast<std::size_t>(j)]; }
+  const Wide &operator()(int i, int j) const { return a[static_cast<std::size_t>(i) * static_cast<std::size_t>(m) + static_cast<std::size_t>(j)]; }
+
+  /// Replaces a square matrix by its triangular factors, rows in the order that is returned: unit lower, upper with reciprocal pivots.
+  std::vector<int> factor()
+  {
+    Dense           &A = *this;
+    std::vector<int> order(static_cast<std::size_t>(n));
+    for (int k = 0; k < n; ++k) order[static_cast<std::size_t>(k)] = k;
+    for (int k = 0; k < n; ++k) {
+      int p = k;
+      for (int i = k + 1; i < n; ++i)
+        if (std::abs(A(i, k)) > std::abs(A(p, k))) p = i;
+      for (int j = 0; p != k && j < n; ++j) std::swap(A(k, j), A(p, j));
+      std::swap(order[static_cast<std::size_t>(k)], order[static_cast<std::size_t>(p)]);
+      A(k, k) = Wide(1) / A(k, k);
+      for (int i = k + 1; i < n; ++i) {
+        A(i, k) *= A(k, k);
+        for (int j = k + 1; j < n; ++j) A(i, j) -= A(i, k) * A(k, j);
+      }
+    }
+    return order;
+  }
+
+  /// Inverse by Gauss-Jordan elimination with row pivoting. `see(pivot, row)` is told of every pivot, whose product is the determinant; a zero pivot gives Inf or NaN.
+  template <class See>
+  Dense inverse(const See &see) const
+  {
+    Dense A = *this, B(n, n);
+    for (int i = 0; i < n; ++i) B(i, i) = Wide(1);
+    for (int k = 0; k < n; ++k) {
+      int p = k;
+      for (int i = k + 1; i < n; ++i)
+        if (std::abs(A(i, k)) > std::abs(A(p, k))) p = i;
+      for (int j = 0; p != k && j < n; ++j) std::swap(A(k, j), A(p, j)), std::swap(B(k, j), B(p, j));
+      see(p == k ? A(k, k) : -A(k, k), k);
+      const Wide inv = Wide(1) / A(k, k);
+      for (int j = 0; j < n; ++j) A(k, j) *= inv, B(k, j) *= inv;
+      for (int i = 0; i < n; ++i) {
+        const Wide f = A(i, k);
+        if (i == k || f == Wide(0)) continue;
+        for (int j = k; j < n; ++j) A(i, j) -= f * A(k, j);
+        for (int j = 0; j < n; ++j) B(i, j) -= f * B(k, j);
+      }
+    }
+    return B;
+  }
+};
+
+/// A chunk after elimination: the numbers of a scheme (its Forward, Backward and Edge in the order of their members) and what the chunk
+/// contributes to the reduced system. S separators on either side: zl left of the chunk, zr its own.
+template <class Wide>
+struct ChunkTables {
+  int               forward_words = 0, backward_words = 0; ///< per row
+  std::vector<Wide> forward, backward, edge;
+  Dense<Wide>       own_left, own_self;    ///< coefficients of zl and zr in the chunk's own equations
+  Dense<Wide>       left_self, left_right; ///< coefficients of zl and zr in the equations of the left neighbour
+};
+
+/// Plain elimination of the chunk of rows [begin, begin + length) of a matrix, the last K = A.reach() of them separators, or none of them
+/// (the whole line). Tables of PlainScheme<Scalar, K, A.block>.
+template <class Scalar>
+ChunkTables<wide_t<Scalar>> eliminate_plain(const HostMatrix<Scalar> &A, int begin, int length, bool has_separators, PivotWatch &watch)
+{
+  using Wide          = wide_t<Scalar>;
+  const int         K = A.reach(), B = A.block, S = K * B, BB = B * B, m = length - (has_separators ? K : 0), n = A.rows;
+  const int         forward_words = BB + K * BB + S * B, backward_words = 2 * B * S;
+  ChunkTables<Wide> t;
+  t.forward_words = forward_words, t.backward_words = backward_words;
+  t.forward.assign(static_cast<std::size_t>(m) * static_cast<std::size_t>(forward_words), Wide(0));
+  t.backward.assign(static_cast<std::size_t>(m) * static_cast<std::size_t>(backward_words), Wide(0));
+  t.edge.assign(static_cast<std::size_t>(2 * S * S), Wide(0));
+  auto inv = [&](int i) { return t.forward.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(forward_words); };
+  auto L   = [&](int i, int q) { return inv(i) + BB + q * BB; };
+  auto D   = [&](int i) { return inv(i) + BB + K * BB; }; // S x B
+  auto U   = [&](int i, int q) { return t.backward.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(backward_words) + q * BB; };
+  auto H   = [&](int i) { return U(i, K); }; // B x S
+  // C (r x c) += f A (r x k) B (k x c)
+  auto add_product = [](Wide *C, int ldc, const Wide *X, int ldx, const Wide *Y, int ldy, int r, int k, int c, int f) {
+    for (int a = 0; a < r; ++a)
+      for (int b = 0; b < k; ++b) {
+        const Wide x = X[a * ldx + b] * static_cast<long double>(f);
+        if (x == Wide(0)) continue;
+        for (int d = 0; d < c; ++d) C[a * ldc + d] += x * Y[b * ldy + d];
+      }
+  };
+  std::vector<Wide> row(static_cast<std::size_t>((2 * K + 1) * BB)), coupling(static_cast<std::size_t>(BB));
+  // rows are scaled by the pivots: row i reads x_i - U_i0 x_(i+1) - U_i1 x_(i+2) = g_i
+  for (int i = 0; i < m; ++i) {
+    auto entry = [&](int d) { return row.data() + static_cast<std::size_t>((d + K) * BB); };
+    for (int d = -K; d <= K; ++d)
+      for (int a = 0; a < B; ++a)
+        for (int b = 0; b < B; ++b) entry(d)[a * B + b] = i + d < 0 || i + d >= length ? Wide(0) : A(begin + i, d, a, b);
+    for (int q = K - 1; q >= 0; --q) { // eliminates the coupling to row i - 1 - q
+      const int k = i - 1 - q;
+      if (k < 0) continue;
+      for (int p = 0; p < K; ++p) add_product(entry(p - q), B, entry(-1 - q), B, U(k, p), B, B, B, B, 1);
+    }
+    long double scale = 0; // of the row, or of the worst of a block
+    Dense<Wide> pivot(B, B);
+    std::copy(entry(0), entry(0) + BB, pivot.a.begin());
+    for (int a = 0; a < B; ++a) {
+      const long double r = A.row_max(begin + i, a);
+      if (!(r <= scale)) scale = r;
+      for (int e = 0; e <= K && r > 0; ++e)
+        for (int b = 0; b < B; ++b) watch.growth = std::max(watch.growth, std::abs(entry(e)[a * B + b]) / r);
+    }
+    if (B == 1) {
+      watch.see(pivot.a[0], scale, begin + i);
+      inv(i)[0] = Wide(1) / pivot.a[0];
+    } else { // rows scaled to one size: their equations may have any units
+      std::vector<long double> size;
+      for (int a = 0; a < B; ++a) {
+        const long double r = A.row_max(begin + i, a);
+        size.push_back(r > 0 && r - r == 0 ? std::ldexp(1.0L, -std::ilogb(r)) : 1.0L);
+        for (int b = 0; b < B; ++b) pivot(a, b) *= size.back();
+      }
+      const auto inverse = pivot.inverse([&](const Wide &p, int k) {
+        watch.see(p, scale > 0 && scale - scale == 0 ? 1 : scale, begin + i);
+        watch.log_det -= std::log(size[static_cast<std::size_t>(k)]); // in any order: all of them
+      });
+      for (int a = 0; a < B; ++a)
+        for (int b = 0; b < B; ++b) inv(i)[a * B + b] = inverse(a, b) * size[static_cast<std::size_t>(b)];
+    }
+    for (int q = 0; q < K; ++q) {
+      add_product(L(i, q), B, inv(i), B, entry(-1 - q), B, B, B, B, -1);
+      add_product(U(i, q), B, inv(i), B, entry(1 + q), B, B, B, B, -1);
+    }
+  }
+  // H = L^-1 (couplings to the left separators): block (i, q) sits at distance q - K - i
+  for (int i = 0; i < m; ++i) {
+    for (int q = i; q < K; ++q) {
+      for (int a = 0; a < B; ++a)
+        for (int b = 0; b < B; ++b) coupling[static_cast<std::size_t>(a * B + b)] = A(begin + i, q - K - i, a, b);
+      add_product(H(i) + q * B, S, inv(i), B, coupling.data(), B, B, B, B, 1);
+    }
+    for (int p = 0; p < K && i - 1 - p >= 0; ++p) add_product(H(i), S, L(i, p), B, H(i - 1 - p), S, B, B, S, 1);
+  }
+  // D: the first K rows of A^-1, by solving with the transpose of the factors
+  std::vector<Wide> y(static_cast<std::size_t>(m * B));
+  for (int e = 0; e < S && e < m * B; ++e) {
+    auto part = [&](int i) { return y.data() + static_cast<std::size_t>(i * B); };
+    for (int i = 0; i < m; ++i) {
+      for (int b = 0; b < B; ++b) part(i)[b] = Wide(i * B + b == e ? 1 : 0);
+      for (int p = 0; p < K && i - 1 - p >= 0; ++p) add_product(part(i), B, part(i - 1 - p), B, U(i - 1 - p, p), B, 1, B, B, 1);
+    }
+    for (int i = m - 1; i >= 0; --i)
+      for (int p = 0; p < K && i + 1 + p < m; ++p) add_product(part(i), B, part(i + 1 + p), B, L(i + 1 + p, p), B, 1, B, B, 1);
+    for (int i = 0; i < m; ++i) add_product(D(i) + e * B, B, part(i), B, inv(i), B, 1, B, B, 1);
+  }
+  if (!has_separators) return t;
+  // first and last K rows of A^-1 (left couplings) and of A^-1 (couplings to the own separators)
+  Dense<Wide>       first[2] = {Dense<Wide>(S, S), Dense<Wide>(S, S)}, last[2] = {Dense<Wide>(S, S), Dense<Wide>(S, S)};
+  std::vector<Wide> x(static_cast<std::size_t>((m + K) * B * S));
+  for (int side = 0; side < 2; ++side) {
+    auto part = [&](int i) { return x.data() + static_cast<std::size_t>(i * B * S); }; // B x S
+    std::fill(x.begin(), x.end(), Wide(0));
+    for (int e = 0; side == 1 && e < S; ++e) part(m)[e * S + e] = Wide(1);
+    for (int i = m - 1; i >= 0; --i) {
+      if (side == 0) std::copy(H(i), H(i) + B * S, part(i));
+      for (int p = 0; p < K; ++p) add_product(part(i), S, U(i, p), B, part(i + 1 + p), S, B, B, S, 1);
+    }
+    const Wide sign(side == 0 ? 1 : -1);
+    for (int e = 0; e < S * S; ++e) first[side].a[static_cast<std::size_t>(e)] = sign * part(0)[e], last[side].a[static_cast<std::size_t>(e)] = sign * part(m - K)[e];
+  }
+  // couplings of the own separators to the last K interior rows, of the left neighbour's separators to the first K
+  Dense<Wide> Ls(S, S), back(S, S);
+  t.own_left = t.own_self = t.left_self = t.left_right = Dense<Wide>(S, S);
+  Wide *Lg = t.edge.data(), *Us = Lg + S * S;
+  for (int i = 0; i < K; ++i)
+    for (int q = 0; q < K; ++q)
+      for (int a = 0; a < B; ++a)
+        for (int b = 0; b < B; ++b) {
+          const int r                      = begin - K + i;
+          Ls(i * B + a, q * B + b)         = A(begin + m + i, q - K - i, a, b);
+          Us[(i * B + a) * S + q * B + b]  = A.periodic || r >= 0 ? A((r + n) % n, q + K - i, a, b) : Wide(0);
+          t.own_self(i * B + a, q * B + b) = A(begin + m + i, q - i, a, b);
+        }
+  // the last K rows of the solution from the last K values of g, newest first: y_(m-1-j) = g_(m-1-j) + sum_(q<j) U y
+  for (int e = 0; e < S; ++e)
+    for (int j = 0; j < K; ++j)
+      for (int a = 0; a < B; ++a) {
+        Wide v(j * B + a == e ? 1 : 0);
+        for (int q = 0; q < j; ++q)
+          for (int b = 0; b < B; ++b) v += U(m - 1 - j, q)[a * B + b] * back((K - j + q) * B + b, e);
+        back((K - 1 - j) * B + a, e) = v;
+      }
+  add_product(Lg, S, Ls.a.data(), S, back.a.data(), S, S, S, S, 1);
+  add_product(t.own_left.a.data(), S, Ls.a.data(), S, last[0].a.data(), S, S, S, S, -1);
+  add_product(t.own_self.a.data(), S, Ls.a.data(), S, last[1].a.data(), S, S, S, S, -1);
+  add_product(t.left_self.a.data(), S, Us, S, first[0].a.data(), S, S, S, S, -1);
+  add_product(t.left_right.a.data(), S, Us, S, first[1].a.data(), S, S, S, S, -1);
+  return t;
+}
+
+/// subtract_compensated() of orthogonal.hpp for complex numbers of a host.
+template <class Real>
+void subtract_compensated(std::complex<Real> &a, std::complex<Real> &rest, const std::complex<Real> &product)
+{
+  using Parts = Real[2];
+  for (int k = 0; k < 2; ++k) subtract_compensated(reinterpret_cast<Parts &>(a)[k], reinterpret_cast<Parts &>(rest)[k], reinterpret_cast<const Parts &>(product)[k]);
+}
+
+/// Orthogonal elimination of the chunk of rows [begin, begin + length) of a band matrix (block 1), length >= kl + ku. Tables of
+/// OrthogonalScheme (orthogonal.hpp).
+/// @param ordered  the equation with the largest entry leaves the window, not the oldest
+template <class Scalar>
+ChunkTables<wide_t<Scalar>> eliminate_orthogonal(const HostMatrix<Scalar> &A, int begin, int length, bool ordered, PivotWatch &watch)
+{
+  using Wide           = wide_t<Scalar>;
+  const int         kl = A.lower, ku = A.upper, W = kl + ku, width = 2 * W + 1; // a row: columns j .. j + W of the window, then zl
+  ChunkTables<Wide> t;
+  t.forward_words = W + 3, t.backward_words = 2 * W;
+  t.forward.assign(static_cast<std::size_t>(length) * static_cast<std::size_t>(t.forward_words), Wide(0));
+  t.backward.assign(static_cast<std::size_t>(length - W) * static_cast<std::size_t>(t.backward_words), Wide(0));
+  auto conj = [](const Wide &a) {
+    if constexpr (std::is_floating_point_v<Scalar>) return a;
+    else return std::conj(a);
+  };
+  if (begin == 0 && ku % 2 == 1 && (A.rows - ku) % 2 == 1) watch.sign = -watch.sign; // unknowns are taken ku places further
+  Dense<Wide> window(W + 1, width), rest(W + 1, width);                              // rest: what rounding took from sums
+  for (int r = 0; r < length; ++r) {
+    Wide             *f       = t.forward.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(t.forward_words);
+    const int         place   = std::min(r, W); // the window fills, then one row leaves for each that arrives
+    const long double largest = A.row_max(begin + r);
+    if (!(largest > 0 && largest - largest == 0)) watch.see(largest, largest, begin + r); // a row of zeros is a zero pivot, though reflections of many rows may leave none
+    const long double scale = largest > 0 && largest - largest == 0 ? std::ldexp(1.0L, std::min(-std::ilogb(largest), std::numeric_limits<real_t<Scalar>>::max_exponent - 1)) : 1.0L;
+    f[W + 2]                = Wide(scale);
+    watch.log_det -= std::log(scale);
+    for (int e = 0; e < width; ++e) window(place, e) = rest(place, e) = Wide(0);
+    const int column = r < W ? ku : r - kl; // of the window's first entry, relative to `begin`
+    for (int d = -kl; d <= ku; ++d) {
+      const int j = r + d; // columns left of ku are zl
+      window(place, j < ku ? W + 1 + kl + j : j - column) += A(begin + r, d) * scale;
+    }
+    if (r < W) continue;
+    long double norm = 0;
+    int         p    = 0;
+    for (int i = 0; i <= W; ++i) {
+      norm += std::norm(window(i, 0));
+      if (ordered && std::abs(window(i, 0)) > std::abs(window(p, 0))) p = i;
+    }
+    norm               = std::sqrt(norm);
+    const int  unknown = begin + r - W + ku;
+    const Wide pivot   = window(p, 0);
+    const Wide phase   = pivot == Wide(0) ? Wide(1) : pivot / std::abs(pivot);
+    const Wide alpha   = -phase * norm;
+    watch.see(-alpha, 1, unknown < A.rows ? unknown : unknown - A.rows); // a reflection has determinant -1
+    if (p % 2 == 1) watch.sign = -watch.sign;
+    const long double size = std::sqrt(norm * (norm + std::abs(pivot))); // |v| / sqrt 2
+    for (int i = 0; i <= W; ++i) f[i] = norm > 0 ? (window(i, 0) - (i == p ? alpha : Wide(0))) / size : Wide(0);
+    for (int e = 0; e < width; ++e) {
+      Wide dot(0);
+      for (int i = 0; i <= W; ++i) dot += conj(f[i]) * window(i, e);
+      for (int i = 0; i <= W; ++i) subtract_compensated(window(i, e), rest(i, e), f[i] * dot);
+    }
+    f[W + 1] = Wide(1) / alpha;
+    Wide *U = t.backward.data() + static_cast<std::size_t>(r - W) * static_cast<std::size_t>(t.backward_words), *H = U + W;
+    for (int q = 0; q < W; ++q) U[q] = -window(p, 1 + q) / alpha, H[q] = window(p, W + 1 + q) / alpha;
+    for (int i = 0; i < W; ++i) {
+      const int from = i < p ? i : i + 1;
+      for (int e = 0; e < width; ++e) {
+        const int shifted = e < W ? e + 1 : e; // columns of the window move on, zl stays
+        window(i, e)      = e == W ? Wide(0) : window(from, shifted);
+        rest(i, e)        = e == W ? Wide(0) : rest(from, shifted);
+      }
+    }
+  }
+  t.own_left = t.own_self = t.left_self = t.left_right = Dense<Wide>(W, W);
+  for (int i = 0; i < W; ++i)
+    for (int q = 0; q < W; ++q) t.own_left(i, q) = window(i, W + 1 + q), t.own_self(i, q) = window(i, q);
+  return t;
+}
+
+} // namespace ribbon

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file small_block.hpp  K x K blocks in registers, inverted with row pivoting.
+#pragma once
+
+#include <ribbon/elimination/dense_elimination.hpp>
+
+namespace ribbon {
+
+/// Row-major.
+template <class Scalar, int K>
+struct SmallBlock {
+  Scalar a[K][K] = {};
+
+  KOKKOS_INLINE_FUNCTION static SmallBlock identity()
+  {
+    SmallBlock I;
+    for (int k = 0; k < K; ++k) I.a[k][k] = Scalar(1);
+    return I;
+  }
+  /// Inverse by Gauss-Jordan elimination; Inf or NaN where there is none. Every index is known at compile time, as registers of a device ask
+  /// for, which the pivot row of dense_elimination.hpp is not.
+  KOKKOS_INLINE_FUNCTION SmallBlock inverse() const
+  {
+    return inverse([](const Scalar &, int) {});
+  }
+  /// `see(pivot, k)` is told of every pivot.
+  template <class See>
+  KOKKOS_INLINE_FUNCTION SmallBlock inverse(const See &see) const
+  {
+    SmallBlock A = *this, B = identity();
+    for (int k = 0; k < K; ++k) {
+      for (int i = k + 1; i < K; ++i)
+        if (magnitude(A.a[i][k]) > magnitude(A.a[k][k]))
+          for (int j = 0; j < K; ++j) swap_values(A.a[i][j], A.a[k][j]), swap_values(B.a[i][j], B.a[k][j]);
+      see(A.a[k][k], k);
+      const Scalar inv = reciprocal(A.a[k][k]);
+      for (int j = 0; j < K; ++j) A.a[k][j] *= inv, B.a[k][j] *= inv;
+      for (int i = 0; i < K; ++i) {
+        const Scalar f = A.a[i][k];
+        for (int j = 0; i != k && j < K; ++j) ribbon::subtract_product(A.a[i][j], f, A.a[k][j]), ribbon::subtract_product(B.a[i][j], f, B.a[k][j]);
+      }
+    }
+    return B;
+  }
+  /// *this -= x y
+  KOKKOS_INLINE_FUNCTION void subtract_product(const SmallBlock &x, const SmallBlock &y)
+  {
+    for (int i = 0; i < K; ++i)
+      for (int j = 0; j < K; ++j)
+        for (int k = 0; k < K; ++k) ribbon::subtract_product(a[i][j], x.a[i][k], y.a[k][j]);
+  }
+  KOKKOS_INLINE_FUNCTION friend SmallBlock operator*(const SmallBlock &x, const SmallBlock &y)
+  {
+    SmallBlock z;
+    for (int i = 0; i < K; ++i)
+      for (int j = 0; j < K; ++j)
+        for (int k = 0; k < K; ++k) add_product(z.a[i][j], x.a[i][k], y.a[k][j]);
+    return z;
+  }
+};
+
+/// Unknowns in terms of their neighbours: x = r - l x_left - u x_right.
+template <class Scalar, int K>
+struct Relation {
+  using Block = SmallBlock<Scalar, K>;
+  Scalar r[K] = {};
+  Block  l, u;
+
+  /// r -= x y
+  KOKKOS_INLINE_FUNCTION void subtract_product(const Block &x, const Scalar (&y)[K])
+  {
+    for (int i = 0; i < K; ++i)
+      for (int k = 0; k < K; ++k) ribbon::subtract_product(r[i], x.a[i][k], y[k]);
+  }
+  /// From diag x = r - l x_left - u x_right.
+  KOKKOS_INLINE_FUNCTION void divide_by(const Block &diag)
+  {
+    const Block inv  = diag.inverse();
+    Scalar      s[K] = {};
+    for (int i = 0; i < K; ++i)
+      for (int k = 0; k < K; ++k) add_product(s[i], inv.a[i][k], r[k]);
+    for (int i = 0; i < K; ++i) r[i] = s[i];
+    l = inv * l, u = inv * u;
+  }
+  /// Puts what the neighbours are related to in their place: x in terms of unknowns twice as far away (parallel cyclic reduction).
+  KOKKOS_INLINE_FUNCTION void reduce(const Relation &left, const Relation &right)
+  {
+    Block diag = Block::identity(), far_l, far_u;
+    diag.subtract_product(l, left.u);
+    diag.subtract_product(u, right.l);
+    subtract_product(l, left.r);
+    subtract_product(u, right.r);
+    far_l.subtract_product(l, left.l);
+    far_u.subtract_product(u, right.u);
+    l = far_l, u = far_u;
+    divide_by(diag);
+  }
+  /// Where x itself is its neighbour on both sides.
+  KOKKOS_INLINE_FUNCTION void close_ring()
+  {
+    Block diag = Block::identity();
+    for (int i = 0; i < K; ++i)
+      for (int k = 0; k < K; ++k) diag.a[i][k] += l.a[i][k] + u.a[i][k];
+    divide_by(diag);
+  }
+};
+
+} // namespace ribbon

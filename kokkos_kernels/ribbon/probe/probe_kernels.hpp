@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file probe_kernels.hpp  The kernels of the probe (probe.hpp): right-hand sides whose solutions are known, and norms of what is left of them.
+#pragma once
+
+#include <ribbon/matrix/band_entries.hpp>
+#include <ribbon/line_set.hpp>
+#include <ribbon/probe/noise.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace ribbon {
+
+inline constexpr int probe_kinds = 6;
+
+template <class Scalar, class Memory>
+struct Probe {
+  using Real  = real_t<Scalar>;
+  using Found = typename Kokkos::MinMaxLoc<Real, std::int64_t>::value_type; ///< max: backward error and its matrix; min: reciprocal condition
+  struct Fill { };
+  struct Measure { };
+  struct MeasureRows { };
+  struct Judge { };
+  static constexpr int first_given = 4; ///< of the kinds whose right-hand side is given; of the others it is the solution
+
+  BandEntries<Scalar, Memory> entry;
+  LineSet                     set; ///< line l: matrix l % matrices, right-hand side kind + l / matrices; or see class_of_line
+  int                         kind;
+  Scalar                     *x;
+
+  KOKKOS_FUNCTION std::int64_t wrap(std::int64_t i) const
+  {
+    while (i < 0) i += set.rows; // no remainder: this is where set-ups would spend their time
+    while (i >= set.rows) i -= set.rows;
+    return i;
+  }
+  KOKKOS_FUNCTION Scalar given(int k, std::int64_t i) const
+  {
+    if (round == 0 && k == 0) return Scalar(1);
+    if (round == 0 && k == 1) return Scalar(i % 2 == 0 ? 1 : -1);
+    const std::uint64_t key = (static_cast<std::uint64_t>(k + probe_kinds * round) << 40) + static_cast<std::uint64_t>(2 * i);
+    if constexpr (std::is_floating_point_v<Scalar>) return noise<Real>(key);
+    else return Scalar(noise<Real>(key), noise<Real>(key + 1));
+  }
+  /// Unknowns that differ in size.
+  KOKKOS_FUNCTION Scalar graded(int k, std::int64_t i) const
+  {
+    const auto exponent = static_cast<int>(20 * noise<Real>((static_cast<std::uint64_t>(k) << 41) + static_cast<std::uint64_t>(i)));
+    return given(k, i) * std::ldexp(Real(1), exponent);
+  }
+  /// Unknowns are numbered through: i * entry.block + component.
+  KOKKOS_FUNCTION Scalar right_hand_side(std::int64_t c, int k, std::int64_t i, int a) const
+  {
+    if (k >= first_given) return given(k, i * entry.block + a);
+    Scalar f(0);
+    for (int d = -entry.lower; d <= entry.upper; ++d)
+      for (int b = 0; b < entry.block; ++b) {
+        const std::int64_t j = wrap(i + d) * entry.block + b;
+        f += entry(c, i, d, a, b) * (componentwise ? graded(k, j) : given(k, j));
+      }
+    return f;
+  }
+  KOKKOS_FUNCTION std::int64_t matrix_of(std::int64_t l) const { return class_of_line ? class_of_line[l] : l % entry.matrices(); }
+  KOKKOS_FUNCTION int          kind_of(std::int64_t l) const
+  {
+    return batch ? kind : static_cast<int>((kind + l / entry.matrices()) % probe_kinds);
+  }
+  static constexpr Real       infinity = std::numeric_limits<Real>::infinity();
+  KOKKOS_FUNCTION static void largest(Real &m, Real a)
+  {
+    if (!(a <= m)) m = is_finite(a) ? a : infinity; // NaN, too
+  }
+  /// A residual or a right-hand side relative to the sum of magnitudes of its row: the matrix has norm 1 then, and rows
+  /// in small units count as much as others.
+  KOKKOS_FUNCTION static Real relative(Real size, Real sum) { return sum > 0 ? size / sum : size; }
+  /// Takes row i of line l into the norms of the residual, the solution and the right-hand side.
+  KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t i, Real &norm_r, Real &norm_x, Real &norm_b) const
+  {
+    const std::int64_t c = matrix_of(l);
+    for (int a = 0; a < entry.block; ++a) {
+      const Scalar f   = right_hand_side(c, kind_of(l), i, a);
+      Scalar       r   = f;
+      Real         sum = 0, products = magnitude(f);
+      for (int d = -entry.lower; d <= entry.upper; ++d)
+        for (int b = 0; b < entry.block; ++b) {
+          const Scalar e = entry(c, i, d, a, b);
+          sum += magnitude(e);
+          if (e == Scalar(0)) continue;
+          const Scalar product = e * x[set(l, wrap(i + d)) + b * set.component_stride];
+          r -= product, products += componentwise ? magnitude(product) : Real(0);
+        }
+      if (componentwise) {
+        largest(norm_r, relative(magnitude(r), products)), norm_x = 1;
+        continue;
+      }
+      largest(norm_r, relative(magnitude(r), sum)), largest(norm_b, relative(magnitude(f), sum));
+      largest(norm_x, magnitude(x[set(l, i) + a * set.component_stride]));
+    }
+  }
+  KOKKOS_FUNCTION void judge(std::int64_t c, Real norm_r, Real norm_x, Real norm_b, Found &found) const
+  {
+    const Real unit  = norm_x > 1 ? norm_x : Real(1); // no product overflows
+    Real       error = norm_r == 0 ? Real(0) : norm_r / unit / (norm_x / unit + norm_b / unit);
+    const Real rcond = norm_b / norm_x;
+    if (!is_finite(error)) error = Real(1) / unit_roundoff<Scalar>() / unit_roundoff<Scalar>(); // a solution that overflows is none
+    if (error > found.max_val) found.max_val = error, found.max_loc = c;
+    if (rcond < found.min_val) found.min_val = rcond, found.min_loc = c;
+    if (bad && !(error <= most_error && rcond > least_rcond)) bad[c] = 1;
+  }
+  /// On a host: one thread per line ...
+  KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Found &found) const
+  {
+    Real norm_r = 0, norm_x = 0, norm_b = 0;
+    for (std::int64_t i = 0; i < set.rows; ++i) see(l, i, norm_r, norm_x, norm_b);
+    judge(matrix_of(l), norm_r, norm_x, norm_b, found);
+  }
+  /// ... on a device: one per row, since lines may be few, and then one per line of every pass.
+  KOKKOS_FUNCTION void operator()(MeasureRows, const std::int64_t k) const
+  {
+    Real               norm[3] = {};
+    const std::int64_t l       = line_of(k);
+    see(l, row_of(k), norm[0], norm[1], norm[2]);
+    for (int m = 0; m < 3; ++m) raise(norms + 3 * (first + l) + m, norm[m]);
+  }
+  KOKKOS_FUNCTION void operator()(Judge, const std::int64_t l, Found &found) const
+  {
+    Real norm[3];
+    memcpy(norm, norms + 3 * l, sizeof norm);
+    judge(matrix_of(l % set.lines()), norm[0], norm[1], norm[2], found);
+  }
+  using Word = std::conditional_t<sizeof(Real) == 4, unsigned int, unsigned long long>; ///< sizes compare as their bits do
+  Word        *norms = nullptr;
+  std::int64_t first = 0; ///< lines of the passes before
+  KOKKOS_FUNCTION static void raise(Word *to, Real size)
+  {
+    Word bits;
+    memcpy(&bits, &size, sizeof bits);
+    if (bits > *static_cast<volatile Word *>(to)) Kokkos::atomic_fetch_max(to, bits);
+  }
+
+  const int *class_of_line = nullptr; ///< the matrix of every line; null: l % matrices
+  bool       batch         = false;   ///< all lines have right-hand side `kind`
+  bool       componentwise = false;   ///< see ProbeOptions
+  int        round         = 0;       ///< above 0: other random right-hand sides, and no constant ones
+  int       *bad           = nullptr; ///< a place for each matrix, set to 1 where the matrix fails the limits; null: nobody asks
+  Real       most_error = 0, least_rcond = 0;
+
+  /// One thread per row.
+  KOKKOS_FUNCTION void fill(std::int64_t l, std::int64_t i) const
+  {
+    for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(matrix_of(l), kind_of(l), i, a);
+    for (int m = 0; norms && i == 0 && m < 3; ++m) norms[3 * (first + l) + m] = 0;
+  }
+  KOKKOS_FUNCTION void         operator()(Fill, const std::int64_t k) const { fill(line_of(k), row_of(k)); }
+  KOKKOS_FUNCTION bool         along() const { return set.row_stride < set.stride0; }
+  KOKKOS_FUNCTION std::int64_t line_of(std::int64_t k) const { return along() ? k / set.rows : k % set.lines(); }
+  KOKKOS_FUNCTION std::int64_t row_of(std::int64_t k) const { return along() ? k % set.rows : k / set.lines(); }
+};
+
+/// The probe of many matrices without blocks on a host: `width` of them side by side, as their entries lie, so that rows are read once and in vectors. Their known solution is the same.
+template <class Scalar, class Memory>
+struct ProbeTiles {
+  using Kernel               = Probe<Scalar, Memory>;
+  using Real                 = typename Kernel::Real;
+  static constexpr int width = 16;
+
+  Kernel       probe;
+  std::int64_t tiles; ///< of a kind
+
+  explicit ProbeTiles(const Kernel &p) : probe(p), tiles((p.entry.matrices() + width - 1) / width) { }
+  std::int64_t count() const { return tiles * (probe.set.lines() / probe.entry.matrices()); }
+
+  void operator()(typename Kernel::Fill, const std::int64_t t) const
+  {
+    const Tile tile = at(t);
+    for (std::int64_t i = 0; i < probe.set.rows; ++i) {
+      Scalar f[width];
+      right_hand_sides(tile, i, f);
+      Scalar *x = probe.x + probe.set(tile.line, i);
+      for (int l = 0; l < tile.lines; ++l) x[l * probe.set.stride0] = f[l];
+    }
+  }
+  void operator()(typename Kernel::Measure, const std::int64_t t, typename Kernel::Found &found) const
+  {
+    const Tile tile = at(t);
+    Largest    norm_r, norm_x, norm_b;
+    for (std::int64_t i = 0; i < probe.set.rows; ++i) {
+      Scalar f[width], r[width];
+      Real   sum[width] = {};
+      right_hand_sides(tile, i, f);
+      for (int l = 0; l < width; ++l) r[l] = f[l];
+      each(tile, i, [&](std::int64_t j, const Scalar(&e)[width]) {
+        const Scalar *x = probe.x + probe.set(tile.line, j);
+        for (int l = 0; l < tile.lines; ++l) {
+          sum[l] += magnitude(e[l]);
+          r[l] -= e[l] != Scalar(0) ? e[l] * x[l * probe.set.stride0] : Scalar(0);
+        }
+      });
+      const Scalar *x = probe.x + probe.set(tile.line, i);
+      for (int l = 0; l < tile.lines; ++l) {
+        norm_r.see(l, Kernel::relative(magnitude(r[l]), sum[l])), norm_b.see(l, Kernel::relative(magnitude(f[l]), sum[l]));
+        norm_x.see(l, magnitude(x[l * probe.set.stride0]));
+      }
+    }
+    for (int l = 0; l < tile.lines; ++l) probe.judge(tile.matrix + l, norm_r(l), norm_x(l), norm_b(l), found);
+  }
+
+private:
+  /// Maxima, as Kernel::largest() has them, without branches.
+  struct Largest {
+    Real value[width] = {}, bad[width] = {};
+    void see(int l, Real a)
+    {
+      value[l] = a > value[l] ? a : value[l];
+      bad[l]   = a <= std::numeric_limits<Real>::max() ? bad[l] : Real(1);
+    }
+    Real operator()(int l) const
+    {
+      Real m = value[l];
+      if (bad[l] > 0) Kernel::largest(m = 0, Kernel::infinity);
+      return m;
+    }
+  };
+  struct Tile {
+    std::int64_t matrix, line; ///< the first ones
+    int          lines, kind;
+  };
+  Tile at(std::int64_t t) const
+  {
+    const std::int64_t matrices = probe.entry.matrices(), first = t % tiles * width, line = t / tiles * matrices + first;
+    return {first, line, static_cast<int>(std::min<std::int64_t>(width, matrices - first)), probe.kind_of(line)};
+  }
+  /// Calls f(j, entries (i, j) of the matrices) for the diagonals of row i.
+  template <class F>
+  void each(const Tile &tile, std::int64_t i, const F &f) const
+  {
+    const auto &entry = probe.entry;
+    for (int d = -entry.lower; d <= entry.upper; ++d) {
+      if (!entry.periodic && (i + d < 0 || i + d >= entry.rows)) continue;
+      Scalar e[width] = {};
+      if (entry.alpha.data())
+        for (int l = 0; l < tile.lines; ++l) e[l] = entry(tile.matrix + l, i, d);
+      else {
+        const auto    k = repeated_row(i, static_cast<std::int64_t>(entry.values.extent(1)) / 2, entry.repeats);
+        const Scalar *v = &entry.values(tile.matrix, k, d + entry.lower); // the next matrix is beside
+        if (tile.lines == width) std::copy_n(v, width, e);                // in registers
+        else std::copy_n(v, tile.lines, e);
+      }
+      f(probe.wrap(i + d), e);
+    }
+  }
+  void right_hand_sides(const Tile &tile, std::int64_t i, Scalar (&f)[width]) const
+  {
+    std::fill(f, f + width, tile.kind < Kernel::first_given ? Scalar(0) : probe.given(tile.kind, i));
+    if (tile.kind >= Kernel::first_given) return;
+    each(tile, i, [&](std::int64_t j, const Scalar(&e)[width]) {
+      const Scalar y = probe.given(tile.kind, j);
+      for (int l = 0; l < width; ++l) f[l] += e[l] * y;
+    });
+  }
+};
+
+} // namespace ribbon

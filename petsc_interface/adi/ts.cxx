@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ts.hpp"
+
+#include "../support/session.hpp"
+
+using namespace ribbon::petsc;
+
+/// Weights of the values at t - h_before, t and t + h for the parabola at t + x h.
+static void parabola(PetscReal h_before, PetscReal h, PetscReal x, PetscScalar weight[3])
+{
+  const PetscReal r = h_before / h; // the values are at -r, 0 and 1
+  weight[0]         = x * (x - 1) / (r * (r + 1));
+  weight[1]         = (x + r) * (1 - x) / r;
+  weight[2]         = x * (x + r) / (1 + r);
+}
+
+static PetscErrorCode TSInterpolate_ADI(TS ts, PetscReal time, Vec U)
+{
+  TS_ADI         *adi      = adi_of(ts);
+  const bool      complete = adi->status == TS_STEP_COMPLETE;
+  const PetscReal h        = complete ? ts->ptime - ts->ptime_prev : ts->time_step;
+  const PetscReal x        = (time - (complete ? ts->ptime_prev : ts->ptime)) / h;
+  const WMethod  &m        = adi->method;
+  PetscScalar     w[max_stages];
+  PetscFunctionBegin;
+  if (m.has_dense) {
+    for (int i = 0; i < m.stages; ++i) w[i] = x * (m.dense[i][0] + x * (m.dense[i][1] + x * m.dense[i][2]));
+    PetscCall(SumVectors(adi->start, m.stages, w, adi->increment.data(), U, nullptr));
+  } else if (adi->before_is_there) {
+    const Vec values[3] = {adi->before, adi->start, ts->vec_sol};
+    parabola(adi->start_time - adi->before_time, h, x, w);
+    PetscCall(VecZeroEntries(U));
+    PetscCall(VecMAXPY(U, 3, w, const_cast<Vec *>(values)));
+  } else {
+    PetscCall(VecCopy(adi->start, U));
+    PetscCall(VecAXPBY(U, x, 1 - x, ts->vec_sol));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// d := h/2 M^-1 (G(t + h, U+) - G(t, U)) = h^2 u'' / 2, where there is no solution before. No P^-1 in several directions: it would hide what a step that is far too large has left unsolved.
+static PetscErrorCode DifferenceOfSlopes(TS ts, Vec d)
+{
+  TS_ADI                   *adi       = adi_of(ts);
+  const DirectionSplitting &splitting = adi->splitting;
+  PetscFunctionBegin;
+  const PetscReal half = sign_of(adi) * ts->time_step / 2;
+  PetscCall(ClearRate(adi));
+  PetscCall(Evaluate(ts, adi->start_time, adi->start, d));
+  PetscCall(Evaluate(ts, adi->start_time + ts->time_step, ts->vec_sol, adi->rhs));
+  PetscCall(VecAXPBY(adi->rhs, -half, half, d));
+  if (splitting.mass_matrix()) { // one direction, nothing hides
+    PetscCall(VecScale(adi->rhs, 1 / adi->factor_scale));
+    PetscCall(SolveP(ts, adi->rhs, d));
+  } else if (splitting.mass_is_identity()) PetscCall(VecCopy(adi->rhs, d));
+  else {
+    PetscCall(VecCopy(splitting.mass(), adi->udot));
+    if (splitting.algebraic()) PetscCall(VecAXPY(adi->udot, 1, splitting.is_algebraic()));
+    PetscCall(VecPointwiseDivide(d, adi->rhs, adi->udot));
+    adi->udot_is_zero = false;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The local error by the embedded method, else h^2 u'' / 2 by differences of solutions as of TSTHETA, after a start by those of slopes.
+static PetscErrorCode TSEvaluateWLTE_ADI(TS ts, NormType norm, PetscInt *order, PetscReal *wlte)
+{
+  TS_ADI         *adi = adi_of(ts);
+  const WMethod  &m   = adi->method;
+  const PetscReal h = ts->time_step, h_before = adi->start_time - adi->before_time;
+  PetscScalar     w[max_stages];
+  PetscReal       absolute, relative;
+  PetscFunctionBegin;
+  if (order) *order = PetscMax(m.order, 2);
+  if (m.embeds) {
+    for (int i = 0; i < m.stages; ++i) w[i] = m.e[i] - m.b[i];
+    PetscCall(SumVectors(ts->vec_sol, m.stages, w, adi->increment.data(), adi->work, nullptr));
+  } else if (adi->before_is_there) {
+    const Vec       values[3] = {adi->before, adi->start, ts->vec_sol};
+    const PetscReal r         = h_before / h;
+    w[0] = -1 / (r * (1 + r)), w[1] = 1 / r, w[2] = -1 / (1 + r);
+    PetscCall(SumVectors(ts->vec_sol, 3, w, values, adi->work, nullptr));
+  } else {
+    PetscCall(DifferenceOfSlopes(ts, adi->work));
+    PetscCall(VecAYPX(adi->work, -1, ts->vec_sol));
+  }
+  if (adi->splitting.algebraic()) { // no error there
+    PetscCall(VecWAXPY(adi->rhs, -1, ts->vec_sol, adi->work));
+    PetscCall(VecPointwiseMult(adi->rhs, adi->rhs, adi->splitting.is_algebraic()));
+    PetscCall(VecAXPY(adi->work, -1, adi->rhs));
+  }
+  PetscCall(TSErrorWeightedNorm(ts, ts->vec_sol, adi->work, norm, wlte, &absolute, &relative));
+  if (PetscIsInfOrNanReal(*wlte)) *wlte = PETSC_MAX_REAL; // TSAdapt would take NaN for a small error
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TSEvaluateStep_ADI(TS ts, PetscInt order, Vec U, PetscBool *done)
+{
+  TS_ADI        *adi = adi_of(ts);
+  const WMethod &m   = adi->method;
+  PetscScalar    w[max_stages];
+  PetscFunctionBegin;
+  const bool embedded = order == m.order - 1 && m.embeds;
+  if (done) *done = order == m.order || embedded ? PETSC_TRUE : PETSC_FALSE;
+  else PetscCheck(order == m.order || embedded, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP, "TS adi: -ts_adi_type %s cannot evaluate a step at order %" PetscInt_FMT, TSADITypes[adi->type], order);
+  for (int i = 0; i < m.stages; ++i) w[i] = m.e[i] - m.b[i];
+  if (embedded) PetscCall(SumVectors(ts->vec_sol, m.stages, w, adi->increment.data(), U, nullptr));
+  else PetscCall(VecCopy(ts->vec_sol, U));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TSRollBack_ADI(TS ts)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  PetscCall(VecCopy(adi->start, ts->vec_sol));
+  adi->status = TS_STEP_INCOMPLETE;
+  adi->since_restart--;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The solution that this step starts from, and the one before it, unless the step is taken once more.
+static PetscErrorCode BeginStep(TS ts)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  if (ts->steprestart) adi->before_is_there = false, adi->since_restart = 0;
+  else if (!ts->steprollback) {
+    std::swap(adi->before, adi->start);
+    adi->stages[0]   = adi->start;
+    adi->before_time = adi->start_time, adi->before_is_there = adi->since_restart > 0;
+  }
+  adi->start_time = ts->ptime;
+  PetscCall(VecCopy(ts->vec_sol, adi->start));
+  adi->starting = adi->since_restart < adi->rannacher;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TSStep_ADI(TS ts)
+{
+  TS_ADI   *adi        = adi_of(ts);
+  PetscInt  rejections = 0;
+  PetscReal next       = ts->time_step;
+  PetscBool accept     = PETSC_TRUE;
+  PetscFunctionBegin;
+  PetscCall(RefuseWhatIsIgnored(ts));
+  PetscCall(BeginStep(ts));
+  adi->status = TS_STEP_INCOMPLETE;
+  while (!ts->reason && adi->status != TS_STEP_COMPLETE) {
+    bool ok;
+    PetscCall(SNESSetConvergedReason(ts->snes, SNES_CONVERGED_ITERATING)); // of the try before
+    PetscCall(Advance(ts, &ok));
+    if (ok) {
+      adi->status = TS_STEP_PENDING;
+      PetscCall(TSAdaptCandidatesClear(ts->adapt));
+      PetscCall(TSAdaptCandidateAdd(ts->adapt, TSADITypes[adi->type], adi->method.order, 1, 1, static_cast<PetscReal>(adi->method.stages), PETSC_TRUE));
+      PetscCall(TSAdaptChoose(ts->adapt, ts, ts->time_step, nullptr, &next, &accept));
+      if (accept) {
+        adi->status = TS_STEP_COMPLETE;
+        ts->ptime += ts->time_step;
+        ts->time_step = next;
+        adi->since_restart++, adi->age++;
+        break;
+      }
+      ts->time_step = next;
+    }
+    // once more
+    adi->status = TS_STEP_INCOMPLETE;
+    accept      = PETSC_FALSE;
+    PetscCall(VecCopy(adi->start, ts->vec_sol));
+    if (!ok || adi->method.c[0] != 0) adi->age = -1; // the Jacobian may be at fault, or is one of another time
+    ts->reject++;
+    if (!ts->reason && ++rejections > ts->max_reject && ts->max_reject >= 0) {
+      ts->reason = TS_DIVERGED_STEP_REJECTED;
+      PetscCall(PetscInfo(ts, "Step=%" PetscInt_FMT ", step rejections %" PetscInt_FMT " greater than current TS allowed, stopping solve\n", ts->steps, rejections));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TSGetStages_ADI(TS ts, PetscInt *n, Vec **Y)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  if (n) *n = adi->stage_count;
+  if (Y) *Y = adi->stages.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TSReset_ADI(TS ts)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  PetscCall(adi->factors.reset());
+  PetscCall(adi->splitting.reset());
+  for (Vec *v : {&adi->before, &adi->start, &adi->udot, &adi->rhs, &adi->work, &adi->residual, &adi->boundary[0], &adi->boundary[1], &adi->mass}) PetscCall(VecDestroy(v));
+  for (Vec &v : adi->value) PetscCall(VecDestroy(&v));
+  for (Vec &v : adi->increment) PetscCall(VecDestroy(&v));
+  PetscCall(MatDestroy(&adi->mass_matrix));
+  adi->stages.fill(nullptr);
+  adi->stage_count = 0, adi->age = -1, adi->since_restart = 0, adi->factor_scale = 0;
+  adi->mass_known = adi->before_is_there = adi->udot_is_zero = adi->resumes = false, adi->mass_is_diagonal = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(RIBBON_PETSC_HAS_RESIZE)
+/// The grid changes: the last two solutions are handed over, and come back on the other one; everything else is made anew.
+static PetscErrorCode TSResizeRegister_ADI(TS ts, PetscBool hand_over)
+{
+  TS_ADI     *adi       = adi_of(ts);
+  const char *name[2]   = {"ts:adi:before", "ts:adi:start"};
+  Vec        *vector[2] = {&adi->before, &adi->start};
+  PetscFunctionBegin;
+  if (hand_over) adi->kept = {adi->before_time, adi->start_time, adi->before_is_there, adi->since_restart};
+  for (int k = 0; k < 2; ++k) {
+    if (hand_over) PetscCall(TSResizeRegisterVec(ts, name[k], *vector[k]));
+    else {
+      PetscCall(TSResizeRetrieveVec(ts, name[k], vector[k]));
+      PetscCall(PetscObjectReference((PetscObject)*vector[k]));
+    }
+  }
+  if (!hand_over && adi->start) { // else the application has transferred no more than the solution: a new start
+    adi->resumes     = true;
+    adi->before_time = adi->kept.before_time, adi->start_time = adi->kept.start_time, adi->since_restart = adi->kept.since_restart;
+    adi->before_is_there = adi->kept.before_is_there && adi->before;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+static PetscErrorCode TSSetUp_ADI(TS ts)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  if (!adi->resumes) PetscCall(TSReset_ADI(ts));
+  adi->resumes = false;
+  PetscCall(EnsureKokkos());
+  adi->stage_count     = adi->type == TS_ADI_RA34PW2 ? 4 : adi->type == TS_ADI_DOUGLAS ? 1 : 2;
+  const int increments = PetscMax(adi->stage_count, 2); // a start by Rannacher has two
+  for (Vec *v : {&adi->before, &adi->start, &adi->udot, &adi->rhs, &adi->work})
+    if (!*v) PetscCall(VecDuplicate(ts->vec_sol, v));
+  if (adi->type == TS_ADI_CRAIG_SNEYD || adi->type == TS_ADI_MODIFIED_CRAIG_SNEYD) PetscCall(VecDuplicate(ts->vec_sol, &adi->residual));
+  for (int i = 0; i < increments; ++i) {
+    PetscCall(VecDuplicate(ts->vec_sol, &adi->increment[static_cast<std::size_t>(i)]));
+    if (i > 0) PetscCall(VecDuplicate(ts->vec_sol, &adi->value[static_cast<std::size_t>(i)]));
+  }
+  adi->stages    = adi->value;
+  adi->stages[0] = adi->start;
+  PetscCall(ClearRate(adi));
+  PetscCall(PrepareSNES(ts));
+  adi->factors.set_owner((PetscObject)ts);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TSDestroy_ADI(TS ts)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  PetscCall(TSReset_ADI(ts));
+  PetscCall(GiveMatrices(ts, false));
+  if (ts->snes) ts->snes->usesksp = PETSC_TRUE; // for the type that comes after
+  for (TS_ADI::DirectionJacobian &direction : adi->given) PetscCall(MatDestroy(&direction.A));
+  PetscCall(ComposeADIOptions(ts, false));
+  delete adi;
+  ts->data = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TSView_ADI(TS ts, PetscViewer viewer)
+{
+  TS_ADI   *adi = adi_of(ts);
+  PetscBool ascii;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (adi->type == TS_ADI_PEACEMAN_RACHFORD || adi->type == TS_ADI_RA34PW2) PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s\n", TSADITypes[adi->type]));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s, theta = %g\n", TSADITypes[adi->type], (double)theta_of(adi)));
+  if (adi->rannacher > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  starts with %" PetscInt_FMT " steps of two half steps of backward Euler\n", adi->rannacher));
+  if (adi->lag_jacobian < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  the Jacobian is computed once\n"));
+  else if (adi->lag_jacobian > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  a Jacobian serves %" PetscInt_FMT " steps\n", adi->lag_jacobian));
+  if (adi->splitting.remainder().torn > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " algebraic rows couple along several directions: they hold to first order in the step\n", adi->splitting.remainder().torn));
+  if (adi->splitting.directions() > 0) PetscCall(adi->factors.view(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TSSetFromOptions_ADI(TS ts, RibbonOptionItems PetscOptionsObject)
+{
+  PetscFunctionBegin;
+  PetscCall(SetADIFromOptions(ts, PetscOptionsObject));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSCreate_ADI(TS ts)
+{
+  PetscFunctionBegin;
+  PetscCallCXX(ts->data = new TS_ADI);
+  ts->ops->setup          = TSSetUp_ADI;
+  ts->ops->step           = TSStep_ADI;
+  ts->ops->interpolate    = TSInterpolate_ADI;
+  ts->ops->evaluatewlte   = TSEvaluateWLTE_ADI;
+  ts->ops->evaluatestep   = TSEvaluateStep_ADI;
+  ts->ops->rollback       = TSRollBack_ADI;
+  ts->ops->getstages      = TSGetStages_ADI;
+  ts->ops->reset          = TSReset_ADI;
+  ts->ops->destroy        = TSDestroy_ADI;
+  ts->ops->view           = TSView_ADI;
+  ts->ops->setfromoptions = TSSetFromOptions_ADI;
+#if defined(RIBBON_PETSC_HAS_RESIZE)
+  ts->ops->resizeregister = TSResizeRegister_ADI;
+#endif
+  ts->ops->snesfunction  = FormFunctionADI;
+  ts->ops->snesjacobian  = FormJacobianADI;
+  ts->usessnes           = PETSC_TRUE;
+  ts->default_adapt_type = TSADAPTBASIC;
+  PetscCall(ComposeADIOptions(ts, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a step of TS adi asks of the application: functions, Jacobian, mass, algebraic equations.
+#include "ts.hpp"
+
+#include "mass.hpp"
+#include "../support/session.hpp"
+
+#include <petscsnes.h>
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// SNES is never asked to solve: the domain errors of the application's functions are asked for here.
+PetscErrorCode CheckDomain(TS ts, Vec F)
+{
+  SNES snes;
+  PetscFunctionBegin;
+  PetscCall(TSGetSNES(ts, &snes));
+  if (RibbonFunctionDomainError(snes)) PetscCall(VecSet(F, PETSC_INFINITY)); // known to this rank alone: the next norm tells all
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// M at (t, U), and, once, whether it is diagonal. `changed`: whether it is another one.
+PetscErrorCode ComputeMass(TS ts, PetscReal t, Vec U, Vec implicit, bool *changed)
+{
+  TS_ADI         *adi  = adi_of(ts);
+  const PetscBool imex = adi->imex ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionBegin;
+  *changed = false;
+  if (!adi->has_ifunction) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Logged(&Events::mass, [&] {
+    PetscFunctionBegin;
+    PetscCall(UpdateMass(ts, t, U, implicit, imex, adi->udot, adi->work, &adi->mass, changed)); // udot is 0 afterwards
+    if (!adi->mass_known) PetscCall(MassIsDiagonal(ts, t, U, implicit, imex, adi->mass, &adi->mass_is_diagonal));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  adi->mass_known = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Coloured differences copy F to a vector that is bound to the host; PETSc copies numbers of a device to the device, where
+/// nobody looks, and differences of nothing follow. What is bound to the host is copied there. A Jacobian of the SNES that
+/// TS did not set may be such, or call one.
+/// `bound`: F, to be released afterwards, or null.
+PetscErrorCode BindFunctionToTheHost(SNES snes, Vec *bound)
+{
+  PetscErrorCode (*function)(SNES, Vec, Mat, Mat, void *);
+  PetscBool there;
+  Vec       F;
+  PetscFunctionBegin;
+  *bound = nullptr;
+  PetscCall(SNESGetJacobian(snes, nullptr, nullptr, &function, nullptr));
+  if (function == SNESTSFormJacobian) PetscFunctionReturn(PETSC_SUCCESS); // others may take differences, or wrap them
+  PetscCall(SNESGetFunction(snes, &F, nullptr, nullptr));
+  PetscCall(VecBoundToCPU(F, &there));
+  if (there) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecBindToCPU(F, PETSC_TRUE));
+  *bound = F;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether the application says that its Jacobian is outside its domain; then snes->reason is set. Collective.
+PetscErrorCode CheckJacobianDomain(TS ts, bool *ok)
+{
+  PetscInt outside = ts->snes->jacobiandomainerror;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outside, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ts)));
+  *ok = !outside;
+  if (outside) PetscCall(SNESSetConvergedReason(ts->snes, SNES_DIVERGED_JACOBIAN_DOMAIN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The matrix of the RHSJacobian where all that the SNES would do is to shift it, in a matrix of its own at times; null
+/// where there is an IFunction, or where the SNES has another Jacobian, as by differences.
+PetscErrorCode GetRHSMatrices(TS ts, Mat *A, Mat *B)
+{
+  const SNES          snes = ts->snes;
+  DM                  dm;
+  RibbonTSIJacobian   ijacobian;
+  RibbonTSRHSJacobian rhsjacobian;
+  PetscErrorCode (*jacobian)(SNES, Vec, Mat, Mat, void *);
+  PetscBool tests;
+  PetscFunctionBegin;
+  *A = *B = nullptr;
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMTSGetIJacobian(dm, &ijacobian, nullptr));
+  PetscCall(DMTSGetRHSJacobian(dm, &rhsjacobian, nullptr));
+  if (adi_of(ts)->has_ifunction || ijacobian || !rhsjacobian || (snes->mf && !snes->mf_operator)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMSNESGetJacobian(dm, &jacobian, nullptr));
+  if (jacobian != SNESTSFormJacobian || ts->rhsjacobian.shift != PetscScalar(0)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsHasName(((PetscObject)snes)->options, ((PetscObject)snes)->prefix, "-snes_test_jacobian", &tests));
+  if (tests || !ts->Arhs || !ts->Brhs) PetscFunctionReturn(PETSC_SUCCESS);
+  *A = ts->Arhs, *B = ts->Brhs;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// `ok`: false, with snes->reason set, where the application says that the Jacobian is outside its domain. Collective.
+PetscErrorCode ComputeJacobian(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool *ok)
+{
+  TS_ADI  *adi = adi_of(ts);
+  SNES     snes;
+  Vec      bound;
+  PetscInt lag;
+  PetscFunctionBegin;
+  adi->shift = shift;
+  PetscCall(TSGetSNES(ts, &snes));
+  PetscCall(BindFunctionToTheHost(snes, &bound));
+  PetscCall(SNESGetLagJacobian(snes, &lag)); // of nonlinear iterations: there are none here
+  PetscCall(SNESSetLagJacobian(snes, 1));
+  snes->jacobiandomainerror = PETSC_FALSE;
+  PetscCall(SNESComputeJacobian(snes, U, A, B));
+  PetscCall(SNESSetLagJacobian(snes, lag));
+  if (bound) PetscCall(VecBindToCPU(bound, PETSC_FALSE));
+  PetscCall(CheckJacobianDomain(ts, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// M of J = shift M - A, from the Jacobians of two shifts; the one of `shift` is in A and B afterwards.
+PetscErrorCode ComputeMassMatrix(TS ts, PetscReal shift, Vec U, Mat A, Mat B, bool *ok)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&adi->mass_matrix));
+  PetscCall(ComputeJacobian(ts, 2 * shift, U, A, B, ok));
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &adi->mass_matrix));
+  PetscCall(ComputeJacobian(ts, shift, U, A, B, ok));
+  PetscCall(MatAXPY(adi->mass_matrix, -1, B, SAME_NONZERO_PATTERN));
+  PetscCall(MatScale(adi->mass_matrix, 1 / shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Splits the matrix B, `factor` times which is shift M - A.
+PetscErrorCode Split(TS ts, PetscReal t, Vec U, Mat B, PetscReal shift, PetscReal factor, bool *changed)
+{
+  TS_ADI          *adi = adi_of(ts);
+  SplitJacobian    jacobian;
+  std::vector<Mat> given;
+  PetscFunctionBegin;
+  jacobian.J = B, jacobian.shift = shift, jacobian.factor = factor, jacobian.mass = adi->mass, jacobian.mass_matrix = adi->mass_matrix;
+  PetscCall(TSGetDM(ts, &jacobian.dm));
+  PetscCall(adi->factors.axes_of_matrices(PetscObjectComm((PetscObject)ts), &jacobian.matrices));
+  if (adi->type == TS_ADI_CRAIG_SNEYD || adi->type == TS_ADI_MODIFIED_CRAIG_SNEYD) jacobian.matrices = 7; // products with A_d
+  for (const TS_ADI::DirectionJacobian &direction : adi->given) {
+    if (!direction.A) break;
+    PetscCall((*direction.function)(ts, t, U, direction.A, direction.ctx));
+    PetscCallCXX(given.push_back(direction.A));
+  }
+  if (given.empty()) PetscCall(adi->splitting.update(jacobian, changed));
+  else PetscCall(adi->splitting.update(given, jacobian, changed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What the application gave, as it is at the start of a run.
+PetscErrorCode LookAtProblem(TS ts)
+{
+  TS_ADI             *adi = adi_of(ts);
+  DM                  dm;
+  RibbonTSIFunction   ifunction;
+  RibbonTSRHSFunction rhsfunction;
+  RibbonTSIJacobian   ijacobian;
+  RibbonTSRHSJacobian rhsjacobian;
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMTSGetIFunction(dm, &ifunction, nullptr));
+  PetscCall(DMTSGetRHSFunction(dm, &rhsfunction, nullptr));
+  PetscCall(DMTSGetIJacobian(dm, &ijacobian, nullptr));
+  PetscCall(DMTSGetRHSJacobian(dm, &rhsjacobian, nullptr));
+  adi->has_ifunction = ifunction != nullptr;
+  adi->imex          = ifunction && rhsfunction && (ijacobian || !rhsjacobian);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode ClearRate(TS_ADI *adi)
+{
+  PetscFunctionBegin;
+  if (!adi->udot_is_zero) PetscCall(VecZeroEntries(adi->udot));
+  adi->udot_is_zero = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SetRate(TS_ADI *adi, Vec U, Vec Y, PetscReal c)
+{
+  PetscFunctionBegin;
+  PetscCall(VecAXPBYPCZ(adi->udot, 1 / c, -1 / c, 0, Y, U));
+  adi->udot_is_zero = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Evaluate(TS ts, PetscReal t, Vec Y, Vec R)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  RibbonFunctionDomainError(ts->snes) = PETSC_FALSE;
+  PetscCall(AwaitCopies(R));
+  if (adi->has_ifunction) PetscCall(TSComputeIFunction(ts, t, Y, adi->udot, R, PETSC_FALSE));
+  else PetscCall(TSComputeRHSFunction(ts, t, Y, R));
+  PetscCall(CheckDomain(ts, R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ReportNotFinite(TS ts)
+{
+  PetscInt outside = RibbonFunctionDomainError(ts->snes);
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &outside, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ts)));
+  PetscCall(SNESSetConvergedReason(ts->snes, outside ? SNES_DIVERGED_FUNCTION_DOMAIN : RIBBON_SNES_DIVERGED_NANORINF));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CheckFinite(TS ts, Vec v, bool *ok)
+{
+  PetscReal norm;
+  PetscFunctionBegin;
+  PetscCall(VecNorm(v, NORM_2, &norm));
+  *ok = !PetscIsInfOrNanReal(norm);
+  if (!*ok) PetscCall(ReportNotFinite(ts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Linearise(TS ts, PetscReal t, Vec U, PetscReal h, Vec R, bool *ok)
+{
+  TS_ADI *adi = adi_of(ts);
+  SNES    snes;
+  Mat     A, B;
+  Vec     F;
+  bool    changed, another_mass;
+  PetscFunctionBegin;
+  *ok = true;
+  PetscCall(LookAtProblem(ts));
+  PetscCall(TSGetSNES(ts, &snes));
+  PetscCall(ClearRate(adi));
+  if (adi->age >= 0 && (adi->lag_jacobian < 0 || adi->age < adi->lag_jacobian)) {
+    PetscCall(Evaluate(ts, t, U, R));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(GetRHSMatrices(ts, &A, &B));
+  if (B) { // A = dRHS/dU, and M = I
+    PetscCall(Evaluate(ts, t, U, R));
+    PetscCall(CheckFinite(ts, R, ok));
+    if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+    snes->jacobiandomainerror = PETSC_FALSE;
+    PetscCall(TSComputeRHSJacobian(ts, t, U, A, B));
+    PetscCall(CheckJacobianDomain(ts, ok));
+    if (*ok) PetscCall(Split(ts, t, U, B, 0, -1, &changed));
+    if (*ok) adi->age = 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(GiveMatrices(ts, true));
+  PetscCall(SNESSetSolution(snes, U));
+  PetscCall(SNESSetUp(snes));
+  PetscCall(SNESGetJacobian(snes, &A, &B, nullptr, nullptr));
+  PetscCall(SNESGetFunction(snes, &F, nullptr, nullptr));
+  PetscCheck(B, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_WRONGSTATE, "TS adi: there is no Jacobian matrix; set one, or a DM that makes it (with -snes_mf_operator in place of -snes_mf)");
+  // finite differences take F, at the solution of SNES, for the function that they differentiate
+  adi->stage_time                 = t;
+  RibbonFunctionDomainError(snes) = PETSC_FALSE;
+  PetscCall(AwaitCopies(F));
+  PetscCall(TSComputeIFunction(ts, t, U, adi->udot, F, adi->imex ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(CheckDomain(ts, F));
+  if (adi->imex) {
+    RibbonFunctionDomainError(snes) = PETSC_FALSE;
+    PetscCall(AwaitCopies(R));
+    PetscCall(TSComputeRHSFunction(ts, t, U, R));
+    PetscCall(CheckDomain(ts, R));
+    PetscCall(VecAYPX(R, -1, F));
+  } else PetscCall(VecAXPBY(R, -sign_of(adi), 0, F));
+  PetscCall(CheckFinite(ts, R, ok));
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS); // differences would make couplings of it
+  const PetscReal shift = 1 / h;
+  if (!adi->mass_known) PetscCall(ComputeMass(ts, t, U, F, &another_mass));
+  if (adi->mass_is_diagonal) PetscCall(ComputeJacobian(ts, shift, U, A, B, ok));
+  else PetscCall(ComputeMassMatrix(ts, shift, U, A, B, ok));
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Split(ts, t, U, B, shift, 1, &changed));
+  if (changed && adi->age >= 0) { // a Jacobian that stayed the same has the same mass in it
+    PetscCall(ComputeMass(ts, t, U, F, &another_mass));
+    if (another_mass) PetscCall(Split(ts, t, U, B, shift, 1, &changed));
+  }
+  adi->age = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether the step is one of the last two of a run, which TSAdapt makes meet its end, and is another one than that of the factors by no more than its times were rounded by.
+static bool IsRounded(TS ts, PetscReal a, PetscReal kept)
+{
+  const bool      ends = ts->exact_final_time == TS_EXACTFINALTIME_MATCHSTEP && PetscAbsReal(ts->max_time - ts->ptime) <= PetscReal(2.5) * PetscAbsReal(ts->time_step);
+  const PetscReal unit = PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(ts->ptime), PetscAbsReal(ts->max_time));
+  return ends && PetscAbsReal(a - kept) <= PetscMin(1000 * unit, PETSC_SQRT_MACHINE_EPSILON * a);
+}
+
+PetscErrorCode Factor(TS ts, PetscReal a, bool all_scaled, bool *ok)
+{
+  TS_ADI         *adi  = adi_of(ts);
+  const PetscReal sign = sign_of(adi), kept = sign * adi->factor_scale;
+  PetscFunctionBegin;
+  if (IsRounded(ts, a, kept)) a = kept;
+  for (int d = 0; d < adi->splitting.directions(); ++d) {
+    const bool scaled = d == 0 || all_scaled;
+    PetscCall(adi->factors.factor(adi->splitting, d, 0, scaled ? sign / a : 1, scaled ? sign : a, nullptr));
+  }
+  adi->factor_scale = sign * a;
+  *ok               = adi->factors.failure() == PC_NOERROR;
+  if (!*ok) {
+    PetscCall(PetscInfo(ts, "%s\n", adi->factors.failure_sentence().c_str()));
+    PetscCall(SNESSetConvergedReason(ts->snes, SNES_DIVERGED_LINEAR_SOLVE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SolveP(TS ts, Vec R, Vec x)
+{
+  TS_ADI   *adi        = adi_of(ts);
+  const int directions = adi->splitting.directions();
+  Vec       from       = R;
+  PetscFunctionBegin;
+  for (int d = 0; d < directions; ++d) {
+    const Vec to = (directions - d) % 2 ? x : adi->work; // the last one is x
+    PetscCall(adi->factors.solve(d, from, to));
+    if (d + 1 < directions && !adi->splitting.mass_is_identity()) PetscCall(adi->splitting.multiply_mass(to, to));
+    from = to;
+  }
+  if (adi->splitting.algebraic_couple()) PetscCall(adi->splitting.solve_algebraic(R, x));
+  ts->ksp_its++, ts->snes_its++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BoundaryIncrement(TS ts, PetscReal t, Vec U, Vec c)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  PetscCall(ClearRate(adi));
+  PetscCall(Evaluate(ts, t, U, adi->work));
+  PetscCall(VecPointwiseMult(c, adi->splitting.algebraic(), adi->work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SetBoundaryRows(TS ts, PetscInt n, const PetscScalar weight[], Vec rhs)
+{
+  TS_ADI     *adi = adi_of(ts);
+  PetscScalar w[2];
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; ++k) w[k] = sign_of(adi) * weight[k];
+  PetscCall(VecPointwiseMult(adi->work, adi->splitting.is_algebraic(), rhs));
+  PetscCall(VecAXPY(rhs, -1, adi->work));
+  PetscCall(VecMAXPY(rhs, n, w, adi->boundary));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormFunctionADI(SNES, Vec U, Vec F, TS ts)
+{
+  TS_ADI   *adi = adi_of(ts);
+  PetscBool on_host, stays;
+  PetscFunctionBegin;
+  // finite differences keep U on the host; a device would read what they had there before
+  PetscCall(VecBoundToCPU(U, &on_host));
+  PetscCall(VecBoundToCPU(adi->work, &stays));
+  if (on_host && !stays) PetscCall(VecBindToCPU(adi->work, PETSC_TRUE));
+  PetscCall(VecWAXPY(adi->work, -1, adi->start, U));
+  PetscCall(VecScale(adi->work, adi->shift));
+  PetscCall(AwaitCopies(F));
+  PetscCall(TSComputeIFunction(ts, adi->stage_time, U, adi->work, F, adi->imex ? PETSC_TRUE : PETSC_FALSE));
+  if (on_host && !stays) PetscCall(VecBindToCPU(adi->work, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormJacobianADI(SNES, Vec U, Mat A, Mat B, TS ts)
+{
+  TS_ADI *adi = adi_of(ts);
+  PetscFunctionBegin;
+  PetscCall(TSComputeIJacobian(ts, adi->stage_time, U, adi->udot, adi->shift, A, B, adi->imex ? PETSC_TRUE : PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

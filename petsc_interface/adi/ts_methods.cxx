@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The methods of TS adi: increments from functions and P^-1 alone (docs/adi.md).
+#include "ts.hpp"
+
+#include "../support/session.hpp"
+
+#include <cmath>
+
+namespace ribbon::petsc {
+
+namespace {
+
+struct Step {
+  TS        ts;
+  TS_ADI   *adi;
+  Vec       U; ///< it starts from
+  PetscReal t, h;
+};
+
+/// Value U + sum_j weight_j increment_j. `finite`: see SumVectors().
+PetscErrorCode Combine(TS_ADI *adi, Vec U, int n, const PetscReal weight[], Vec Y, bool *finite)
+{
+  PetscScalar w[max_stages];
+  PetscFunctionBegin;
+  for (int j = 0; j < n; ++j) w[j] = weight[j];
+  PetscCall(SumVectors(U, n, w, adi->increment.data(), Y, finite));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether TS takes stage i of `stages`, whose increment is there. Numbers that are not finite are a failure, on all ranks; those of the last stage are found in the solution it makes.
+PetscErrorCode Accept(const Step &step, PetscReal time, int i, int stages, Vec Y, bool *ok)
+{
+  PetscBool accept;
+  PetscFunctionBegin;
+  if (i + 1 < stages) PetscCall(CheckFinite(step.ts, step.adi->increment[static_cast<std::size_t>(i)], ok));
+  PetscCall(TSPostStage(step.ts, time, i, step.adi->stages.data()));
+  PetscCall(TSAdaptCheckStage(step.ts->adapt, step.ts, time, Y, &accept));
+  *ok = accept == PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A stage that could not be solved at all.
+PetscErrorCode Refuse(const Step &step, PetscReal time, Vec Y)
+{
+  PetscBool accept;
+  PetscFunctionBegin;
+  PetscCall(TSAdaptCheckStage(step.ts->adapt, step.ts, time, Y, &accept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Increments of the algebraic equations at t + h / 2 (for methods of order 3) and t + h. `R`: where it is that of (t + h, U), it serves.
+PetscErrorCode ComputeBoundary(const Step &step, const WMethod &m, Vec R)
+{
+  TS_ADI *adi = step.adi;
+  PetscFunctionBegin;
+  if (!adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
+  for (Vec &c : adi->boundary)
+    if (!c) PetscCall(VecDuplicate(step.U, &c));
+  if (m.c[0] == 1) PetscCall(VecPointwiseMult(adi->boundary[0], adi->splitting.algebraic(), R));
+  else PetscCall(BoundaryIncrement(step.ts, step.t + step.h, step.U, adi->boundary[0]));
+  if (m.order == 3) PetscCall(BoundaryIncrement(step.ts, step.t + step.h / 2, step.U, adi->boundary[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Rows of algebraic equations of stage i: y_i = sum_j gamma_ij k_j with k_j = h q'(t + alpha_j h), q through the values at t, t + h (and t + h / 2).
+PetscErrorCode StageBoundary(const Step &step, const WMethod &m, int i, Vec rhs)
+{
+  PetscScalar weight[2] = {0, 0};
+  PetscFunctionBegin;
+  if (!step.adi->splitting.algebraic()) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int j = 0; j <= i; ++j) {
+    if (m.order == 3) {
+      weight[0] += m.gamma_ij[i][j] * (4 * m.alpha[j] - 1);
+      weight[1] += m.gamma_ij[i][j] * (4 - 8 * m.alpha[j]);
+    } else weight[0] += m.gamma_ij[i][j];
+  }
+  PetscCall(SetBoundaryRows(step.ts, m.order == 3 ? 2 : 1, weight, rhs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// y += sum_j w_j k_j. PETSc sends the factors of VecMAXPY() to a device as an array, the one of VecAXPY() comes with the call.
+PetscErrorCode Add(Vec y, PetscInt terms, const PetscScalar w[], Vec k[])
+{
+  PetscFunctionBegin;
+  if (terms == 1) PetscCall(VecAXPY(y, w[0], k[0]));
+  else PetscCall(VecMAXPY(y, terms, w, k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// rhs := sign [G(t_i, Y) - M sum_j z_ij y_j / h] of a stage after the first. V = (Y - U) / (alpha_i h) is handed to the application as U': where M depends on U, what is left of M V is then of
+/// second order.
+PetscErrorCode StageFunction(const Step &step, const WMethod &m, int i, Vec Y, Vec rhs)
+{
+  TS_ADI         *adi   = step.adi;
+  const PetscReal time  = step.t + m.c[i] * step.h;
+  const bool      taken = adi->has_ifunction && m.alpha[i] != 0;
+  PetscScalar     w[max_stages];
+  PetscFunctionBegin;
+  if (taken) PetscCall(SetRate(adi, step.U, Y, m.alpha[i] * step.h));
+  else PetscCall(ClearRate(adi));
+  PetscCall(Evaluate(step.ts, time, Y, rhs));
+  for (int j = 0; j < i; ++j) w[j] = -sign_of(adi) * (m.z[i][j] - (taken ? m.a[i][j] / m.alpha[i] : 0)) / step.h;
+  if (adi->splitting.mass_is_identity()) PetscCall(Add(rhs, i, w, adi->increment.data()));
+  else {
+    PetscCall(VecZeroEntries(adi->udot)); // the application has seen it
+    PetscCall(Add(adi->udot, i, w, adi->increment.data()));
+    adi->udot_is_zero = false;
+    PetscCall(adi->splitting.multiply_mass(adi->udot, adi->work));
+    PetscCall(VecAXPY(rhs, 1, adi->work));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The first stage of every method: Jacobian, factors and y_1 = P^-1 gamma h G(t + c_1 h, U), which is increment i of `stages`.
+PetscErrorCode FirstStage(const Step &step, const WMethod &m, int i, int stages, bool *ok)
+{
+  TS_ADI         *adi  = step.adi;
+  const PetscReal time = step.t + m.c[0] * step.h;
+  PetscFunctionBegin;
+  PetscCall(TSPreStage(step.ts, time));
+  PetscCall(Linearise(step.ts, time, step.U, step.h, adi->rhs, ok));
+  if (*ok) {
+    PetscCall(ComputeBoundary(step, m, adi->rhs));
+    PetscCall(Factor(step.ts, m.gamma * step.h, false, ok));
+  }
+  if (!*ok) {
+    PetscCall(Refuse(step, time, step.U));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(StageBoundary(step, m, 0, adi->rhs));
+  PetscCall(SolveP(step.ts, adi->rhs, adi->increment[static_cast<std::size_t>(i)]));
+  PetscCall(Accept(step, time, i, stages, step.U, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode StepW(const Step &step, bool *ok)
+{
+  TS_ADI        *adi = step.adi;
+  const WMethod &m   = adi->method;
+  PetscFunctionBegin;
+  PetscCall(FirstStage(step, m, 0, m.stages, ok));
+  for (int i = 1; i < m.stages && *ok; ++i) {
+    const PetscReal time = step.t + m.c[i] * step.h;
+    const Vec       Y    = adi->value[static_cast<std::size_t>(i)];
+    PetscCall(Combine(adi, step.U, i, m.a[i], Y, nullptr));
+    PetscCall(TSPreStage(step.ts, time));
+    PetscCall(StageFunction(step, m, i, Y, adi->rhs));
+    PetscCall(StageBoundary(step, m, i, adi->rhs));
+    PetscCall(SolveP(step.ts, adi->rhs, adi->increment[static_cast<std::size_t>(i)]));
+    PetscCall(Accept(step, time, i, m.stages, Y, ok));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// P K_1 = h G(t, U), P K_2 = h (G(t, U) + G(t + h, U + K_1)) / 2 - theta h sum_d A_d K_1, U+ = U + K_2.
+PetscErrorCode StepCraigSneyd(const Step &step, PetscReal theta, bool *ok)
+{
+  TS_ADI         *adi  = step.adi;
+  const PetscReal time = step.t + step.h;
+  const Vec       y = adi->increment[0], Y = adi->value[1];
+  WMethod         m = hundsdorfer_verwer(theta); // its first stage: y = theta K_1
+  PetscFunctionBegin;
+  const PetscReal weight = 1 / theta;
+  PetscCall(FirstStage(step, m, 0, 2, ok));
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscReal sign = sign_of(adi); // known now
+  PetscCall(Combine(adi, step.U, 1, &weight, Y, nullptr));
+  PetscCall(TSPreStage(step.ts, time));
+  if (adi->has_ifunction) PetscCall(SetRate(adi, step.U, Y, step.h));
+  PetscCall(Evaluate(step.ts, time, Y, adi->residual));
+  PetscCall(VecAXPBY(adi->rhs, 1 / (2 * theta), 1 / (2 * theta), adi->residual)); // all of it over sign theta h
+  if (adi->has_ifunction) {
+    PetscCall(adi->splitting.multiply_mass(y, adi->work));
+    PetscCall(VecAXPY(adi->rhs, sign / (2 * theta * theta * step.h), adi->work));
+  }
+  for (int d = 0; d < adi->splitting.directions(); ++d) {
+    PetscCall(MatMult(adi->splitting.A(d), y, adi->work));
+    PetscCall(VecAXPY(adi->rhs, -sign / theta, adi->work));
+  }
+  if (adi->splitting.algebraic()) {
+    const PetscScalar one = 1;
+    PetscCall(SetBoundaryRows(step.ts, 1, &one, adi->rhs));
+  }
+  PetscCall(SolveP(step.ts, adi->rhs, adi->increment[1]));
+  PetscCall(Accept(step, time, 1, 2, Y, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// P_1 d_1 = h G(t + h/2, U) / 2, P_2 d_2 = h G(t + h/2, U + d_1) / 2 with P_d = M - h A_d / 2.
+PetscErrorCode StepPeacemanRachford(const Step &step, bool *ok)
+{
+  TS_ADI           *adi  = step.adi;
+  const PetscReal   time = step.t + step.h / 2;
+  const PetscScalar half = 0.5;
+  const PetscReal   one  = 1;
+  const WMethod     m    = theta_method(0.5);
+  Vec               Y    = step.U;
+  PetscFunctionBegin;
+  for (int d = 0; d < 2 && *ok; ++d) {
+    const Vec increment = adi->increment[static_cast<std::size_t>(d)];
+    PetscCall(TSPreStage(step.ts, time));
+    if (d == 0) {
+      PetscCall(Linearise(step.ts, time, Y, step.h, adi->rhs, ok));
+      PetscCheck(!*ok || adi->splitting.directions() == 2, PetscObjectComm((PetscObject)step.ts), PETSC_ERR_SUP, "TS adi: -ts_adi_type peaceman_rachford takes two directions, here are %d; take douglas",
+                 adi->splitting.directions());
+      if (*ok) {
+        PetscCall(ComputeBoundary(step, m, adi->rhs));
+        PetscCall(Factor(step.ts, step.h / 2, true, ok));
+      }
+      if (!*ok) {
+        PetscCall(Refuse(step, time, Y));
+        break;
+      }
+    } else {
+      Y = adi->value[1];
+      PetscCall(Combine(adi, step.U, 1, &one, Y, nullptr));
+      PetscCall(ClearRate(adi));
+      PetscCall(Evaluate(step.ts, time, Y, adi->rhs));
+    }
+    if (adi->splitting.algebraic()) PetscCall(SetBoundaryRows(step.ts, 1, &half, adi->rhs));
+    PetscCall(adi->factors.solve(d, adi->rhs, increment));
+    if (adi->splitting.algebraic_couple()) PetscCall(adi->splitting.solve_algebraic(adi->rhs, increment));
+    step.ts->ksp_its++, step.ts->snes_its++;
+    PetscCall(Accept(step, time, d, 2, Y, ok));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Two half steps of backward Euler.
+PetscErrorCode StepRannacher(const Step &step, bool *ok)
+{
+  const WMethod euler = theta_method(1);
+  Step          half  = step;
+  PetscFunctionBegin;
+  half.h = step.h / 2;
+  for (int i = 0; i < 2 && *ok; ++i) {
+    PetscCall(FirstStage(half, euler, i, 2, ok));
+    half.U = step.adi->value[1], half.t = step.t + half.h;
+    if (i == 0 && *ok) PetscCall(Combine(step.adi, step.U, 1, euler.b, half.U, nullptr));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What U+ and its estimate are made of: weights of two increments.
+WMethod two_increments(int order, bool embeds, PetscReal b0, PetscReal b1, PetscReal e0)
+{
+  WMethod m;
+  m.stages = 2, m.order = order, m.embeds = embeds;
+  m.b[0] = b0, m.b[1] = b1, m.e[0] = e0;
+  return m;
+}
+
+} // namespace
+
+PetscReal theta_of(const TS_ADI *adi)
+{
+  if (adi->theta > 0) return adi->theta;
+  switch (adi->type) {
+  case TS_ADI_HUNDSDORFER_VERWER:
+    return adi->splitting.directions() == 1 ? 1 - 1 / PetscSqrtReal(2) : 0.5 + PetscSqrtReal(3) / 6;
+  case TS_ADI_MODIFIED_CRAIG_SNEYD:
+    return PetscReal(1) / 3;
+  default:
+    return 0.5;
+  }
+}
+
+PetscInt order_of(const TS_ADI *adi)
+{
+  switch (adi->type) {
+  case TS_ADI_RA34PW2:
+    return 3;
+  case TS_ADI_CRAIG_SNEYD:
+  case TS_ADI_DOUGLAS:
+    return theta_of(adi) == 0.5 ? 2 : 1;
+  default:
+    return 2;
+  }
+}
+
+PetscErrorCode Advance(TS ts, bool *ok)
+{
+  TS_ADI    *adi = adi_of(ts);
+  const Step step{ts, adi, adi->start, ts->ptime, ts->time_step};
+  PetscFunctionBegin;
+  *ok = true;
+  if (adi->splitting.directions() == 0 && adi->type == TS_ADI_HUNDSDORFER_VERWER && !adi->starting) {
+    // the first step of all: how many directions there are decides about theta
+    PetscCall(Linearise(ts, step.t, step.U, step.h, adi->rhs, ok));
+    if (!*ok) {
+      PetscCall(Refuse(step, step.t, step.U));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  const PetscReal theta = theta_of(adi);
+  if (adi->starting) {
+    adi->method = two_increments(1, true, 1, 1, 2); // the difference of the halves is h^2 u'' / 4: the error of both
+    PetscCall(StepRannacher(step, ok));
+  } else {
+    switch (adi->type) {
+    case TS_ADI_HUNDSDORFER_VERWER:
+      adi->method = hundsdorfer_verwer(theta);
+      PetscCall(StepW(step, ok));
+      break;
+    case TS_ADI_DOUGLAS:
+      adi->method = theta_method(theta);
+      PetscCall(StepW(step, ok));
+      break;
+    case TS_ADI_RA34PW2:
+      adi->method = ra34pw2();
+      PetscCall(StepW(step, ok));
+      break;
+    case TS_ADI_MODIFIED_CRAIG_SNEYD:
+    case TS_ADI_CRAIG_SNEYD: // with theta 1/2 the increments are the same up to what is explicit: no estimate
+      adi->method = two_increments(static_cast<int>(order_of(adi)), theta != 0.5, 0, 1, 1 / theta);
+      PetscCall(StepCraigSneyd(step, theta, ok));
+      break;
+    case TS_ADI_PEACEMAN_RACHFORD:
+      adi->method = two_increments(2, false, 1, 1, 0);
+      PetscCall(StepPeacemanRachford(step, ok));
+      break;
+    }
+  }
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscBool accept;
+  PetscCall(Combine(adi, adi->start, adi->method.stages, adi->method.b, ts->vec_sol, ok));
+  if (!*ok) PetscCall(ReportNotFinite(ts));
+  PetscCall(TSAdaptCheckStage(ts->adapt, ts, step.t + step.h, ts->vec_sol, &accept));
+  *ok = accept == PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

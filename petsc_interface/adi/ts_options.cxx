@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ts.hpp"
+
+#include <petsc/private/linesearchimpl.h>
+
+const char *const TSADITypes[] = {"hundsdorfer_verwer", "modified_craig_sneyd", "craig_sneyd", "douglas", "peaceman_rachford", "ra34pw2", "TSADIType", "TS_ADI_", nullptr};
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// Another method has other vectors, and another default of -ts_adapt_type.
+PetscErrorCode SetType(TS ts, TSADIType type)
+{
+  PetscFunctionBegin;
+  const bool estimates   = type == TS_ADI_HUNDSDORFER_VERWER || type == TS_ADI_MODIFIED_CRAIG_SNEYD || type == TS_ADI_RA34PW2;
+  ts->default_adapt_type = estimates ? TSADAPTBASIC : TSADAPTNONE;
+  if (adi_of(ts)->type == type) PetscFunctionReturn(PETSC_SUCCESS);
+  adi_of(ts)->type = type;
+  if (ts->setupcalled) PetscUseTypeMethod(ts, setup);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetType(TS ts, TSADIType *type)
+{
+  PetscFunctionBegin;
+  *type = adi_of(ts)->type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <auto option>
+struct Access;
+template <class T, T TS_ADI::*option>
+struct Access<option> {
+  static PetscErrorCode set(TS ts, T value)
+  {
+    PetscFunctionBegin;
+    adi_of(ts)->*option = value;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  static PetscErrorCode get(TS ts, T *value)
+  {
+    PetscFunctionBegin;
+    *value = adi_of(ts)->*option;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+PetscErrorCode SetDirectionJacobian(TS ts, PetscInt direction, Mat A, TSADIDirectionJacobian func, void *ctx)
+{
+  TS_ADI::DirectionJacobian &given = adi_of(ts)->given[static_cast<std::size_t>(direction)];
+  PetscFunctionBegin;
+  if (A) PetscCall(PetscObjectReference((PetscObject)A));
+  PetscCall(MatDestroy(&given.A));
+  given           = {A, func, ctx};
+  adi_of(ts)->age = -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode ComposeADIOptions(TS ts, bool attach)
+{
+  const auto compose = [&](const char *name, auto function) { return PetscObjectComposeFunction((PetscObject)ts, name, attach ? function : nullptr); };
+  PetscFunctionBegin;
+  PetscCall(compose("TSADISetType_C", &SetType));
+  PetscCall(compose("TSADIGetType_C", &GetType));
+  PetscCall(compose("TSADISetTheta_C", &Access<&TS_ADI::theta>::set));
+  PetscCall(compose("TSADIGetTheta_C", &Access<&TS_ADI::theta>::get));
+  PetscCall(compose("TSADISetLagJacobian_C", &Access<&TS_ADI::lag_jacobian>::set));
+  PetscCall(compose("TSADIGetLagJacobian_C", &Access<&TS_ADI::lag_jacobian>::get));
+  PetscCall(compose("TSADISetRannacher_C", &Access<&TS_ADI::rannacher>::set));
+  PetscCall(compose("TSADIGetRannacher_C", &Access<&TS_ADI::rannacher>::get));
+  PetscCall(compose("TSADISetDirectionJacobian_C", &SetDirectionJacobian));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PrepareSNES(TS ts)
+{
+  PetscFunctionBegin;
+  PetscCall(TSGetSNES(ts, &ts->snes));
+  if (!((PetscObject)ts->snes)->type_name) PetscCall(SNESSetType(ts->snes, SNESKSPONLY));
+  ts->snes->usesksp = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TakeMatrices(TS ts)
+{
+  TS_ADI             *adi  = adi_of(ts);
+  const SNES          snes = ts->snes;
+  DM                  dm;
+  RibbonTSIJacobian   ijacobian;
+  RibbonTSRHSJacobian rhsjacobian;
+  PetscInt            m, n, M, N;
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMTSGetIJacobian(dm, &ijacobian, nullptr));
+  PetscCall(DMTSGetRHSJacobian(dm, &rhsjacobian, nullptr));
+  if (ijacobian || rhsjacobian != TSComputeRHSJacobianConstant || !ts->Arhs || !ts->Brhs) PetscFunctionReturn(PETSC_SUCCESS);
+  if (snes->jacobian != ts->Arhs || snes->jacobian_pre != ts->Brhs) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&adi->placeholder));
+  PetscCall(MatGetLocalSize(ts->Arhs, &m, &n));
+  PetscCall(MatGetSize(ts->Arhs, &M, &N));
+  PetscCall(MatCreateShell(PetscObjectComm((PetscObject)ts), m, n, M, N, nullptr, &adi->placeholder));
+  PetscCall(SNESSetJacobian(snes, adi->placeholder, adi->placeholder, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GiveMatrices(TS ts, bool copies)
+{
+  TS_ADI    *adi  = adi_of(ts);
+  const SNES snes = ts->snes;
+  Mat        A = ts->Arhs, B = ts->Brhs;
+  PetscFunctionBegin;
+  const bool wants = adi->placeholder && snes && snes->jacobian == adi->placeholder && A && B;
+  PetscCall(MatDestroy(&adi->placeholder)); // the SNES has it still
+  if (!wants) PetscFunctionReturn(PETSC_SUCCESS);
+  if (copies) {
+    PetscCall(MatDuplicate(ts->Brhs, MAT_COPY_VALUES, &B));
+    if (ts->Arhs == ts->Brhs) A = B;
+    else PetscCall(MatDuplicate(ts->Arhs, MAT_COPY_VALUES, &A));
+  }
+  PetscCall(SNESSetJacobian(snes, A, B, nullptr, nullptr));
+  if (copies && A != B) PetscCall(MatDestroy(&A));
+  if (copies) PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RefuseWhatIsIgnored(TS ts)
+{
+  const MPI_Comm       comm   = PetscObjectComm((PetscObject)ts);
+  const SNES           snes   = ts->snes;
+  const SNESLineSearch search = snes->linesearch;
+  PetscBool            is_vi, has;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)snes, &is_vi, SNESVINEWTONRSLS, SNESVINEWTONSSLS, ""));
+  PetscCheck(!is_vi && !snes->xl && !snes->xu && !snes->ops->computevariablebounds, comm, PETSC_ERR_SUP,
+             "TS adi does not support bounds on the solution (TSVISetVariableBounds(), -snes_type vinewtonrsls): its "
+             "steps are linear solves; take -ts_type beuler -snes_type vinewtonrsls");
+  PetscCheck(!snes->ops->update, comm, PETSC_ERR_SUP,
+             "TS adi calls no SNESSolve(), and so not the function of SNESSetUpdate() either: take another -ts_type, "
+             "or TSSetPreStage()");
+  PetscCheck(!search || (!search->ops->precheck && !search->ops->postcheck), comm, PETSC_ERR_SUP,
+             "TS adi has no line search, and does not call the functions of SNESLineSearchSetPreCheck() and "
+             "SNESLineSearchSetPostCheck(): take another -ts_type, or TSSetPostStage()");
+  PetscCall(TSHasTransientVariable(ts, &has));
+  PetscCheck(!has, comm, PETSC_ERR_SUP,
+             "TS adi does not support TSSetTransientVariable(): take -ts_type bdf, or beuler");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SetADIFromOptions(TS ts, RibbonOptionItems PetscOptionsObject)
+{
+  TS_ADI   *adi = adi_of(ts);
+  PetscEnum type;
+  PetscReal theta = adi->theta;
+  PetscInt  lag = adi->lag_jacobian, rannacher = adi->rannacher;
+  PetscBool set;
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "ADI ODE solver options");
+  PetscCall(PetscOptionsEnum("-ts_adi_type", "Method", "TSADISetType", TSADITypes, (PetscEnum)adi->type, &type, &set));
+  if (set) PetscCall(TSADISetType(ts, (TSADIType)type));
+  PetscCall(PetscOptionsReal("-ts_adi_theta", "Implicit weight (0: of the method)", "TSADISetTheta", theta, &theta, &set));
+  if (set) PetscCall(TSADISetTheta(ts, theta));
+  PetscCall(PetscOptionsInt("-ts_adi_lag_jacobian", "Steps between two Jacobians (-1: one for all)", "TSADISetLagJacobian", lag, &lag, &set));
+  if (set) PetscCall(TSADISetLagJacobian(ts, lag));
+  PetscCall(PetscOptionsInt("-ts_adi_rannacher", "Steps after a start that are two half steps of backward Euler each", "TSADISetRannacher", rannacher, &rannacher, &set));
+  if (set) PetscCall(TSADISetRannacher(ts, rannacher));
+  PetscOptionsHeadEnd();
+  PetscCall(PrepareSNES(ts));
+  PetscCall(TakeMatrices(ts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc
+
+// The public functions: a Set does nothing, a Get raises an error, on a TS of another type.
+
+#define RIBBON_TS_OPTION(Name, Type, Kind, allowed, ...)                                                                                                                                                                   \
+  PetscErrorCode TSADISet##Name(TS ts, Type value)                                                                                                                                                                         \
+  {                                                                                                                                                                                                                        \
+    PetscFunctionBegin;                                                                                                                                                                                                    \
+    PetscValidHeaderSpecific(ts, TS_CLASSID, 1);                                                                                                                                                                           \
+    PetscValidLogicalCollective##Kind(ts, value, 2);                                                                                                                                                                       \
+    PetscCheck(allowed, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE, __VA_ARGS__);                                                                                                                          \
+    PetscTryMethod(ts, "TSADISet" #Name "_C", (TS, Type), (ts, value));                                                                                                                                                    \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                                                                                                                    \
+  }                                                                                                                                                                                                                        \
+  PetscErrorCode TSADIGet##Name(TS ts, Type *value)                                                                                                                                                                        \
+  {                                                                                                                                                                                                                        \
+    PetscFunctionBegin;                                                                                                                                                                                                    \
+    PetscValidHeaderSpecific(ts, TS_CLASSID, 1);                                                                                                                                                                           \
+    PetscAssertPointer(value, 2);                                                                                                                                                                                          \
+    PetscUseMethod(ts, "TSADIGet" #Name "_C", (TS, Type *), (ts, value));                                                                                                                                                  \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                                                                                                                    \
+  }
+
+RIBBON_TS_OPTION(Type, TSADIType, Enum, value >= TS_ADI_HUNDSDORFER_VERWER && value <= TS_ADI_RA34PW2, "TSADISetType: %d is no TSADIType", (int)value)
+RIBBON_TS_OPTION(Theta, PetscReal, Real, value >= 0 && value <= 10, "TSADISetTheta, -ts_adi_theta: %g is not in [0, 10]", (double)value)
+RIBBON_TS_OPTION(LagJacobian, PetscInt, Int, value == -1 || value > 0, "TSADISetLagJacobian, -ts_adi_lag_jacobian: %" PetscInt_FMT " is neither positive nor -1", value)
+RIBBON_TS_OPTION(Rannacher, PetscInt, Int, value >= 0, "TSADISetRannacher, -ts_adi_rannacher: %" PetscInt_FMT " is negative", value)
+
+PetscErrorCode TSADISetDirectionJacobian(TS ts, PetscInt direction, Mat A, TSADIDirectionJacobian func, void *ctx)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ts, TS_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(ts, direction, 2);
+  if (A) PetscValidHeaderSpecific(A, MAT_CLASSID, 3);
+  PetscCheck(direction >= 0 && direction < 3, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE, "TSADISetDirectionJacobian: direction %" PetscInt_FMT " is not 0, 1 or 2", direction);
+  PetscCheck(!A || func, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_NULL, "TSADISetDirectionJacobian: direction %" PetscInt_FMT " has a matrix, but no function that computes it", direction);
+  PetscTryMethod(ts, "TSADISetDirectionJacobian_C", (TS, PetscInt, Mat, TSADIDirectionJacobian, void *), (ts, direction, A, func, ctx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file cut_exchange.hpp  What ranks that hold pieces of the same lines tell each other: the reduced systems between the pieces, and who solves them.
+///
+/// A solve is send(), reduce(), receive(); between them a rank may do other work, with other exchanges under way. docs/distributed.md has the cost of each way.
+#pragma once
+
+#include "../lines/chain.hpp"
+#include "../support/messages.hpp"
+#include "cut_choices.hpp"
+#include "../support/format.hpp"
+#include "reduced_matrix.hpp"
+
+#include <ribbon/distributed/cut_reduced.hpp>
+#include <ribbon/distributed/line_pieces.hpp>
+#include <ribbon/line_solver.hpp>
+#include <ribbon/lines_from_csr.hpp>
+
+#include <numeric>
+#include <stdexcept>
+
+namespace ribbon::petsc {
+
+/// Pieces whose reduced systems are to be solved.
+struct CutPlace {
+  std::shared_ptr<const LineChain> chain;
+  bool                             periodic = false;
+  int                              S        = 1; ///< unknowns of a group of separators
+  std::int64_t                     lines    = 0; ///< that were factored
+
+  PetscMPIInt  size() const { return chain->size(); }
+  PetscMPIInt  left() const { return chain->left(periodic); }
+  PetscMPIInt  right() const { return chain->right(periodic); }
+  bool         has_left() const { return left() != MPI_PROC_NULL; }
+  bool         has_right() const { return right() != MPI_PROC_NULL; }
+  std::int64_t separators() const { return periodic ? size() : size() - 1; }
+};
+
+template <class Exec>
+class CutExchange {
+public:
+  using Memory = typename Exec::memory_space;
+  using Input  = Bands<Scalar, Memory>;
+
+  virtual ~CutExchange() = default;
+  /// Factors what this rank solves with; `why_not` says why it cannot, on some rank. Collective on the chain.
+  virtual PetscErrorCode factor(const Exec &exec, const ReducedMatrix &R, std::string *why_not) = 0;
+  /// Makes room for so many lines: those that were factored, or, with takes_columns(), a multiple.
+  virtual void reserve(const Exec &exec, std::int64_t lines) = 0;
+  /// Where CutLines::forward() writes what this piece brings.
+  Scalar *ends() const { return ends_.data(); }
+  /// When exec has written ends(), sends them.
+  virtual PetscErrorCode send(const Exec &exec, std::int64_t lines) = 0;
+  /// Waits for those of others, solves what this rank solves, and sends what others wait for.
+  virtual PetscErrorCode reduce(const Exec &exec, std::int64_t lines) = 0;
+  /// Waits for what others have solved: z() is complete, on exec.
+  virtual PetscErrorCode receive(const Exec &, std::int64_t) { return PETSC_SUCCESS; }
+  /// Solution left of this piece (`of_left`), or in its own separators; number s of line l at s lines + l.
+  virtual const Scalar *z(bool of_left, std::int64_t lines) const = 0;
+  /// Whether several right-hand sides of a line are solved in one go; receive() has nothing to wait for then.
+  virtual bool         takes_columns() const { return true; }
+  virtual std::string  who() const = 0;
+  virtual FactorReport report() const { return reduced_.report(); }
+  virtual std::size_t  bytes() const { return report().bytes + ends_.bytes() + all_.bytes() + z_.size() * sizeof(Scalar); }
+
+protected:
+  explicit CutExchange(CutPlace place) : place_(std::move(place)) { }
+
+  static PetscMPIInt count(std::int64_t n)
+  {
+    if (n > PETSC_MPI_INT_MAX) throw std::length_error("lines are too many for one message of MPI");
+    return static_cast<PetscMPIInt>(n);
+  }
+  static std::size_t words(std::int64_t n) { return static_cast<std::size_t>(count(n)); }
+
+  /// Where unknowns of reduced systems lie: unknown a of separators p of line l at (p S + a) lines + l.
+  LineSet reduced_lines(std::int64_t rows, std::int64_t lines) const
+  {
+    LineSet set{rows, lines, 1, place_.S * lines, 1, 0, 0};
+    set.components = place_.S, set.component_stride = lines;
+    return set;
+  }
+
+  /// Rows `separators` of the reduced matrices of lines [first, first + lines), coupled to each other or not.
+  Input matrices(const Exec &exec, const ReducedMatrix &R, const std::vector<std::int64_t> &separators, std::int64_t first, std::int64_t lines, bool coupled) const
+  {
+    Bands<Scalar, Kokkos::HostSpace> host;
+    Input                            bands;
+    const bool                       one = R.matrices == 1;
+    const std::size_t n = separators.size(), count = static_cast<std::size_t>(one ? std::min<std::int64_t>(lines, 1) : lines), block = static_cast<std::size_t>(place_.S) * static_cast<std::size_t>(place_.S);
+    host.values = decltype(host.values)("ribbon::reduced", count, n, 3 * block);
+    for (std::size_t l = 0; l < count; ++l)
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t e = coupled ? 0 : block; e < (coupled ? 3 : 2) * block; ++e) host.values(l, i, e) = R.entry(one ? 0 : first + static_cast<std::int64_t>(l), separators[i], e);
+    bands.lhs = one ? Lhs::shared : Lhs::per_line, bands.lower = bands.upper = 1, bands.block = place_.S;
+    bands.values = allocate<typename Input::values_type>(exec, "ribbon::reduced", count, n, 3 * block);
+    Kokkos::deep_copy(exec, bands.values, host.values);
+    exec.fence();
+    if (!one && lines > 0) share<Scalar>(exec, bands, std::max<std::int64_t>(1, (lines - 1) / 4));
+    return bands;
+  }
+  void factor_reduced(const Exec &exec, Input bands, bool periodic, std::int64_t rows, std::int64_t lines, std::string *why_not)
+  {
+    bands.periodic = periodic;
+    reduced_       = LineSolver<Scalar, Exec>(exec, reduced_lines(rows, lines), bands);
+    if (!reduced_.report().ok()) *why_not = "the reduced system is singular";
+  }
+  std::vector<std::int64_t> all_separators() const
+  {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(place_.separators()));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  PetscErrorCode Wait()
+  {
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Waitall(static_cast<PetscMPIInt>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
+    requests_.clear();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  MPI_Request *request() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
+
+  CutPlace                       place_;
+  LineSolver<Scalar, Exec>       reduced_;
+  MessageBuffer<Exec>            ends_, all_;
+  Kokkos::View<Scalar *, Memory> z_;
+  std::vector<MPI_Request>       requests_;
+};
+
+/// Every rank solves for its own two cuts, as if there were no others.
+template <class Exec>
+class NeighbourExchange final : public CutExchange<Exec> {
+  using Base = CutExchange<Exec>;
+  using Base::place_, Base::ends_, Base::all_, Base::z_;
+
+public:
+  explicit NeighbourExchange(CutPlace place) : Base(std::move(place)) { }
+
+  PetscErrorCode factor(const Exec &exec, const ReducedMatrix &R, std::string *why_not) override
+  {
+    std::vector<std::int64_t> own;
+    PetscFunctionBegin;
+    if (place_.has_left()) own.push_back(place_.left());
+    if (place_.has_right()) own.push_back(place_.chain->own);
+    PetscCallCXX(this->factor_reduced(exec, this->matrices(exec, R, own, 0, place_.lines, false), false, static_cast<std::int64_t>(own.size()), place_.lines, why_not));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  void reserve(const Exec &exec, std::int64_t lines) override
+  {
+    const std::size_t both = Base::words(2 * place_.S * lines);
+    ends_ = MessageBuffer<Exec>(exec, both), all_ = MessageBuffer<Exec>(exec, both);
+    z_ = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z", both);
+  }
+  PetscErrorCode send(const Exec &exec, std::int64_t lines) override
+  {
+    const std::int64_t each = place_.S * lines;
+    const auto         n    = static_cast<PetscMPIInt>(each);
+    const MPI_Comm     comm = place_.chain->comm;
+    PetscFunctionBegin;
+    PetscCall(ends_.to_mpi(exec)); // and what the solve before received is no longer needed
+    PetscCallMPI(MPI_Irecv(all_.for_mpi(), n, MPIU_SCALAR, place_.left(), 0, comm, this->request()));
+    PetscCallMPI(MPI_Irecv(all_.for_mpi() + each, n, MPIU_SCALAR, place_.right(), 1, comm, this->request()));
+    PetscCallMPI(MPI_Isend(ends_.for_mpi() + each, n, MPIU_SCALAR, place_.right(), 0, comm, this->request()));
+    PetscCallMPI(MPI_Isend(ends_.for_mpi(), n, MPIU_SCALAR, place_.left(), 1, comm, this->request()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode reduce(const Exec &exec, std::int64_t lines) override
+  {
+    const std::int64_t each = place_.S * lines;
+    const LineSet      set  = this->reduced_lines(place_.has_left() + place_.has_right(), lines);
+    PetscFunctionBegin;
+    PetscCall(this->Wait());
+    PetscCall(all_.from_mpi(exec));
+    for (bool of_left : {true, false}) {
+      const std::int64_t at = of_left ? 0 : each;
+      if (of_left ? place_.has_left() : place_.has_right())
+        PetscCallCXX(Kokkos::parallel_for("ribbon::cut_exchange::add", indices(exec, each), AddKernel<Scalar>{ends_.data() + at, all_.data() + at, const_cast<Scalar *>(z(of_left, lines))}));
+    }
+    PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const Scalar *z(bool of_left, std::int64_t lines) const override { return z_.data() + (of_left || !place_.has_left() ? 0 : place_.S * lines); }
+  std::string   who() const override { return "by neighbours"; }
+};
+
+/// Every rank solves all.
+template <class Exec>
+class EveryRankExchange final : public CutExchange<Exec> {
+  using Base = CutExchange<Exec>;
+  using Base::place_, Base::ends_, Base::all_, Base::z_;
+
+public:
+  explicit EveryRankExchange(CutPlace place) : Base(std::move(place)) { }
+
+  PetscErrorCode factor(const Exec &exec, const ReducedMatrix &R, std::string *why_not) override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(this->factor_reduced(exec, this->matrices(exec, R, this->all_separators(), 0, place_.lines, true), place_.periodic, place_.separators(), place_.lines, why_not));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  void reserve(const Exec &exec, std::int64_t lines) override
+  {
+    const std::int64_t numbers = 2 * place_.S * lines;
+    ends_ = MessageBuffer<Exec>(exec, Base::words(numbers)), all_ = MessageBuffer<Exec>(exec, Base::words(numbers * place_.size()));
+    z_ = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z", Base::words(std::max(numbers, place_.separators() * place_.S * lines)));
+  }
+  PetscErrorCode send(const Exec &exec, std::int64_t lines) override
+  {
+    const auto n = static_cast<PetscMPIInt>(2 * place_.S * lines);
+    PetscFunctionBegin;
+    PetscCall(ends_.to_mpi(exec));
+    PetscCallMPI(MPI_Iallgather(ends_.for_mpi(), n, MPIU_SCALAR, all_.for_mpi(), n, MPIU_SCALAR, place_.chain->comm, this->request()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode reduce(const Exec &exec, std::int64_t lines) override
+  {
+    const LineSet    set = this->reduced_lines(place_.separators(), lines);
+    const EndsLayout at{2 * place_.S * lines, lines, 1};
+    PetscFunctionBegin;
+    PetscCall(this->Wait());
+    PetscCall(all_.from_mpi(exec));
+    PetscCallCXX(Kokkos::parallel_for("ribbon::cut_exchange::reduced", indices(exec, set.unknowns()), ReducedRightHandSide<Scalar>{all_.data(), at, place_.size(), lines, place_.S, z_.data()}));
+    PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const Scalar *z(bool of_left, std::int64_t lines) const override
+  {
+    const PetscMPIInt of = of_left ? place_.left() : place_.has_right() ? place_.chain->own : MPI_PROC_NULL;
+    return z_.data() + (of == MPI_PROC_NULL ? 0 : of) * place_.S * lines;
+  }
+  std::string who() const override { return "on every rank"; }
+};
+
+/// Ranks that deal the lines out among them, so that each solves some in whole: those of a chain. All their reduced systems go to one rank each and come back.
+template <class Exec>
+class DealtExchange : public CutExchange<Exec> {
+  using Base = CutExchange<Exec>;
+
+protected:
+  using Base::place_, Base::ends_, Base::all_, Base::z_;
+
+public:
+  explicit DealtExchange(CutPlace place) : Base(std::move(place)) { deal_among(place_.chain->comm, place_.size(), place_.chain->own, place_.size()); }
+
+  PetscErrorCode factor(const Exec &exec, const ReducedMatrix &R, std::string *why_not) override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(this->factor_reduced(exec, this->matrices(exec, R, this->all_separators(), first_line(), own_lines(), true), place_.periodic, place_.separators(), own_lines(), why_not));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  void reserve(const Exec &exec, std::int64_t) override
+  {
+    const std::int64_t numbers = 2 * place_.S * place_.lines, own = 2 * place_.S * own_lines();
+    ends_ = MessageBuffer<Exec>(exec, Base::words(numbers)), back_ = MessageBuffer<Exec>(exec, Base::words(numbers));
+    all_ = MessageBuffer<Exec>(exec, Base::words(own * (ranks_ + 1))); // the last place: of a rank beyond
+    z_   = allocate<decltype(z_)>(exec, "ribbon::cut_exchange::z", Base::words(std::max(numbers, own * (ranks_ + 1))));
+    for (auto *v : {&piece_count_, &piece_at_, &own_count_, &own_at_}) v->clear();
+    for (PetscMPIInt q = 0; q < ranks_; ++q) {
+      const bool takes = q < shares_.parts;
+      piece_count_.push_back(takes ? Base::count(2 * place_.S * shares_.count(q)) : 0), piece_at_.push_back(takes ? Base::count(2 * place_.S * shares_.begin(q)) : 0);
+      own_count_.push_back(Base::count(own)), own_at_.push_back(Base::count(own * q));
+    }
+  }
+  PetscErrorCode send(const Exec &exec, std::int64_t) override
+  {
+    PetscFunctionBegin;
+    PetscCallCXX(deal_out(exec, ends_layout(), shares_, ends_.data(), back_.data()));
+    PetscCall(back_.to_mpi(exec));
+    PetscCallMPI(MPI_Ialltoallv(back_.for_mpi(), piece_count_.data(), piece_at_.data(), MPIU_SCALAR, all_.for_mpi(), own_count_.data(), own_at_.data(), MPIU_SCALAR, comm_, this->request()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode reduce(const Exec &exec, std::int64_t) override
+  {
+    PetscFunctionBegin;
+    PetscCall(this->Wait());
+    PetscCall(SolveOwn(exec));
+    PetscCall(all_.to_mpi(exec));
+    PetscCallMPI(MPI_Ialltoallv(all_.for_mpi(), own_count_.data(), own_at_.data(), MPIU_SCALAR, back_.for_mpi(), piece_count_.data(), piece_at_.data(), MPIU_SCALAR, comm_, this->request()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode receive(const Exec &exec, std::int64_t) override
+  {
+    PetscFunctionBegin;
+    PetscCall(this->Wait());
+    PetscCall(back_.from_mpi(exec));
+    PetscCallCXX(take_back(exec, ends_layout(), shares_, z_.data(), back_.data()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const Scalar *z(bool of_left, std::int64_t lines) const override { return z_.data() + (of_left ? 0 : place_.S * lines); }
+  bool          takes_columns() const override { return false; }
+  std::string   who() const override { return "dealt out by lines"; }
+  std::size_t   bytes() const override { return Base::bytes() + back_.bytes(); }
+
+protected:
+  /// Lines go to the first `parts` of these ranks.
+  void deal_among(MPI_Comm comm, PetscMPIInt ranks, PetscMPIInt own, std::int64_t parts)
+  {
+    comm_ = comm, ranks_ = ranks, part_ = own;
+    shares_ = {place_.lines, parts};
+  }
+  std::int64_t first_line() const { return shares_.begin(part_); }
+  std::int64_t own_lines() const { return part_ < shares_.parts ? shares_.count(part_) : 0; }
+  EndsLayout   own_layout() const { return {2 * place_.S * own_lines(), 1, 2 * place_.S}; }
+
+  /// From what the pieces brought to these lines, in all_, to their separators, likewise.
+  virtual PetscErrorCode SolveOwn(const Exec &exec)
+  {
+    const std::int64_t own = own_lines();
+    const LineSet      set = this->reduced_lines(place_.separators(), own);
+    PetscFunctionBegin;
+    PetscCall(all_.from_mpi(exec));
+    PetscCallCXX(Kokkos::parallel_for("ribbon::cut_exchange::reduced", indices(exec, set.unknowns()), ReducedRightHandSide<Scalar>{all_.data(), own_layout(), place_.size(), own, place_.S, z_.data()}));
+    PetscCallCXX(this->reduced_.solve(exec, z_.data(), set, z_.data(), set));
+    spread(exec, z_.data(), nullptr, place_.separators());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  void spread(const Exec &exec, const Scalar *z, const Scalar *before, std::int64_t separators) const
+  {
+    Kokkos::parallel_for("ribbon::cut_exchange::spread", indices(exec, 2 * place_.S * own_lines() * ranks_), ReducedSolution<Scalar>{z, before, own_layout(), ranks_, separators, own_lines(), place_.S, all_.data()});
+  }
+
+  PetscMPIInt ranks_ = 1;
+
+private:
+  LineSet ends_layout() const
+  {
+    LineSet ends{1, place_.lines, 1, 2 * place_.S * place_.lines, 1, 0, 0};
+    ends.components = 2 * place_.S, ends.component_stride = place_.lines;
+    return ends;
+  }
+
+  MPI_Comm                 comm_ = MPI_COMM_NULL;
+  PetscMPIInt              part_ = 0;
+  LineShares               shares_;
+  MessageBuffer<Exec>      back_;
+  std::vector<PetscMPIInt> piece_count_, piece_at_, own_count_, own_at_;
+};
+
+} // namespace ribbon::petsc

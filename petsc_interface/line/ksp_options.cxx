@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ksp.hpp"
+
+#include <cstring>
+
+namespace ribbon::petsc {
+
+namespace {
+
+/// What KSP line passes on: it refines by itself.
+const char *const precisions[] = {"same", "single", "PCLinePrecision", "PC_LINE_PRECISION_", nullptr};
+
+KSP_Line *context(KSP ksp)
+{
+  return static_cast<KSP_Line *>(ksp->data);
+}
+
+PetscErrorCode SetPrecision(KSP ksp, PCLinePrecision precision)
+{
+  PetscBool is_line;
+  PC        pc;
+  PetscFunctionBegin;
+  context(ksp)->precision = precision, context(ksp)->precision_set = true;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLINE, &is_line));
+  if (is_line) PetscCall(PassPrecision(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetPrecision(KSP ksp, PCLinePrecision *precision)
+{
+  PetscBool is_line;
+  PC        pc;
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLINE, &is_line));
+  *precision = context(ksp)->precision;
+  if (is_line && !context(ksp)->precision_set) PetscCall(PCLineGetPrecision(pc, precision));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetInfo(KSP ksp, PetscInt *lines, PetscInt *refined, PetscInt *open, PetscReal *worst)
+{
+  LineCounts counts;
+  PetscFunctionBegin;
+  PetscCheck(context(ksp)->solved, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONGSTATE, "KSPLineGetInfo: call KSPSolve() first");
+  PetscCall(CountLines(ksp, &counts));
+  if (lines) *lines = static_cast<PetscInt>(counts.lines);
+  if (refined) *refined = static_cast<PetscInt>(counts.refined);
+  if (open) *open = static_cast<PetscInt>(counts.open);
+  if (worst) *worst = counts.worst;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GetBackwardError(KSP ksp, PetscReal *worst, PetscInt *row)
+{
+  Vec       errors;
+  PetscReal largest;
+  PetscInt  of_largest;
+  PetscFunctionBegin;
+  PetscCall(BackwardErrors(ksp, &errors));
+  PetscCall(VecMax(errors, &of_largest, &largest));
+  PetscCall(VecDestroy(&errors));
+  if (worst) *worst = PetscMax(largest, 0);
+  if (row) *row = of_largest;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether a PC has its type because nobody gave it one: PCSetFromOptions() and PCSetUp() then do.
+PetscErrorCode IsDefault(PC pc, PetscBool *is_default)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, is_default, PCILU, PCICC, PCBJACOBI, ""));
+  if (!pc->setfromoptionscalled && !pc->setupcalled) *is_default = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode ChoosePC(KSP ksp, bool at_creation)
+{
+  KSP_Line *line = context(ksp);
+  PetscBool by_option, by_default = PETSC_FALSE, asked = PETSC_FALSE;
+  char      type[256];
+  PC        pc;
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(ksp, &pc));
+  bool choose = !((PetscObject)pc)->type_name;
+  if (at_creation) {
+    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_type", &by_option));
+    if (by_option) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscOptionsGetString(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_type", type, sizeof type, &asked));
+    if (!choose) PetscCall(IsDefault(pc, &by_default));
+    choose = choose || by_default || (asked && std::strcmp(type, KSPLINE) == 0);
+  }
+  if (choose) {
+    PetscCall(PCSetType(pc, PCLINE));
+    line->chose_pc = true;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ReadPCOptions(KSP ksp)
+{
+  PetscFunctionBegin;
+  if (context(ksp)->chose_pc && !ksp->skippcsetfromoptions) PetscCall(PCSetFromOptions(ksp->pc));
+  context(ksp)->chose_pc = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PassPrecision(KSP ksp)
+{
+  const KSP_Line *line = context(ksp);
+  PetscBool       is_line;
+  PetscFunctionBegin;
+  if (!line->precision_set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCLINE, &is_line));
+  PetscCheck(is_line || line->precision == PC_LINE_PRECISION_SAME, PetscObjectComm((PetscObject)ksp),
+             PETSC_ERR_ARG_INCOMP, "KSP line: -ksp_line_precision %s is for PC line, but the PC is of type %s",
+             PCLinePrecisions[line->precision], ((PetscObject)ksp->pc)->type_name);
+  PetscCall(PCLineSetPrecision(ksp->pc, line->precision));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ComposeKSPLineOptions(KSP ksp, bool attach)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineSetPrecision_C", attach ? SetPrecision : nullptr));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetPrecision_C", attach ? GetPrecision : nullptr));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineView_C", attach ? ViewLines : nullptr));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetInfo_C", attach ? GetInfo : nullptr));
+  PetscCall(
+    PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetBackwardError_C", attach ? GetBackwardError : nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SetKSPLineFromOptions(KSP ksp, RibbonOptionItems PetscOptionsObject)
+{
+  KSP_Line       *line = context(ksp);
+  PCLinePrecision precision;
+  PetscEnum       choice;
+  PetscBool       set;
+  PetscFunctionBegin;
+  PetscCall(ReadPCOptions(ksp));
+  PetscCall(GetPrecision(ksp, &precision));
+  PetscOptionsHeadBegin(PetscOptionsObject, "KSP line options");
+  PetscCall(PetscOptionsEnum(
+    "-ksp_line_precision", "What PC line factors and solves lines in: PETSc's precision, or single",
+    "KSPLineSetPrecision", precisions, (PetscEnum)PetscMin(precision, PC_LINE_PRECISION_SINGLE), &choice, &set));
+  if (set) PetscCall(KSPLineSetPrecision(ksp, (PCLinePrecision)choice));
+  PetscCall(PetscViewerDestroy(&line->viewer));
+  PetscCall(PetscOptionsViewer("-ksp_line_view", "Every solve says how its lines came out", "KSPLineView", &line->viewer, &line->format, nullptr));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc
+
+PetscErrorCode KSPLineSetPrecision(KSP ksp, PCLinePrecision precision)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(ksp, precision, 2);
+  PetscCheck(precision >= PC_LINE_PRECISION_SAME && precision <= PC_LINE_PRECISION_SINGLE,
+             PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
+             "KSPLineSetPrecision: %d is neither PC_LINE_PRECISION_SAME nor PC_LINE_PRECISION_SINGLE", (int)precision);
+  PetscTryMethod(ksp, "KSPLineSetPrecision_C", (KSP, PCLinePrecision), (ksp, precision));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPLineGetPrecision(KSP ksp, PCLinePrecision *precision)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscUseMethod(ksp, "KSPLineGetPrecision_C", (KSP, PCLinePrecision *), (ksp, precision));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPLineView(KSP ksp, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscUseMethod(ksp, "KSPLineView_C", (KSP, PetscViewer), (ksp, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPLineGetInfo(KSP ksp, PetscInt *lines, PetscInt *refined, PetscInt *open, PetscReal *worst)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscUseMethod(ksp, "KSPLineGetInfo_C", (KSP, PetscInt *, PetscInt *, PetscInt *, PetscReal *), (ksp, lines, refined, open, worst));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPLineGetBackwardError(KSP ksp, PetscReal *worst, PetscInt *row)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscUseMethod(ksp, "KSPLineGetBackwardError_C", (KSP, PetscReal *, PetscInt *), (ksp, worst, row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file reader.hpp  What an operator of lines reads of a block before anything is factored, and where lines lie in vectors.
+#pragma once
+
+#include "operator.hpp"
+
+#include "../support/csr.hpp"
+#include "../support/session.hpp"
+
+#include <ribbon/matrix/packing.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace ribbon::petsc {
+
+/// What does not depend on the numbers that lines are factored in.
+template <class Exec>
+class LineReaderOn : public LineOperator {
+public:
+  bool on_device() const override { return is_device_space<Exec>; }
+
+  PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
+  {
+    return WithCsr<Exec>(block, [&](const auto &A) {
+      const auto h = strength_histogram(current_space<Exec>(), A, places_of(direction, A.rows), every(A.rows, enough));
+      votes->assign(h.begin(), h.end());
+    });
+  }
+
+  PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *found) override
+  {
+    return WithCsr<Exec>(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, places_of(direction, A.rows), every(A.rows)); });
+  }
+
+  PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) override
+  {
+    return WithCsr<Exec>(block, [&](const auto &A) {
+      std::vector<LinePlaces> places;
+      for (const LineDirection &direction : directions) places.push_back(places_of(direction, A.rows));
+      *found = line_preference(current_space<Exec>(), A, places, places_of(other, A.rows), factor, every(A.rows, enough));
+    });
+  }
+
+  void look_at(std::int64_t rows) override { most_ = rows; }
+
+protected:
+  /// A sample of so many rows tells which share of all prefers a direction, to 0.2%.
+  static constexpr std::int64_t enough = 16384;
+
+  /// Distance of the rows that are looked at. @param most  of rows where nobody set another number; 0: all
+  std::int64_t every(std::int64_t rows, std::int64_t most = 0) const
+  {
+    const std::int64_t sample = most_ > 0 ? most_ : most;
+    return sample > 0 ? std::max<std::int64_t>(1, rows / sample) : 1;
+  }
+
+  /// The tables of packed lines in the memory of Exec.
+  struct Tables {
+    Packing<typename Exec::memory_space>                      packing;
+    Kokkos::View<std::int64_t *, typename Exec::memory_space> part;
+  };
+
+  /// Where the rows of a block are on lines. Tables are uploaded once, however often their direction is looked at.
+  LinePlaces places_of(const LineDirection &direction, std::int64_t rows)
+  {
+    LinePlaces places{direction.lines, direction.wrap, direction.components, direction.widest};
+    const Exec exec = current_space<Exec>();
+    if (direction.outside) {
+      auto sums = outside_.find(direction.outside);
+      if (sums == outside_.end()) sums = outside_.emplace(direction.outside, upload(exec, "ribbon::outside", *direction.outside)).first;
+      places.outside = sums->second.data();
+    }
+    if (!direction.element) return places;
+    auto found = tables_.find(direction.element);
+    if (found == tables_.end()) found = tables_.emplace(direction.element, Tables{make_packing(exec, *direction.element, rows / direction.components), upload(exec, "ribbon::part", *direction.part)}).first;
+    places.place = found->second.packing.place.data(), places.element = found->second.packing.element.data(), places.part = found->second.part.data();
+    return places;
+  }
+
+  /// Lets go of what looking at directions needed.
+  void forget_places() { tables_.clear(), outside_.clear(); }
+
+  std::int64_t most_ = 0; ///< of look_at()
+  std::map<Table, Tables>                                                                                   tables_;  ///< of directions that were looked at
+  std::map<std::shared_ptr<const std::vector<double>>, Kokkos::View<double *, typename Exec::memory_space>> outside_; ///< likewise
+};
+
+/// Lines as the vectors hold them: of blocks where components couple, else as many as there are components, next to each other.
+inline LineSet solved_lines(const LineSource &source, const LineRequest &request)
+{
+  const LineSet &lines = request.direction.lines;
+  if (request.direction.components > 1) return lines.with_components(request.direction.components);
+  if (source.factors.coupled) return lines.with_components(source.factors.p);
+  return split_components(lines, source.factors.p)[0];
+}
+
+/// Columns lda apart, as the stride that is free.
+inline LineSet with_columns(LineSet s, std::int64_t columns, std::int64_t lda)
+{
+  if (s.count0 == 1) s.count0 = columns, s.stride0 = lda;
+  else s.count1 = columns, s.stride1 = lda;
+  return s;
+}
+
+} // namespace ribbon::petsc

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the KSP of a PC line has to do with it: which composition it takes, and Richardson's iteration, which PETSc
+// hands over as a whole where it needs no norms.
+#include "pc.hpp"
+
+#include "../support/native_vectors.hpp"
+#include "../support/session.hpp"
+
+#include <petsc/private/kspimpl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace ribbon::petsc {
+
+PetscErrorCode IsCurrent(PC pc, bool *current)
+{
+  const auto      *line = static_cast<PC_Line *>(pc->data);
+  PetscObjectState state, watched = line->watched_state;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
+  if (line->watched) PetscCall(PetscObjectStateGet((PetscObject)line->watched, &watched));
+  *current = state == line->state && watched == line->watched_state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode IsDirectNow(PC pc, bool *direct)
+{
+  PetscFunctionBegin;
+  PetscCall(IsCurrent(pc, direct));
+  *direct = *direct && static_cast<PC_Line *>(pc->data)->direct;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace {
+
+/// `its` times x += M (b - A x). Tolerances are not looked at: no norm is known. In place of KSPSolve() of KSPRICHARDSON.
+PetscErrorCode ApplyRichardson(PC pc, Vec b, Vec x, Vec work, PetscReal, PetscReal, PetscReal, PetscInt its, PetscBool x_is_zero, PetscInt *done, PCRichardsonConvergedReason *reason)
+{
+  auto         *line = static_cast<PC_Line *>(pc->data);
+  const Events *events;
+  bool          current = false;
+  PetscFunctionBegin;
+  PetscCall(CheckIsSetUp(pc));
+  PetscCall(WarnOfUnrefined(pc));
+  PetscCall(GetEvents(&events));
+  PetscCall(IsCurrent(pc, &current));
+  const bool exact = current && line->direct && line->precision == PC_LINE_PRECISION_SAME;
+  PetscCall(PetscLogEventBegin(events->solve, pc, b, x, 0));
+  if (line->failure.empty()) {
+    PetscCall(line->sweep.richardson(pc->pmat, b, x, work, x_is_zero == PETSC_TRUE, its, exact, current && line->plain));
+    *reason = PCRICHARDSON_CONVERGED_ITS;
+  } else {
+    const KSPConvergedReason failed = KSP_DIVERGED_PC_FAILED; // what PETSc makes of the reason is a KSPConvergedReason
+    static_assert(sizeof failed == sizeof *reason);
+    std::memcpy(reason, &failed, sizeof failed);
+    PetscCall(VecSet(x, PETSC_INFINITY));
+  }
+  *done = its;
+  PetscCall(PetscLogEventEnd(events->solve, pc, b, x, 0));
+  PetscCall(PrintComparison(pc, line));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether nobody asks a KSP for norms of residuals, and its iteration is x += M (b - A x) with the A and M of this PC. What is left (scale, monitors, null spaces, transposes) PETSc sees to.
+PetscErrorCode TakesNoNorms(PC pc, KSP ksp, bool *takes_none)
+{
+  PetscBool richardson;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
+  const bool unasked     = ksp->normtype == KSP_NORM_NONE || ksp->converged == KSPConvergedSkip;
+  const bool self_scaled = ksp->nwork > 2; // the flag itself is hidden; PETSc looks at the scale alone, which is 1
+  *takes_none            = richardson && unasked && !ksp->res_hist && !self_scaled && pc->mat == pc->pmat;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Krylov methods that need a symmetric preconditioner.
+bool needs_symmetry(const std::string &ksp)
+{
+  static const std::set<std::string> all = {"cg",      "groppcg",  "pipecg", "pipecgrr", "pipecg2",
+                                            "pipelcg", "pipeprcg", "nash",   "stcg",     "gltr",
+                                            "qcg",     "minres",   "symmlq", "cr",       "pipecr"};
+  return all.count(ksp) > 0;
+}
+
+/// Krylov methods that take any preconditioner. Others (preonly, richardson, chebyshev ...) may stand below one that
+/// needs a symmetric one, which nobody tells a PC. GMRES that estimates eigenvalues for Chebyshev's iteration has to
+/// see what that iterates with.
+bool takes_any(const std::string &ksp, const char *prefix)
+{
+  if (prefix && std::strstr(prefix, "esteig_")) return false;
+  static const std::set<std::string> all = {
+    "gmres",  "fgmres", "lgmres",   "dgmres", "agmres", "pgmres", "pipefgmres", "bcgs",    "ibcgs", "qmrcgs", "fbcgs",
+    "fbcgsr", "bcgsl",  "pipebcgs", "cgs",    "tfqmr",  "tcqmr",  "gcr",        "pipegcr", "bicg",  "cgne",   "lcd"};
+  return all.count(ksp) > 0;
+}
+
+/// One sweep where auto composes for a KSP that takes any preconditioner, there and back elsewhere. Swaps alone: a
+/// solve allocates nothing.
+void compose_one_way(PC_Line *line, bool one_way)
+{
+  if (line->one_way.empty() || one_way == line->swapped) return;
+  line->sweep.sequences.swap(line->one_way);
+  line->swapped = one_way;
+}
+
+/// A warning, once, where a choice that was made is not symmetric and the KSP needs it to be.
+PetscErrorCode WarnOfAsymmetry(PC pc, const std::string &ksp)
+{
+  const auto       *line      = static_cast<const PC_Line *>(pc->data);
+  const auto       &sequences = line->sweep.sequences;
+  const bool        is_zebra  = line->composed == PC_LINE_COMPOSITION_ADDITIVE;
+  PetscFunctionBegin;
+  if (!needs_symmetry(ksp) || line->composed == PC_LINE_COMPOSITION_SYMMETRIC) PetscFunctionReturn(PETSC_SUCCESS);
+  if (std::all_of(sequences.begin(), sequences.end(),
+                  [](const std::vector<int> &sequence) { return sequence.size() <= 1; }))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  const std::string option = option_of(pc, "pc_line_composition");
+  PetscCall(WarnOnce(PetscObjectComm((PetscObject)pc), option + PCLineCompositions[line->composed] + ksp,
+                     "PC line: " + option + " " + PCLineCompositions[line->composed] +
+                       (is_zebra ? " with " + option_of(pc, "pc_line_ordering") + " zebra" : "") +
+                       " is not symmetric, but KSP " + ksp +
+                       " needs a symmetric preconditioner and may not converge; use " + option + " symmetric"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode PreSolveLine(PC pc, KSP ksp, Vec b, Vec)
+{
+  auto             *line       = static_cast<PC_Line *>(pc->data);
+  bool              takes_none = false;
+  const std::string type       = ((PetscObject)ksp)->type_name;
+  PetscBool         preonly;
+  PetscFunctionBegin;
+  PetscCall(PCSetUp(pc)); // not every KSP has done so, and what follows is of this matrix
+  compose_one_way(line, takes_any(type, ((PetscObject)ksp)->prefix));
+  PetscCall(WarnOfAsymmetry(pc, type));
+  PetscCall(RibbonCallPreSolve(pc, ksp));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
+  if (!preonly) PetscCall(CheckIsMultiplied(pc->mat, b, "PC line"));
+  PetscCall(TakesNoNorms(pc, ksp, &takes_none));
+  pc->ops->applyrichardson = takes_none ? ApplyRichardson : nullptr;
+  if (preonly && line->some) {
+    PetscCall(PCGetFailedReason(pc, &line->hidden));
+    PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PostSolveLine(PC pc, KSP ksp, Vec, Vec)
+{
+  auto *line = static_cast<PC_Line *>(pc->data);
+  PetscFunctionBegin;
+  compose_one_way(line, false);
+  pc->ops->applyrichardson = nullptr;
+  if (line->hidden == PC_NOERROR) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetFailedReason(pc, line->hidden));
+  line->hidden = PC_NOERROR;
+  ksp->reason  = KSP_DIVERGED_PC_FAILED;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace ribbon::petsc

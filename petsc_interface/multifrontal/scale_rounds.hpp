@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file scale_rounds.hpp  What the rounds of FindScales() work on: exponents of entries, and their largest by rows and
+/// by columns. For equilibrate.cxx and units.cxx.
+#pragma once
+
+#include "../support/csr.hpp"
+#include "equilibrate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ribbon::petsc {
+
+inline constexpr int none = std::numeric_limits<int>::min() / 2; ///< the exponent of zero
+
+/// e with 2^-e |a| between 1/2 and 1. What is not finite has no scale: it is reported by the factorization.
+inline int exponent_of_entry(const Scalar &a)
+{
+  const auto size = magnitude(a);
+  int        e    = none;
+  if (size > 0 && is_finite(size)) std::frexp(size, &e);
+  return e;
+}
+
+/// Both blocks in host memory, as long as this lives between open() and close().
+struct BothBlocks {
+  Mat             local = nullptr, outside = nullptr;
+  const PetscInt *columns = nullptr;
+  HostRows        near, far;
+
+  PetscErrorCode open(Mat aij, bool values)
+  {
+    PetscFunctionBegin;
+    PetscCall(LocalBlocks(aij, &local, &outside, &columns));
+    PetscCall(GetHostRows(local, values, &near));
+    if (outside) PetscCall(GetHostRows(outside, values, &far));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode close()
+  {
+    PetscFunctionBegin;
+    if (outside) PetscCall(RestoreHostRows(outside, &far));
+    PetscCall(RestoreHostRows(local, &near));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscInt near_entries() const { return near.rows > 0 ? near.row_begin[near.rows] : 0; }
+  PetscInt far_entries() const { return outside && near.rows > 0 ? far.row_begin[near.rows] : 0; }
+  PetscInt far_columns() const
+  {
+    PetscInt n = 0;
+    if (outside) MatGetSize(outside, nullptr, &n);
+    return n;
+  }
+};
+
+/// Tells the other ranks the scales of columns. Collective.
+inline PetscErrorCode TellColumns(Scales *s)
+{
+  PetscFunctionBegin;
+  if (!s->others) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFBcastBegin(s->others, MPI_INT, s->column.data(), s->outside.data(), MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(s->others, MPI_INT, s->column.data(), s->outside.data(), MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The rounds of FindScales() on the exponents of the entries.
+class Rounds {
+public:
+  Rounds(MPI_Comm comm, const BothBlocks &A, Scales &s)
+      : comm_(comm), A_(A), s_(s), row_(s.largest_of_row), column_(s.largest_of_column), far_column_(s.largest_outside)
+  {
+    column_.resize(s.column.size()), far_column_.resize(s.outside.size());
+  }
+
+  /// Largest exponents of the rows, scaled.
+  const std::vector<int> &rows()
+  {
+    row_.assign(s_.row.size(), none);
+    for_each([&](std::size_t i, int size, std::size_t, bool) { row_[i] = std::max(row_[i], size); });
+    return row_;
+  }
+  /// Finds those of the columns that this rank has, whose entries are in rows of other ranks, too. Collective.
+  PetscErrorCode find_columns()
+  {
+    PetscFunctionBegin;
+    std::fill(column_.begin(), column_.end(), none), std::fill(far_column_.begin(), far_column_.end(), none);
+    for_each([&](std::size_t, int size, std::size_t j, bool is_near) {
+      int &to = is_near ? column_[j] : far_column_[j];
+      to      = std::max(to, size);
+    });
+    if (s_.others) {
+      PetscCall(PetscSFReduceBegin(s_.others, MPI_INT, far_column_.data(), column_.data(), MPI_MAX));
+      PetscCall(PetscSFReduceEnd(s_.others, MPI_INT, far_column_.data(), column_.data(), MPI_MAX));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const std::vector<int> &columns() const { return column_; }
+  PetscErrorCode          tell() { return TellColumns(&s_); }
+  PetscErrorCode any(bool here, bool *anywhere) const
+  {
+    int is = here ? 1 : 0;
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &is, 1, MPI_INT, MPI_MAX, comm_));
+    *anywhere = is != 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /// Calls f(row, exponent of the scaled entry, column, whether this rank has it).
+  template <class F>
+  void for_each(const F &f) const
+  {
+    for (std::size_t i = 0; i < s_.row.size(); ++i) {
+      for (auto e = static_cast<std::size_t>(A_.near.row_begin[i]);
+           e < static_cast<std::size_t>(A_.near.row_begin[i + 1]); ++e) {
+        const auto j = static_cast<std::size_t>(A_.near.column[e]);
+        if (s_.near[e] != none) f(i, s_.near[e] + s_.row[i] + s_.column[j], j, true);
+      }
+      for (std::size_t e = A_.outside ? static_cast<std::size_t>(A_.far.row_begin[i]) : 0;
+           A_.outside && e < static_cast<std::size_t>(A_.far.row_begin[i + 1]); ++e) {
+        const auto j = static_cast<std::size_t>(A_.far.column[e]);
+        if (s_.far[e] != none) f(i, s_.far[e] + s_.row[i] + s_.outside[j], j, false);
+      }
+    }
+  }
+
+private:
+  MPI_Comm          comm_;
+  const BothBlocks &A_;
+  Scales           &s_;
+  std::vector<int> &row_, &column_, &far_column_;
+};
+
+/// u, as log2, of the rows of this rank: |a_ij / a_ji| is about 2^(u_i - u_j) as far as one number for each unknown can
+/// tell, so that 2^(-u/2) A 2^(u/2) has entries of like size on both sides of its diagonal. For A = r B c with such a B
+/// it is log2(r / c) but for a constant. One pass along the rows in `order` (empty: their own): a row takes the mean of
+/// what its couplings with those before it say, and in each chain the first takes minus the scale of its row, so that
+/// u + s.row starts from zero. A coupling one way alone does not change that sum, or it counts, for less than others,
+/// as if a_ii a_jj were a_ij^2. @param s  scales of rows; gets u @param has_pairs  whether there are couplings both
+/// ways Collective.
+PetscErrorCode FindUnits(Mat aij, const BothBlocks &A, Scales *s, const std::vector<std::int64_t> &order,
+                         bool one_way_counts, bool *has_pairs);
+
+} // namespace ribbon::petsc

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file messages.hpp  Buffers of messages between ranks, in the memory where kernels fill them.
+#pragma once
+
+#include "compat.h"
+
+#include <ribbon/device/staging.hpp>
+
+namespace ribbon::petsc {
+
+/// Numbers that kernels of Exec write and MPI reads, or the other way. MPI is given them where they are where it can read there, else a copy in pinned host memory.
+template <class Exec>
+class MessageBuffer {
+public:
+  MessageBuffer() = default;
+  MessageBuffer(const Exec &exec, std::size_t numbers) : numbers_(allocate<Kokkos::View<Scalar *, typename Exec::memory_space>>(exec, "ribbon::messages", numbers))
+  {
+    if (is_staged()) staged_ = decltype(staged_)("ribbon::staged messages", numbers);
+  }
+  Scalar     *data() const { return numbers_.data(); }
+  std::size_t size() const { return numbers_.size(); }
+  std::size_t bytes() const { return (numbers_.size() + staged_.size()) * sizeof(Scalar); }
+
+  /// What MPI is given.
+  PetscScalar *for_mpi() const { return reinterpret_cast<PetscScalar *>(is_staged() ? staged_.data() : numbers_.data()); }
+  /// After kernels have written it: MPI may read for_mpi().
+  PetscErrorCode to_mpi(const Exec &exec) const
+  {
+    PetscFunctionBegin;
+    if (is_staged()) {
+      PetscCallCXX(Kokkos::deep_copy(exec, staged_, numbers_));
+      PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(numbers_.size() * sizeof(Scalar))));
+    }
+    PetscCallCXX(exec.fence());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// After MPI has written it: kernels may read data(). MPI may write it again after a fence of exec.
+  PetscErrorCode from_mpi(const Exec &exec) const
+  {
+    PetscFunctionBegin;
+    if (is_staged()) {
+      PetscCallCXX(Kokkos::deep_copy(exec, numbers_, staged_));
+      PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(numbers_.size() * sizeof(Scalar))));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  static bool is_staged() { return is_device_space<Exec> && !RibbonMPITakesDevicePointers(); }
+
+  Kokkos::View<Scalar *, typename Exec::memory_space>       numbers_;
+  Kokkos::View<Scalar *, typename StagingSpace<Exec>::type> staged_;
+};
+
+} // namespace ribbon::petsc
