@@ -4,6 +4,7 @@
 
 #include "instantiate.hpp"
 
+#include <ribbon/algorithm/name.hpp>
 #include <ribbon/elimination/certificate.hpp>
 #include <ribbon/elimination/elimination.hpp>
 #include <ribbon/line_solver.hpp>
@@ -13,23 +14,30 @@
 
 namespace ribbon::detail {
 
-struct DevicePivot;
+/// Smallest pivot relative to its row with its place, of matrices that were factored where they live; value -1: not finite. That of the first line where it is no larger than the tolerance.
+struct DevicePivot {
+  double       tolerance = 0;
+  double       smallest  = 1e300;
+  std::int64_t line = -1, row = -1;
+};
 
-/// A way to solve, factored.
+/// Lines, factored by an algorithm.
 template <class Scalar, class Exec>
-struct Algorithm {
-  std::string  name;
-  std::size_t  bytes   = 0;
-  std::int64_t lines   = 0; ///< it solves multiples of so many lines; 0: any number
+struct Factored {
+  std::string  name; ///< of the algorithm, for people
+  bool         orthogonal      = false; ///< eliminated by reflections
+  bool         growth_is_known = true;  ///< of entries, where the host eliminated
+  std::size_t  bytes           = 0;
+  std::int64_t lines           = 0; ///< it solves multiples of so many lines; 0: any number
   Certificate  certificate; ///< what its elimination proved
-  virtual ~Algorithm() = default;
+  virtual ~Factored() = default;
   virtual void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const = 0;
   /// Solves lines that are pieces of longer ones, for algorithms that take LineSolverOptions::continued.
   virtual void solve_between(const Exec &, const Scalar *, const LineSet &, Scalar *, const LineSet &, const int *, std::int64_t, const KnownRows<Scalar> &) const { }
   /// The same for lines whose matrices are those of the lines from `first` on, for algorithms of one matrix per line.
   virtual void solve_lines(const Exec &, std::int64_t, const Scalar *, const LineSet &, Scalar *, const LineSet &) const { throw std::logic_error("ribbon: " + name + " has no matrices of lines"); }
   /// The same with workspace of its own; empty where it has none.
-  virtual std::shared_ptr<Algorithm> independent(const Exec &) const { return {}; }
+  virtual std::shared_ptr<Factored> independent(const Exec &) const { return {}; }
   /// Factors matrices of the same extents with other values and solves; false where that cannot be done.
   virtual bool solve_with(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, const Scalar *, const LineSet &, Scalar *, const LineSet &) const { return false; }
   /// Factors matrices of the same extents with other values in the room of the old factors; false where there is no such
@@ -37,6 +45,8 @@ struct Algorithm {
   virtual bool refactor(const Exec &, const Bands<Scalar, typename Exec::memory_space> &, DevicePivot &) { return false; }
   /// Switches iterative refinement of the reduced system on; false where there is none to switch on.
   virtual bool refine() { return false; }
+  /// Whether whole lines were eliminated by reflections.
+  bool is_pivoted_whole() const { return orthogonal && !inverts_reduced_system(); }
   /// Whether a solve multiplies with the inverse of a system of the separators of chunks.
   virtual bool inverts_reduced_system() const { return false; }
   /// Whether lines that are pieces of longer ones may find what lies beside them by themselves (KnownRows::joined).
@@ -44,14 +54,7 @@ struct Algorithm {
 };
 
 template <class Scalar, class Exec>
-using Made = std::unique_ptr<Algorithm<Scalar, Exec>>;
-
-/// Smallest pivot relative to its row with its place, of matrices that were factored where they live; value -1: not finite. That of the first line where it is no larger than the tolerance.
-struct DevicePivot {
-  double       tolerance = 0;
-  double       smallest  = 1e300;
-  std::int64_t line = -1, row = -1;
-};
+using Made = std::unique_ptr<Factored<Scalar, Exec>>;
 
 /// one_pass for rows of B unknowns that couple with K rows on either side. Empty where no tile of lines fits: `why` tells.
 template <class Scalar, class Exec, int K, int B>

@@ -13,14 +13,15 @@
 namespace ribbon::detail {
 
 template <class Scheme, class Exec>
-struct OnePassAlgorithm final : Algorithm<typename Scheme::Scalar, Exec> {
+struct OnePassAlgorithm final : Factored<typename Scheme::Scalar, Exec> {
   using Scalar = typename Scheme::Scalar;
   OnePass<Scheme, Exec> plan;
   bool                  correct = false;
 
   OnePassAlgorithm(const Exec &exec, const std::vector<HostMatrix<Scalar>> &matrices, const OnePassShape &shape, PivotWatch &watch) : plan(exec, matrices, shape, watch)
   {
-    this->name  = Scheme::always_ring ? "pivoted one_pass" : "one_pass";
+    this->name       = Scheme::always_ring ? "pivoted one_pass" : "one_pass";
+    this->orthogonal = Scheme::always_ring;
     this->bytes = plan.bytes();
   }
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *class_of_line, std::int64_t classified) const override
@@ -86,7 +87,7 @@ Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines
 
 /// A few matrices, whole lines.
 template <class Scalar, class Exec, int P>
-struct ThomasAlgorithm final : Algorithm<Scalar, Exec> {
+struct ThomasAlgorithm final : Factored<Scalar, Exec> {
   using Memory   = typename Exec::memory_space;
   using Forward  = typename PlainScheme<Scalar, P>::Forward;
   using Backward = typename PlainScheme<Scalar, P>::Backward;
@@ -148,7 +149,7 @@ struct ThomasAlgorithm final : Algorithm<Scalar, Exec> {
 
 /// One matrix per line, whole lines.
 template <class Scalar, class Exec, int P>
-struct PerLineThomas final : Algorithm<Scalar, Exec> {
+struct PerLineThomas final : Factored<Scalar, Exec> {
   using Memory = typename Exec::memory_space;
   using Input  = Bands<Scalar, Memory>;
   using Kernel = PerLineFactorKernel<Scalar, P, Memory>;
@@ -197,7 +198,7 @@ struct PerLineThomas final : Algorithm<Scalar, Exec> {
     solve(exec, again, 0, b, in, x, out);
     return true;
   }
-  std::shared_ptr<Algorithm<Scalar, Exec>> independent(const Exec &exec) const override
+  std::shared_ptr<Factored<Scalar, Exec>> independent(const Exec &exec) const override
   {
     if (again.words.size() == 0) return {};
     auto other   = std::make_shared<PerLineThomas>(*this);

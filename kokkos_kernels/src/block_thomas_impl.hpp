@@ -10,7 +10,7 @@
 namespace ribbon::detail {
 
 template <class Scalar, class Exec>
-struct BlockThomas final : Algorithm<Scalar, Exec> {
+struct BlockThomas final : Factored<Scalar, Exec> {
   using Memory = typename Exec::memory_space;
   using Input  = Bands<Scalar, Memory>;
   using Real   = real_t<Scalar>;
@@ -40,7 +40,7 @@ struct BlockThomas final : Algorithm<Scalar, Exec> {
   void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { solve_from(exec, first, in.lines(), b, in, x, out); }
 
 private:
-  /// Factors, and where nothing is proved, once more with the units that this matrix suggests.
+  /// Factors. Without a certificate: finds units and factors again.
   void factor(const Exec &exec, const Input &bands, DevicePivot &pivot)
   {
     factor_in_units(exec, bands, pivot);

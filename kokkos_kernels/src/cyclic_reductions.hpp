@@ -11,13 +11,8 @@
 
 namespace ribbon::detail {
 
-inline bool is_reduction(const std::string &name)
-{
-  return name == "cyclic_reduction" || name == "parallel_cyclic_reduction" || name == "cr_pcr" || name == "toeplitz_cr";
-}
-
 template <class Scalar, class Exec>
-struct ReductionAlgorithm final : Algorithm<Scalar, Exec> {
+struct ReductionAlgorithm final : Factored<Scalar, Exec> {
   Reduction<Scalar, Exec> plan;
   ReductionAlgorithm(const std::string &asked_for, Reduction<Scalar, Exec> from) : plan(std::move(from))
   {
@@ -37,19 +32,20 @@ struct ReductionAlgorithm final : Algorithm<Scalar, Exec> {
 };
 
 template <class Scalar, class Exec>
-struct ToeplitzAlgorithm final : Algorithm<Scalar, Exec> {
+struct ToeplitzAlgorithm final : Factored<Scalar, Exec> {
   ToeplitzReduction<Scalar, Exec> plan;
   explicit ToeplitzAlgorithm(ToeplitzReduction<Scalar, Exec> from) : plan(std::move(from))
   {
-    this->name  = "toeplitz_cr";
-    this->bytes = plan.bytes();
+    this->name            = "toeplitz_cr";
+    this->growth_is_known = false;
+    this->bytes           = plan.bytes();
   }
   void solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
 };
 
 /// Cyclic reduction from stored factors, one matrix per line.
 template <class Scalar, class Exec>
-struct FactoredReductionAlgorithm final : Algorithm<Scalar, Exec> {
+struct FactoredReductionAlgorithm final : Factored<Scalar, Exec> {
   using Input = Bands<Scalar, typename Exec::memory_space>;
   FactoredReduction<Scalar, Exec> plan;
 
@@ -109,18 +105,21 @@ inline std::string no_room(const LineSet &lines)
 
 /// cyclic_reduction, parallel_cyclic_reduction or cr_pcr. Empty where no line fits a team: `why` tells.
 template <class Scalar, class Exec>
-Made<Scalar, Exec> make_reduction(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot &pivot, std::string &why)
+Made<Scalar, Exec> make_reduction(const Exec &exec, Algorithm algorithm, const LineSet &lines,
+                                  const Bands<Scalar, typename Exec::memory_space> &bands,
+                                  const LineSolverOptions &options, DevicePivot &pivot, std::string &why)
 {
-  const std::string &name = options.algorithm;
-  if (bands.half_bandwidth() > 1) throw std::invalid_argument("ribbon: algorithm " + name + " takes tridiagonal and block tridiagonal matrices");
-  const std::int64_t      keep = name == "cyclic_reduction" ? 1 : name == "parallel_cyclic_reduction" ? lines.rows : options.switch_rows > 0 ? options.switch_rows : 64;
+  const std::int64_t keep = algorithm == Algorithm::cyclic_reduction ? 1
+                            : algorithm == Algorithm::parallel_cyclic_reduction ? lines.rows
+                            : options.switch_rows > 0                           ? options.switch_rows
+                                                                                : 64;
   Reduction<Scalar, Exec> plan(exec, lines, bands, keep, options.lines_per_team);
   if (!plan.fits()) {
     why = no_room(lines);
     return nullptr;
   }
   plan.smallest_pivot(exec, pivot.tolerance, pivot.smallest, pivot.line, pivot.row);
-  return std::make_unique<ReductionAlgorithm<Scalar, Exec>>(name, std::move(plan));
+  return std::make_unique<ReductionAlgorithm<Scalar, Exec>>(to_string(algorithm), std::move(plan));
 }
 
 /// toeplitz_cr. Empty where no line fits a team: `why` tells.

@@ -10,7 +10,7 @@ namespace ribbon::detail {
 
 /// Matrices of their own, eliminated in every solve. Plan: OnePassPerLine or OnePassWide.
 template <class Scalar, class Exec, int K, int B, class Plan>
-struct InFlightAlgorithm final : Algorithm<Scalar, Exec> {
+struct InFlightAlgorithm final : Factored<Scalar, Exec> {
   using Input = Bands<Scalar, typename Exec::memory_space>;
   Plan plan;
 

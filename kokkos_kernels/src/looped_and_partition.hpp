@@ -13,16 +13,17 @@ namespace ribbon::detail {
 
 /// Whole lines, run-time widths.
 template <class Scalar, class Exec>
-struct LoopedAlgorithm final : Algorithm<Scalar, Exec> {
+struct LoopedAlgorithm final : Factored<Scalar, Exec> {
   using Input = Bands<Scalar, typename Exec::memory_space>;
   Looped<Scalar, Exec>                                    plan;
   std::optional<Looped<Scalar, Exec>>                     again; ///< of solve_with()
   PivotPlace<real_t<Scalar>, typename Exec::memory_space> place;
 
-  LoopedAlgorithm(Looped<Scalar, Exec> from, bool orthogonal) : plan(std::move(from))
+  LoopedAlgorithm(Looped<Scalar, Exec> from, bool by_reflections) : plan(std::move(from))
   {
-    this->name  = orthogonal ? "pivoted" : "thomas";
-    this->bytes = plan.bytes();
+    this->name       = by_reflections ? "pivoted" : "thomas";
+    this->orthogonal = by_reflections;
+    this->bytes      = plan.bytes();
   }
   /// Makes room for solve_with().
   void refactors(const Exec &exec)
@@ -42,7 +43,7 @@ struct LoopedAlgorithm final : Algorithm<Scalar, Exec> {
     again->solve(exec, b, in, x, out, nullptr, 1);
     return true;
   }
-  std::shared_ptr<Algorithm<Scalar, Exec>> independent(const Exec &exec) const override
+  std::shared_ptr<Factored<Scalar, Exec>> independent(const Exec &exec) const override
   {
     if (!again) return {};
     auto other = std::make_shared<LoopedAlgorithm>(*this);
@@ -53,7 +54,7 @@ struct LoopedAlgorithm final : Algorithm<Scalar, Exec> {
 
 /// Few long lines, cut in pieces.
 template <class Scalar, class Exec>
-struct PartitionAlgorithm final : Algorithm<Scalar, Exec> {
+struct PartitionAlgorithm final : Factored<Scalar, Exec> {
   Partition<Scalar, Exec> plan;
   explicit PartitionAlgorithm(Partition<Scalar, Exec> from) : plan(std::move(from))
   {
@@ -62,7 +63,7 @@ struct PartitionAlgorithm final : Algorithm<Scalar, Exec> {
     this->lines = plan.cut().lines;
   }
   void                                     solve(const Exec &exec, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out, const int *, std::int64_t) const override { plan.solve(exec, b, in, x, out); }
-  std::shared_ptr<Algorithm<Scalar, Exec>> independent(const Exec &exec) const override
+  std::shared_ptr<Factored<Scalar, Exec>> independent(const Exec &exec) const override
   {
     auto other = std::make_shared<PartitionAlgorithm>(*this);
     other->plan.separate(exec);

@@ -32,7 +32,7 @@ bool wide_in_flight(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 /// factored_reduction: 193 lines of 193 rows 1.33 and 0.036, 4225 of 65 0.99 and 0.32, 9409 of 97 1.51 and 0.75; 16641 of
 /// 129 rows, blocks of 3, 1.43 and 1.32, blocks of 5, 3.75 and 2.41.
 inline constexpr std::int64_t few_lines = 32768;
-/// Where there is a kernel in flight it needs no factors, but its pivots take one thread per line. Blocks of 2, milliseconds
+/// A kernel in flight stores no factors, but computes pivots with one thread per line. Blocks of 2, milliseconds
 /// of a refresh and of an application, in flight and by factored_reduction: 385 lines 17.4 + 0.145 and 2.4 + 0.185, 1089
 /// lines 3.8 + 0.140 and 2.1 + 0.150, 4225 lines 8.3 + 0.48 and 5.9 + 0.65.
 inline constexpr std::int64_t few_lines_in_flight = 2048;
@@ -58,18 +58,18 @@ bool few_wide_lines(const LineSet &lines, const Bands<Scalar, Memory> &bands)
 /// What was fastest for a large batch of such lines. Matrices of their own that are too few for thomas to fill a device go to one_pass.
 /// @param has_constant_stencil  of a shared matrix, which it brings to the host: asked only where the table tells the two apart
 template <class Scalar, class Memory, class Constant>
-choice::Algorithm measured_fastest(const LineSet &lines, const Bands<Scalar, Memory> &bands, const Constant &has_constant_stencil)
+Algorithm measured_fastest(const LineSet &lines, const Bands<Scalar, Memory> &bands, const Constant &has_constant_stencil)
 {
   using choice::Source;
   const auto layout = lines.is_contiguous() ? choice::Layout::contiguous : choice::Layout::interleaved;
   const auto of     = [&](Source source) { return choice::measured({std::max(1, bands.half_bandwidth()), bands.block, layout, source}, lines.rows).algorithm; };
   const bool own    = bands.lhs == Lhs::per_line || bands.lhs == Lhs::shifted;
-  if (own && in_flight(lines, bands) && (lines.lines() < few_lines || wide_in_flight(lines, bands))) return choice::Algorithm::one_pass; // thomas has one thread per line
+  if (own && in_flight(lines, bands) && (lines.lines() < few_lines || wide_in_flight(lines, bands))) return Algorithm::one_pass; // thomas has one thread per line
   if (own) {
     const auto measured = of(bands.lhs == Lhs::per_line ? Source::per_line : Source::shifted);
-    if (measured == choice::Algorithm::one_pass && !is_narrow(bands) && !in_flight(lines, bands)) return choice::Algorithm::thomas;
+    if (measured == Algorithm::one_pass && !is_narrow(bands) && !in_flight(lines, bands)) return Algorithm::thomas;
     const bool filled = lines.lines() * bands.half_bandwidth() >= 131072; // by thomas, which moves less than partition; the table's longest lines are fewer
-    return measured == choice::Algorithm::partition && filled ? choice::Algorithm::thomas : measured;
+    return measured == Algorithm::partition && filled ? Algorithm::thomas : measured;
   }
   const auto constant = of(Source::constant), general = of(Source::general);
   return constant == general || bands.lhs == Lhs::classes || !has_constant_stencil() ? general : constant;

@@ -9,7 +9,7 @@ namespace ribbon::detail {
 namespace {
 
 template <class Exec>
-struct TileProductsAlgorithm final : Algorithm<double, Exec> {
+struct TileProductsAlgorithm final : Factored<double, Exec> {
   TileProductsPlan<Exec> plan;
 
   TileProductsAlgorithm(const Exec &exec, const HostMatrix<double> &A, const TileShape &shape, PivotWatch &watch) : plan(exec, A, shape, watch)

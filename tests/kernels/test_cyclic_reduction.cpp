@@ -252,11 +252,11 @@ TEST(ReductionRefuses, WhatItCannotTake)
   std::mt19937_64 g(1);
   const auto      set = ribbon::LineSet::interleaved(30, 4);
   for (const std::string algorithm : {"cyclic_reduction", "parallel_cyclic_reduction", "cr_pcr"}) {
-    EXPECT_EQ(refusal(set, random_system<double>(g, 1, 30, 2, 1, 1, false), {algorithm}), "ribbon: algorithm " + algorithm + " takes tridiagonal and block tridiagonal matrices");
+    EXPECT_EQ(refusal(set, random_system<double>(g, 1, 30, 2, 1, 1, false), {algorithm}), "ribbon: algorithm " + algorithm + ": takes tridiagonal and block tridiagonal matrices");
     EXPECT_EQ(refusal(set, random_system<double>(g, 1, 30, 1, 0, 1, false), {algorithm}), "");
     EXPECT_EQ(refusal(set, random_system<double>(g, 1, 30, 0, 0, 1, true), {algorithm}), "");
   }
-  const std::string one = "ribbon: algorithm toeplitz_cr takes one tridiagonal matrix for all lines";
+  const std::string one = "ribbon: algorithm toeplitz_cr: takes one tridiagonal matrix for all lines";
   EXPECT_EQ(refusal(set, random_system<double>(g, 1, 30, 2, 2, 1, false), {"toeplitz_cr"}), one);
   EXPECT_EQ(refusal(set.with_components(2), random_system<double>(g, 1, 30, 1, 1, 2, false), {"toeplitz_cr"}), one);
   auto many = random_system<double>(g, 4, 30, 1, 1, 1, false);

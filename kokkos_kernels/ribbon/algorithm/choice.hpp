@@ -2,6 +2,8 @@
 /// @file choice.hpp  How a table of measurements is written down and looked up; auto_table.hpp is the one that `auto` goes by.
 #pragma once
 
+#include <ribbon/algorithm/name.hpp>
+
 #include <cstdint>
 #include <limits>
 
@@ -17,7 +19,8 @@ enum class Source {
   shifted   ///< alpha_l A + beta_l B
 };
 
-enum class Algorithm { one_pass, tile_products, thomas, partition };
+/// A table names one_pass, tile_products, thomas and partition.
+using ribbon::Algorithm;
 
 constexpr const char *to_string(Layout layout)
 {
@@ -27,12 +30,6 @@ constexpr const char *to_string(Layout layout)
 constexpr const char *to_string(Source source)
 {
   return source == Source::constant ? "constant" : source == Source::general ? "general" : source == Source::per_line ? "per_line" : "shifted";
-}
-
-/// The name that LineSolverOptions::algorithm takes.
-constexpr const char *to_string(Algorithm algorithm)
-{
-  return algorithm == Algorithm::one_pass ? "one_pass" : algorithm == Algorithm::tile_products ? "tile_products" : algorithm == Algorithm::thomas ? "thomas" : "partition";
 }
 
 /// What a choice depends on besides the length of the lines.
