@@ -68,8 +68,8 @@ public:
   /// Whether PETSc is in double, where create() takes other precisions, but RIBBON_SINGLE=OFF left them out.
   static bool lacks_single();
 
-  /// How many rows the next three functions look at, about, always the same ones. 0, the default: couplings() all,
-  /// the others a sample that is large enough for a choice of directions.
+  /// Sets the approximate number of rows that the next three functions examine, always the same rows. 0, the default:
+  /// couplings() examines all rows, the others a sample that is large enough for a choice of directions.
   virtual void look_at(std::int64_t rows) = 0;
   virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes)                                                    = 0;
   virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)                                                        = 0;

@@ -45,10 +45,10 @@ public:
   void look_at(std::int64_t rows) override { most_ = rows; }
 
 protected:
-  /// A sample of so many rows tells which share of all prefers a direction, to 0.2%.
+  /// With so many rows the standard error of the fraction that prefers a direction is at most 0.4%.
   static constexpr std::int64_t enough = 16384;
 
-  /// Distance of the rows that are looked at. @param most  of rows where nobody set another number; 0: all
+  /// Distance between examined rows. @param most  default number of rows; 0: all
   std::int64_t every(std::int64_t rows, std::int64_t most = 0) const
   {
     const std::int64_t sample = most_ > 0 ? most_ : most;

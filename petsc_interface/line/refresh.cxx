@@ -25,7 +25,7 @@ PetscErrorCode StoresOthers(Mat rows, bool *stores)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Whether a sample of the rows chooses as it did at the last choice by all rows. A sample suffices, because
+/// Whether a sample of the rows chooses as it did at the last set-up that chose directions. A sample suffices, because
 /// directions affect the quality of the preconditioner, not its correctness. Collective.
 PetscErrorCode ChoosesTheSame(PC pc, const PC_Line *line, const LineSource &source, int *same)
 {

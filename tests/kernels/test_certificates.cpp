@@ -234,7 +234,7 @@ struct Blocks {
         }
   }
 
-  /// Gives every component a unit of its own, and every row a diagonal that is not small: then there are units to find.
+  /// Multiplies every component by a random unit; large diagonals ensure that units exist.
   void change_units(std::mt19937_64 &g)
   {
     std::vector<Real> unit(static_cast<std::size_t>(blocks.block));
@@ -302,7 +302,7 @@ void expect_no_lies_of_blocks(std::uint64_t seed, std::size_t count)
     const ribbon::BlockFactorTiles<Scalar> tiles{ribbon::BandEntries<Scalar, Kokkos::HostSpace>(both.blocks), factors, rcond.data(), Real(0), units};
     auto                                   smallest = ribbon::SmallestPivot<Real>::start(-1);
     for (std::int64_t t = 0; t < factors.tiles(); ++t) tiles(t, smallest);
-    both.take_units(units); // exactly
+    both.take_units(units); // powers of two: no rounding
     for (std::size_t c = 0; c < matrices; ++c) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", blocks of " << B << ", " << sizeof(Scalar) << " bytes, after " << done);
       if (!(rcond[c] > 100 * ribbon::unit_roundoff<Scalar>())) continue;
@@ -331,7 +331,7 @@ TEST(Certificates, NeverLieOfBlocks)
   expect_no_lies_of_blocks<double>(20, count), expect_no_lies_of_blocks<float>(21, count / 4), expect_no_lies_of_blocks<Kokkos::complex<double>>(22, count / 4);
 }
 
-/// A vorticity next to velocities: in its row at a wall are 1 and 1 / h.
+/// A vorticity next to velocities: its row at a wall has the entries 1 and 1 / h.
 TEST(Certificates, ComponentsMayHaveUnits)
 {
   const std::size_t n = 50, lines = 20;

@@ -2,10 +2,10 @@
 static char help[] = "What a PC costs on a grid: first set-up, set-up with new values, application, MatMult.\n\
 A plain PETSc program: it knows no plugin and runs with any PC (-pc_type). Options:\n\
   -dim D -n N -dof B   a grid of N^D points with B unknowns each, neighbours along the axes\n\
-  -repeats K           set-ups with new values, of which the least time counts\n\n";
+  -repeats K           number of set-ups with new values; the least time is printed\n\n";
 
-/* Off-diagonal blocks are -1 on their diagonal, diagonal blocks 2 D; other entries of blocks are random, up to 0.05
-   and 0.3 D. Every row is multiplied by a random number from 1 to 1.3, so that every line has a matrix of its own. */
+/* Off-diagonal blocks: -1 on the diagonal, other entries random up to 0.05. Diagonal blocks: 2 D, others up to 0.3 D.
+   Every row is multiplied by a random number from 1 to 1.3, so that there is one matrix per line. */
 
 #include <petscdmda.h>
 #include <petscksp.h>
@@ -86,7 +86,7 @@ static PetscErrorCode CreateMatrix(const Problem *p, DM grid, Mat *A)
   PetscFunctionReturn(0);
 }
 
-/* The time, after whatever runs on a device: a dot product waits for it. */
+/* The time after all work on the device: a dot product waits for that work. */
 static PetscErrorCode Now(Vec x, PetscLogDouble *time)
 {
   PetscScalar dot;
@@ -97,7 +97,7 @@ static PetscErrorCode Now(Vec x, PetscLogDouble *time)
   PetscFunctionReturn(0);
 }
 
-/* A new PC: set-up and one application. The first one of a program starts libraries, too. */
+/* A new PC: set-up and one application. The first PC of a program also starts libraries. */
 static PetscErrorCode FirstSetUp(DM grid, Mat A, Vec b, Vec x, PC *pc, PetscLogDouble *seconds)
 {
   PetscLogDouble begin, end;
@@ -133,7 +133,7 @@ static PetscErrorCode Refresh(const Problem *p, Mat A, Vec b, Vec x, PC pc, Pets
   PetscFunctionReturn(0);
 }
 
-/* The mean of many applications of a PC, or of many products where there is none. */
+/* The mean of many applications of a PC, or of many products with A if `pc` is NULL. */
 static PetscErrorCode Application(PC pc, Mat A, Vec b, Vec x, PetscLogDouble *seconds)
 {
   const PetscInt times = 200;

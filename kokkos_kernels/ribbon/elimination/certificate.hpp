@@ -20,8 +20,8 @@
 /// reciprocal condition number of D^-1 A. A regular matrix is proved to be one; what is not proved is left to the probe.
 ///
 /// (1) speaks of norms over unknowns in the same units. A row whose diagonal entry is below 1/16 of its largest entry
-/// is not certified: some column may need a scale (column_scale.hpp). Blocks are certified in units of their components
-/// (component_units.hpp): A stands for A D then, and x for D^-1 x. D does not change L and the elimination.
+/// is not certified: some column may need a scale (column_scale.hpp). Blocks are certified in units W of their components
+/// (component_units.hpp): read A W for A and W^-1 x for x. W changes U to U W, and leaves L as it is.
 #pragma once
 
 #include <ribbon/compat.hpp>

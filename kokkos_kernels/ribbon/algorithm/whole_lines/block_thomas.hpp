@@ -228,7 +228,7 @@ private:
       }
   }
 
-  /// The largest entry of M(U)^-1 z in the units of `units`, and the last computed entry, which is NaN if any entry is.
+  /// The largest entry of M(U)^-1 z, divided by the units, and the last computed entry, which is NaN if any entry is.
   template <class Pack, int N, class Sizes>
   void bound(const Scalar *at, const Real *z, Sizes (&most)[N], Sizes (&last)[N]) const
   {

@@ -2,13 +2,13 @@
 /// @file component_units.hpp  Units of the components of a block, for certificates of block tridiagonal lines on hosts.
 ///
 /// Components often have different units: at a wall, the vorticity is a velocity divided by the mesh size h,
-/// and its row has entries of 1 and 1 / h. With unknowns x = D y, D = diag(w_b) repeated for every block, the
-/// matrix A D has a diagonal that is comparable to the other entries of its row where
+/// and its row has the entries 1 and 1 / h. With unknowns x = W y, W = diag(w_b) repeated for every block, the
+/// matrix A W has a diagonal that is comparable to the other entries of its row where
 ///
 ///     |a_ab| w_b <= t |a_aa| w_a                                                     (1)
 ///
-/// for the largest |a_ab| / |a_aa| of all rows. The smallest solution for the smallest t is taken, as powers of
-/// two. A certificate (certificate.hpp) holds whatever the units are, so that they need no proof of their own.
+/// for the largest |a_ab| / |a_aa| of all rows. t is the least of 1, 2, 4, 8 with a solution; the smallest solution
+/// is rounded down to powers of two. A certificate (certificate.hpp) holds for any units.
 #pragma once
 
 #include <ribbon/algorithm/whole_lines/certified_factor.hpp>
@@ -24,17 +24,17 @@ namespace ribbon {
 /// One power of two per component of a block.
 template <class Real>
 struct ComponentUnits {
-  static constexpr int  most_apart = 20; ///< bits
+  static constexpr int  most_apart = 20; ///< the largest unit is at most 2^20
   std::array<Real, most_block> unit;
 
   ComponentUnits() { unit.fill(1); }
   Real operator[](int b) const { return unit[static_cast<std::size_t>(b)]; }
   bool operator==(const ComponentUnits &other) const { return unit == other.unit; }
 
-  /// @param ratio  largest |a_ab| / |a_aa| of all rows at a * B + b; infinite or NaN: there are no units
+  /// @param ratio  largest |a_ab| / |a_aa| of all rows at a * B + b; infinite: a diagonal entry is zero, there are no units
   static ComponentUnits solve(const std::vector<Real> &ratio, int B)
   {
-    for (Real t = 1; t <= 8; t *= 2) { // rounding adds a factor of two, and certificates take 16
+    for (Real t = 1; t <= 8; t *= 2) { // rounding may double the ratio; certificates accept ratios up to 16
       ComponentUnits units;
       bool           changes = true;
       for (int sweep = 0; sweep <= B && changes; ++sweep) { // longest paths
@@ -100,7 +100,7 @@ private:
             largest = s > largest ? s : largest;
           }
           const Sizes relative = largest / diagonal;
-          most[a][b]           = relative <= most[a][b] ? most[a][b] : relative; // keeps a NaN until the next row
+          most[a][b]           = relative <= most[a][b] ? most[a][b] : relative; // a NaN may be lost: such a line has no certificate
         }
       }
     for (int a = 0; a < B; ++a)
