@@ -9,6 +9,8 @@
 #include <ribbon/elimination/elimination.hpp>
 #include <ribbon/line_solver.hpp>
 
+#include <cmath>
+#include <complex>
 #include <memory>
 #include <stdexcept>
 
@@ -19,6 +21,8 @@ struct DevicePivot {
   double       tolerance = 0;
   double       smallest  = 1e300;
   std::int64_t line = -1, row = -1;
+  double               log_abs_det = std::nan(""); ///< of one matrix, if it was found
+  std::complex<double> det_sign    = std::nan("");
 };
 
 /// Lines, factored by an algorithm.

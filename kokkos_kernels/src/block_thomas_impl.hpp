@@ -20,8 +20,11 @@ struct BlockThomas final : Factored<Scalar, Exec> {
   PivotPlace<Real, Memory>       place;
   Tiles                          factors;
   ComponentUnits<Real>           units; ///< of the certificate
+  bool                           shared; ///< one matrix, in every lane of a tile
 
-  BlockThomas(const Exec &exec, const Input &bands, DevicePivot &pivot) : place(exec), factors{nullptr, bands.rows(), bands.matrices(), bands.block}
+  BlockThomas(const Exec &exec, const Input &bands, DevicePivot &pivot)
+      : place(exec), factors{nullptr, bands.rows(), bands.lhs == Lhs::shared ? Tiles::lanes : bands.matrices(), bands.block},
+        shared(bands.lhs == Lhs::shared)
   {
     words         = allocate_zeros<decltype(words)>(exec, "ribbon::block_thomas::words", factors.size()); // lanes without a line
     rcond         = allocate<decltype(rcond)>(exec, "ribbon::block_thomas::rcond", static_cast<std::size_t>(factors.count));
@@ -32,7 +35,8 @@ struct BlockThomas final : Factored<Scalar, Exec> {
   }
   bool refactor(const Exec &exec, const Input &bands, DevicePivot &pivot) override
   {
-    if (bands.block != factors.block || bands.periodic || bands.rows() != factors.rows || bands.matrices() != factors.count) return false;
+    const bool same = bands.block == factors.block && !bands.periodic && bands.rows() == factors.rows;
+    if (!same || shared != (bands.lhs == Lhs::shared) || (!shared && bands.matrices() != factors.count)) return false;
     factor(exec, bands, pivot);
     return true;
   }
@@ -40,15 +44,48 @@ struct BlockThomas final : Factored<Scalar, Exec> {
   void solve_lines(const Exec &exec, std::int64_t first, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const override { solve_from(exec, first, in.lines(), b, in, x, out); }
 
 private:
-  /// Factors. Without a certificate: finds units and factors again.
-  void factor(const Exec &exec, const Input &bands, DevicePivot &pivot)
+  /// The matrix of all lines, once for each lane.
+  Input copies(const Exec &exec, const Input &bands) const
   {
+    Input all  = bands;
+    all.lhs    = Lhs::per_line, all.repeats = 1;
+    all.values = allocate<decltype(all.values)>(exec, "ribbon::block_thomas::copies", static_cast<std::size_t>(Tiles::lanes),
+                                                static_cast<std::size_t>(factors.rows), bands.values.extent(2));
+    for (std::int64_t i = 0; i < factors.rows; ++i)
+      for (std::size_t e = 0; e < all.values.extent(2); ++e)
+        for (std::size_t l = 0; l < all.values.extent(0); ++l)
+          all.values(l, static_cast<std::size_t>(i), e) = bands.values(0, static_cast<std::size_t>(bands.stored(i)), e);
+    return all;
+  }
+  /// Factors. Without a certificate: finds units and factors again.
+  void factor(const Exec &exec, const Input &given, DevicePivot &pivot)
+  {
+    const Input bands = shared ? copies(exec, given) : given;
     factor_in_units(exec, bands, pivot);
+    find_determinant(pivot);
     if (this->certificate.rcond > 0) return;
     const auto found = units_of(exec, bands);
     if (found == units) return;
     units = found;
     factor_in_units(exec, bands, pivot);
+    find_determinant(pivot);
+  }
+  /// Of one matrix: the product of its pivots, whose reciprocals are stored.
+  void find_determinant(DevicePivot &pivot) const
+  {
+    if (!shared) return;
+    const int            B    = factors.block;
+    double               log  = 0;
+    std::complex<double> sign = 1;
+    for (std::int64_t i = 0; i < factors.rows; ++i)
+      for (int a = 0; a < B; ++a) {
+        const Scalar inverse = factors.row(0, i)[static_cast<std::ptrdiff_t>((B * B + a * B + a) * Tiles::lanes)];
+        const double size    = static_cast<double>(magnitude(inverse));
+        log -= std::log(size);
+        if constexpr (std::is_floating_point_v<Scalar>) sign *= inverse < 0 ? -1.0 : 1.0;
+        else sign /= std::complex<double>(inverse.real() / size, inverse.imag() / size);
+      }
+    pivot.log_abs_det = log, pivot.det_sign = sign, pivot.line = 0;
   }
   ComponentUnits<Real> units_of(const Exec &exec, const Input &bands) const
   {
@@ -75,7 +112,7 @@ private:
   void solve_from(const Exec &exec, std::int64_t first, std::int64_t different, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {
     if (in.unknowns() == 0) return;
-    const BlockSolveTiles<Scalar> kernel{factors, first, different, b, x, in, out};
+    const BlockSolveTiles<Scalar> kernel{factors, first, different, b, x, in, out, shared};
     device::launch(exec, "ribbon::block_thomas", {kernel.teams(), 1, kernel.scratch()}, kernel);
   }
 };

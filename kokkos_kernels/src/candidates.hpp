@@ -56,6 +56,7 @@ public:
   {
     Pivots p;
     p.smallest = found.smallest, p.not_finite = found.smallest < 0, p.line = found.line, p.row = found.row;
+    p.log_abs_det = found.log_abs_det, p.det_sign = found.det_sign;
     return p;
   }
 

@@ -18,6 +18,7 @@ class Policy {
 
   static constexpr Real  sound = By::sound, most_unsound = By::most_unsound;
   static constexpr auto  measured = "measured to be the fastest for lines of this length";
+  static constexpr auto  whole    = "whole lines are the fastest on a host";
 
 public:
   Policy(Of &problem, Selection<Scalar, Exec> &selection) : problem_(problem), selection_(selection), judge_(problem, selection) { }
@@ -39,14 +40,15 @@ public:
   {
     const bool first  = problem_.asks_for(Algorithm::thomas) || (problem_.automatic() && !is_device_space<Exec>);
     const bool blocks = !is_device_space<Exec> && problem_.bands.block > 1 && !problem_.options.refactors;
-    if (!first || !problem_.one_per_line() || !(problem_.unrolled() || blocks) || problem_.bands.periodic || problem_.options.continued) return false;
+    const bool takes  = problem_.one_per_line() ? problem_.unrolled() || blocks : blocks && problem_.bands.lhs == Lhs::shared;
+    if (!first || !takes || problem_.bands.periodic || problem_.options.continued) return false;
     problem_.expand();
     DevicePivot found{problem_.tolerance()};
     if constexpr (!is_device_space<Exec>)
       if (blocks) selection_.factored = make_block_thomas<Scalar, Exec>(problem_.exec, problem_.bands, found);
     if (!blocks) selection_.factored = All::unrolled_thomas(problem_, found);
     if (!selection_.factored) return false;
-    judge_.take(All::placed(found), reason_of_own());
+    judge_.take(All::placed(found), problem_.one_per_line() ? reason_of_own() : problem_.automatic() ? whole : "asked for");
     if (judge_.is_certified()) return true;
     selection_.factored.reset();
     return false;
@@ -130,7 +132,7 @@ private:
     if (problem_.is_short_ring()) return void(judge_.attempt(All::pivoted, most_unsound, a_short_ring()));
     if (problem_.prefers_tile_products() && try_first(All::tile_products, measured)) return;
     const bool  device = is_device_space<Exec>;
-    std::string reason = device ? measured : "whole lines are the fastest on a host";
+    std::string reason = device ? measured : whole;
     if (device && problem_.fastest() != Algorithm::thomas) {
       if (judge_.attempt(All::one_pass, sound, "a tile of lines fits the scratch of a team")) return;
       reason = selection_.failure;

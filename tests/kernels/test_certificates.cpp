@@ -369,6 +369,37 @@ TEST(Certificates, ComponentsMayHaveUnits)
   }
 }
 
+/// One matrix for all lines: proved, solved for any number of lines, and its determinant is that of elimination on the host.
+TEST(Certificates, OneMatrixOfBlocksForAllLines)
+{
+  std::mt19937_64 g(25);
+  for (int B : {2, 3, 5})
+    for (std::int64_t lines : {1, 15, 16, 33}) {
+      const std::int64_t n     = 20;
+      auto               bands = random_system<double>(g, 1, n, 1, 1, B, false);
+      for (const auto &set : {ribbon::LineSet::contiguous(n, lines).with_components(B), ribbon::LineSet::interleaved(n, lines).with_components(B)}) {
+        SCOPED_TRACE(testing::Message() << "blocks of " << B << ", " << lines << " lines, stride " << set.row_stride);
+        ribbon::LineSolver<double, HostExec>       solver(HostExec(), set, bands);
+        const ribbon::LineSolver<double, HostExec> other(HostExec(), set, bands, {"pivoted"});
+        ASSERT_EQ(solver.report().probe_error, ribbon::Certificate::bound(2 * B - 1, ribbon::unit_roundoff<double>()));
+        EXPECT_NEAR(solver.report().log_abs_det, other.report().log_abs_det, 1e-10);
+        std::vector<double> b(static_cast<std::size_t>(n * lines * B)), x(b.size()), y(b.size());
+        for (double &v : b) v = random_scalar<double>(g);
+        const auto expect_same = [&](double scale) {
+          solver.solve(HostExec(), b.data(), set, x.data(), set), other.solve(HostExec(), b.data(), set, y.data(), set);
+          for (std::size_t k = 0; k < x.size(); ++k) ASSERT_NEAR(scale * x[k], y[k], 1e-12) << k;
+        };
+        expect_same(1);
+        auto twice = bands;
+        twice.values = decltype(twice.values)("test::twice", 1, bands.values.extent(1), bands.values.extent(2));
+        for (std::size_t i = 0; i < twice.values.extent(1); ++i)
+          for (std::size_t e = 0; e < twice.values.extent(2); ++e) twice.values(0, i, e) = 2 * bands.values(0, i, e);
+        ASSERT_TRUE(solver.refactor(HostExec(), twice));
+        expect_same(2);
+      }
+    }
+}
+
 /// Solves of blocks in every layout, of a part of the lines and of more lines than matrices, next to orthogonal elimination.
 TEST(Certificates, BlocksAreSolvedWhereverTheyLie)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file block_thomas.hpp  Block tridiagonal lines on hosts, one matrix per line: the lines of a tile are
-/// SIMD lanes.
+/// @file block_thomas.hpp  Block tridiagonal lines on hosts, one matrix per line or one for all lines: the lines
+/// of a tile are SIMD lanes.
 ///
 /// A = L U is computed unknown by unknown, without row exchanges. This is the elimination of a band with
 /// 2 B - 1 diagonals on either side, so that the certificate of bands holds (certificate.hpp). Inverses of
@@ -287,8 +287,8 @@ private:
   }
 };
 
-/// Solves lines with the matrices first, first + 1, ..., first + lines - 1, which repeat where there are more
-/// lines.
+/// Solves lines with the matrices first, first + 1, ..., first + lines - 1, which repeat if there are more
+/// lines; or with one matrix, whose factors are in every lane of the first tile.
 template <class Scalar>
 struct BlockSolveTiles {
   static constexpr int max_threads = 1;
@@ -301,19 +301,21 @@ struct BlockSolveTiles {
   const Scalar *b;
   Scalar       *x;
   LineSet       in, out;
+  bool          shared = false; ///< one matrix
 
   std::int64_t tiles() const { return (first + lines - 1) / lanes - first / lanes + 1; }
-  std::int64_t teams() const { return tiles() * (in.lines() / lines); }
+  std::int64_t teams() const { return shared ? (in.lines() + lanes - 1) / lanes : tiles() * (in.lines() / lines); }
   std::size_t  scratch() const { return static_cast<std::size_t>(factors.room()) * sizeof(Scalar) + 64; }
 
   template <class Team>
   void operator()(const Team &team) const
   {
     auto              *tile = reinterpret_cast<Scalar *>((reinterpret_cast<std::uintptr_t>(team.scratch()) + 63) / 64 * 64);
-    const std::int64_t t = first / lanes + team.league_rank() % tiles(), begin = team.league_rank() / tiles() * lines;
+    const std::int64_t rank = team.league_rank(), t = shared ? 0 : first / lanes + rank % tiles(), begin = shared ? 0 : rank / tiles() * lines;
     const std::int64_t from = std::max(first, t * lanes), end = std::min(first + lines, (t + 1) * lanes);
-    const int          lane = static_cast<int>(from - t * lanes), count = static_cast<int>(end - from);
-    const std::int64_t line = begin + from - first;
+    const int          lane  = shared ? 0 : static_cast<int>(from - t * lanes);
+    const std::int64_t line  = shared ? rank * lanes : begin + from - first;
+    const int          count = static_cast<int>(shared ? std::min<std::int64_t>(lanes, in.lines() - line) : end - from);
     if (count < lanes) std::fill(tile, tile + factors.room(), Scalar(0));
     move(in, line, lane, count, tile, [this](Scalar &of_tile, std::int64_t k) { of_tile = b[k]; }, [&](const auto &set) { set.load(b, 0, in.rows * in.components, tile); });
     host::with_widest_vectors_of_host([&] { sweep(t, tile); });
