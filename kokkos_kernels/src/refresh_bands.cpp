@@ -16,31 +16,39 @@ namespace {
 enum Finding { found_across = 1, found_beyond = 2, found_not_finite = 4, found_differ = 8, found_reach = 16, found_wrapped = 32, found_components = 64 };
 
 /// @tparam Blocks  elements of several rows; else the compiler knows that they have one
-template <class Csr, class Scalar, class Memory, bool Blocks>
+/// @tparam H  the half-bandwidth if the compiler knows it, so that rows stay in registers of a device; else 0
+template <class Csr, class Scalar, class Memory, bool Blocks, int H = 0>
 struct RefreshKernel {
   struct Each { };    ///< a matrix for every line
   struct Shared { };  ///< the matrices of lines that share
   struct Compare { }; ///< all lines with these
 
-  static constexpr int          most = Blocks ? 3 * 8 : 2 * largest_half_bandwidth + 1; ///< entries of a row that are kept
+  static constexpr int          most = Blocks ? 3 * 8 : 2 * (H ? H : largest_half_bandwidth) + 1; ///< entries of a row that are kept
   static constexpr std::int64_t off  = std::int64_t(1) << 62;                           ///< distance of what is not on the line
   using Values                       = typename Bands<Scalar, Memory>::values_type;
 
   Csr                 A;
   LineSet             lines;
   bool                wrap;
-  int                 h, block, siblings;
+  int                 half_bandwidth, block, siblings;
   Values              values;
   const int          *class_of_line; ///< null: all lines have matrix 0
   const std::int64_t *first;         ///< a line of each class
   int                *found; ///< bits of Finding
 
   KOKKOS_INLINE_FUNCTION int rows_of_element() const { return Blocks ? block : 1; }
+  KOKKOS_INLINE_FUNCTION int reach() const { return H ? H : half_bandwidth; }
+  KOKKOS_INLINE_FUNCTION static void add(Scalar (&v)[most], int j, const Scalar &value)
+  {
+    if constexpr (H > 0)
+      for (int e = 0; e < most; ++e) v[e] += e == j ? value : Scalar(0);
+    else v[j] += value;
+  }
 
   /// Row a of element k, which is row `row` of a line: 2 h + 1 times as many numbers as elements have rows. Returns what it found.
   KOKKOS_INLINE_FUNCTION int read(std::int64_t k, std::int64_t row, int a, Scalar (&v)[most]) const
   {
-    const int          B = rows_of_element(), n = (2 * h + 1) * B;
+    const int          h = reach(), B = rows_of_element(), n = numbers();
     const std::int64_t r = k * B + a, begin = A.row_begin[r], end = A.row_begin[r + 1];
     if (end - begin == n && row >= h && row + h < lines.rows) { // a line by itself: half of the time
       bool straight = true;
@@ -62,7 +70,7 @@ struct RefreshKernel {
       std::int64_t       d = q;
       if (wrap && q != off && 2 * (q < 0 ? -q : q) > lines.rows) d = q < 0 ? q + lines.rows : q - lines.rows; // the shorter way
       if (d >= -h && d <= h) {
-        v[(d + h) * B + b] += value;
+        add(v, static_cast<int>(d + h) * B + b, value);
         if (!(value - value == Scalar(0))) what |= found_not_finite;
         if (value != Scalar(0)) what |= (d == h || d == -h ? found_reach : 0) | (d != q ? found_wrapped : 0);
       } else if (value != Scalar(0)) {
@@ -102,7 +110,7 @@ struct RefreshKernel {
     const int B = rows_of_element();
     return Blocks ? (j / B * B + a) * B + j % B : j;
   }
-  KOKKOS_INLINE_FUNCTION int numbers() const { return (2 * h + 1) * rows_of_element(); }
+  KOKKOS_INLINE_FUNCTION int numbers() const { return (2 * reach() + 1) * rows_of_element(); }
   KOKKOS_FUNCTION void operator()(Each, const std::int64_t u) const
   {
     std::int64_t line, row;
@@ -180,11 +188,11 @@ struct RefreshTiles {
 
 private:
   /// Entries of a row of the matrix that is row i of a straight line, by elements, and the distance of the first one.
-  std::int64_t first_distance(std::int64_t i) const { return -std::min<std::int64_t>(i, kernel.h); }
-  std::int64_t distances(std::int64_t i) const { return std::min<std::int64_t>(kernel.lines.rows - 1 - i, kernel.h) - first_distance(i) + 1; }
+  std::int64_t first_distance(std::int64_t i) const { return -std::min<std::int64_t>(i, kernel.reach()); }
+  std::int64_t distances(std::int64_t i) const { return std::min<std::int64_t>(kernel.lines.rows - 1 - i, kernel.reach()) - first_distance(i) + 1; }
   std::int64_t values_of_line() const
   {
-    const std::int64_t n = kernel.lines.rows, h = std::min<std::int64_t>(kernel.h, n - 1);
+    const std::int64_t n = kernel.lines.rows, h = std::min<std::int64_t>(kernel.reach(), n - 1);
     return (n * (2 * h + 1) - h * (h + 1)) * kernel.rows_of_element() * kernel.rows_of_element();
   }
   /// Where the values of a line that begins with element k start. -1: its rows hold entries off the line, or lack some on it.
@@ -216,8 +224,8 @@ private:
   {
     const std::int64_t B = kernel.rows_of_element();
     for (std::int64_t i = 0; i < kernel.lines.rows; v += distances(i) * B * B, ++i)
-      if (i + kernel.h < kernel.lines.rows && *(v + distances(i) * B - 1) != Scalar(0)) return true;
-      else if (i >= kernel.h && *v != Scalar(0)) return true;
+      if (i + kernel.reach() < kernel.lines.rows && *(v + distances(i) * B - 1) != Scalar(0)) return true;
+      else if (i >= kernel.reach() && *v != Scalar(0)) return true;
     return false;
   }
   /// Straight lines next to the first ones of their classes, number by number.
@@ -258,7 +266,7 @@ private:
       int          held = 0;
       std::int64_t t    = 0;
       for (std::int64_t i = 0; i < kernel.lines.rows; ++i) {
-        const std::int64_t n = distances(i), d0 = first_distance(i) + kernel.h;
+        const std::int64_t n = distances(i), d0 = first_distance(i) + kernel.reach();
         for (int a = 0; a < B; ++a)
           for (std::int64_t d = d0; d < d0 + n; ++d)
             for (int b = 0; b < B; ++b) {
@@ -289,7 +297,7 @@ private:
   }
   int through_buffer(std::int64_t first, std::int64_t lanes, const std::int64_t (&at)[width], Scalar (&v)[Kernel::most]) const
   {
-    const std::int64_t  B = kernel.rows_of_element(), entries = (2 * kernel.h + 1) * B * B, n = kernel.lines.rows;
+    const std::int64_t  B = kernel.rows_of_element(), entries = kernel.numbers() * B, n = kernel.lines.rows;
     const std::int64_t  block = std::min(n, std::max<std::int64_t>(4, room / (entries * width)));
     std::vector<Scalar> rows(static_cast<std::size_t>(block * entries * width));
     const auto          place = [&](std::int64_t i, std::int64_t e) { return &rows[static_cast<std::size_t>((i * entries + e) * width)]; };
@@ -309,11 +317,11 @@ private:
   }
 };
 
-template <bool Blocks, class Csr, class Scalar, class Exec>
+template <bool Blocks, int H = 0, class Csr, class Scalar, class Exec>
 void refresh(const Exec &exec, const Csr &A, const LinePlaces &lines, RefreshPlan<typename Exec::memory_space> &plan, const Bands<Scalar, typename Exec::memory_space> &bands, int siblings, int *found)
 {
   using Memory       = typename Exec::memory_space;
-  using Kernel       = RefreshKernel<Csr, Scalar, Memory, Blocks>;
+  using Kernel       = RefreshKernel<Csr, Scalar, Memory, Blocks, H>;
   const bool   share = bands.lhs != Lhs::per_line;
   const Kernel kernel{A, lines.lines, lines.wrap, bands.kl(), bands.block, siblings, bands.values, bands.lhs == Lhs::classes ? bands.class_of_line.data() : nullptr, plan.first.data(), found};
   const auto   run = [&](auto tag, std::int64_t n) {
@@ -342,7 +350,10 @@ RefreshResult refresh_bands(const Exec &exec, const CsrMatrix<Scalar, Index> &A,
   using Memory = typename Exec::memory_space;
   if (lines.components != bands.block || lines.place || lines.part || bands.lhs == Lhs::shifted || bands.kl() != bands.ku() || bands.repeats > 1) throw std::invalid_argument("ribbon::refresh_bands: lines that lie in the matrix itself");
   const auto found = allocate_zeros<Kokkos::View<int *, Memory>>(exec, "ribbon::refresh_bands", 1);
-  if constexpr (is_device_space<Exec>) refresh<true>(exec, AnyCsrMatrix<Scalar>(A), lines, plan, bands, siblings, found.data());
+  if constexpr (is_device_space<Exec>) {
+    if (bands.block == 1 && bands.kl() == 1) refresh<false, 1>(exec, AnyCsrMatrix<Scalar>(A), lines, plan, bands, siblings, found.data());
+    else refresh<true>(exec, AnyCsrMatrix<Scalar>(A), lines, plan, bands, siblings, found.data());
+  }
   else if (bands.block > 1) refresh<true>(exec, A, lines, plan, bands, siblings, found.data());
   else refresh<false>(exec, A, lines, plan, bands, siblings, found.data());
   const auto host = Kokkos::create_mirror_view(found);

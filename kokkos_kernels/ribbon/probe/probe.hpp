@@ -11,6 +11,9 @@
 
 namespace ribbon {
 
+/// So many fill a large device; with more, each has several rows.
+inline constexpr std::int64_t threads_of_a_device = std::int64_t(1) << 18;
+
 /// What the probe found.
 template <class Scalar>
 struct ProbeResult {
@@ -71,17 +74,18 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
     const std::int64_t all   = set.lines() * ((end - begin + at_once - 1) / at_once);
     const auto         norms = allocate<Kokkos::View<typename Kernel::Word *, Memory>>(exec, "ribbon::probe::norms", static_cast<std::size_t>(3 * all));
     kernel.norms             = norms.data();
+    kernel.strip             = static_cast<int>(std::clamp<std::int64_t>(set.lines() * set.rows / threads_of_a_device, 1, 8));
     for (; kernel.kind < end; kernel.kind += at_once, kernel.first += set.lines()) {
-      fill(kernel, set.lines() * set.rows);
+      fill(kernel, set.lines() * kernel.strips());
       solve(x.data(), set);
-      Kokkos::parallel_for("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::MeasureRows>(exec, 0, set.lines() * set.rows), kernel);
+      Kokkos::parallel_for("ribbon::probe::measure", Kokkos::RangePolicy<Exec, Index, typename Kernel::MeasureStrip>(exec, 0, set.lines() * kernel.strips()), kernel);
     }
     measure(typename Kernel::Judge(), kernel, all);
   } else {
     const bool tiled = bands.block == 1 && matrices >= ProbeTiles<Scalar, Memory>::width / 2 && !options.batch;
     for (; kernel.kind < end; kernel.kind += at_once) {
       const ProbeTiles<Scalar, Memory> tiles(kernel);
-      tiled ? fill(tiles, tiles.count()) : fill(kernel, set.lines() * set.rows);
+      tiled ? fill(tiles, tiles.count()) : fill(kernel, set.lines() * kernel.strips());
       solve(x.data(), set);
       tiled ? measure(typename Kernel::Measure(), tiles, tiles.count()) : measure(typename Kernel::Measure(), kernel, set.lines());
     }

@@ -21,7 +21,7 @@ struct Probe {
   using Found = typename Kokkos::MinMaxLoc<Real, std::int64_t>::value_type; ///< max: backward error and its matrix; min: reciprocal condition
   struct Fill { };
   struct Measure { };
-  struct MeasureRows { };
+  struct MeasureStrip { };
   struct Judge { };
   static constexpr int first_given = 4; ///< of the kinds whose right-hand side is given; of the others it is the solution
 
@@ -75,12 +75,12 @@ struct Probe {
   /// A residual or a right-hand side relative to the sum of magnitudes of its row: the matrix has norm 1 then, and rows
   /// in small units count as much as others.
   KOKKOS_FUNCTION static Real relative(Real size, Real sum) { return sum > 0 ? size / sum : size; }
-  /// Takes row i of line l into the norms of the residual, the solution and the right-hand side.
-  KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t i, Real &norm_r, Real &norm_x, Real &norm_b) const
+  /// Takes row i of line l, which has matrix c and right-hand side k, into the norms of the residual, the solution and
+  /// the right-hand side.
+  KOKKOS_FUNCTION void see(std::int64_t l, std::int64_t c, int k, std::int64_t i, Real &norm_r, Real &norm_x, Real &norm_b) const
   {
-    const std::int64_t c = matrix_of(l);
     for (int a = 0; a < entry.block; ++a) {
-      const Scalar f   = right_hand_side(c, kind_of(l), i, a);
+      const Scalar f   = right_hand_side(c, k, i, a);
       Scalar       r   = f;
       Real         sum = 0, products = magnitude(f);
       for (int d = -entry.lower; d <= entry.upper; ++d)
@@ -113,15 +113,17 @@ struct Probe {
   KOKKOS_FUNCTION void operator()(Measure, const std::int64_t l, Found &found) const
   {
     Real norm_r = 0, norm_x = 0, norm_b = 0;
-    for (std::int64_t i = 0; i < set.rows; ++i) see(l, i, norm_r, norm_x, norm_b);
-    judge(matrix_of(l), norm_r, norm_x, norm_b, found);
+    const std::int64_t c = matrix_of(l);
+    const int          k = kind_of(l);
+    for (std::int64_t i = 0; i < set.rows; ++i) see(l, c, k, i, norm_r, norm_x, norm_b);
+    judge(c, norm_r, norm_x, norm_b, found);
   }
-  /// ... on a device: one per row, since lines may be few, and then one per line of every pass.
-  KOKKOS_FUNCTION void operator()(MeasureRows, const std::int64_t k) const
+  /// ... on a device: one per strip of rows, since lines may be few, and then one per line of every pass.
+  KOKKOS_FUNCTION void operator()(MeasureStrip, const std::int64_t t) const
   {
     Real               norm[3] = {};
-    const std::int64_t l       = line_of(k);
-    see(l, row_of(k), norm[0], norm[1], norm[2]);
+    const std::int64_t l       = t % set.lines();
+    each_of_strip(t, [&](std::int64_t c, int k, std::int64_t i) { see(l, c, k, i, norm[0], norm[1], norm[2]); });
     for (int m = 0; m < 3; ++m) raise(norms + 3 * (first + l) + m, norm[m]);
   }
   KOKKOS_FUNCTION void operator()(Judge, const std::int64_t l, Found &found) const
@@ -133,6 +135,7 @@ struct Probe {
   using Word = std::conditional_t<sizeof(Real) == 4, unsigned int, unsigned long long>; ///< sizes compare as their bits do
   Word        *norms = nullptr;
   std::int64_t first = 0; ///< lines of the passes before
+  int          strip = 1; ///< rows of a thread
   KOKKOS_FUNCTION static void raise(Word *to, Real size)
   {
     Word bits;
@@ -147,16 +150,24 @@ struct Probe {
   int       *bad           = nullptr; ///< a place for each matrix, set to 1 where the matrix fails the limits; null: nobody asks
   Real       most_error = 0, least_rcond = 0;
 
-  /// One thread per row.
-  KOKKOS_FUNCTION void fill(std::int64_t l, std::int64_t i) const
+  KOKKOS_FUNCTION void operator()(Fill, const std::int64_t t) const
   {
-    for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(matrix_of(l), kind_of(l), i, a);
-    for (int m = 0; norms && i == 0 && m < 3; ++m) norms[3 * (first + l) + m] = 0;
+    const std::int64_t l = t % set.lines();
+    each_of_strip(t, [&](std::int64_t c, int k, std::int64_t i) {
+      for (int a = 0; a < entry.block; ++a) x[set(l, i) + a * set.component_stride] = right_hand_side(c, k, i, a);
+    });
+    for (int m = 0; norms && t < set.lines() && m < 3; ++m) norms[3 * (first + l) + m] = 0;
   }
-  KOKKOS_FUNCTION void         operator()(Fill, const std::int64_t k) const { fill(line_of(k), row_of(k)); }
-  KOKKOS_FUNCTION bool         along() const { return set.row_stride < set.stride0; }
-  KOKKOS_FUNCTION std::int64_t line_of(std::int64_t k) const { return along() ? k / set.rows : k % set.lines(); }
-  KOKKOS_FUNCTION std::int64_t row_of(std::int64_t k) const { return along() ? k % set.rows : k / set.lines(); }
+  /// Strips of rows. Lines are the fast index, as in the values of matrices.
+  KOKKOS_FUNCTION std::int64_t strips() const { return (set.rows + strip - 1) / strip; }
+  /// Calls f(matrix, right-hand side, row) for the rows of strip t / lines of line t % lines.
+  template <class F>
+  KOKKOS_FUNCTION void each_of_strip(std::int64_t t, const F &f) const
+  {
+    const std::int64_t l = t % set.lines(), begin = t / set.lines() * strip, c = matrix_of(l);
+    const int          k = kind_of(l);
+    for (std::int64_t i = begin; i < begin + strip && i < set.rows; ++i) f(c, k, i);
+  }
 };
 
 /// The probe of many matrices without blocks on a host: `width` of them side by side, as their entries lie, so that rows are read once and in vectors. Their known solution is the same.
