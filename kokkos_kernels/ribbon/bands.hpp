@@ -75,6 +75,15 @@ struct Bands {
   int          half_bandwidth() const { return kl() > ku() ? kl() : ku(); }
 };
 
+/// Whether the values of one can replace those of the other.
+template <class Scalar, class Memory>
+bool same_shape(const Bands<Scalar, Memory> &a, const Bands<Scalar, Memory> &b)
+{
+  bool same = a.lhs == b.lhs && a.periodic == b.periodic && a.kl() == b.kl() && a.ku() == b.ku() && a.block == b.block && a.repeats == b.repeats;
+  for (int e = 0; e < 3; ++e) same = same && a.values.extent(e) == b.values.extent(e);
+  return same;
+}
+
 /// The same matrices in memory of their own. Asynchronous on exec.
 template <class Scalar, class Exec>
 Bands<Scalar, typename Exec::memory_space> copy(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands)

@@ -25,8 +25,9 @@ enum class FactorStatus {
 ///     growth                      of these without pivoting and toeplitz_cr. NaN elsewhere.
 ///
 /// A factorization that met a bad pivot solved nothing: its probe_error and rcond are NaN, log_abs_det, where it is told, is -inf for a pivot of zero and NaN for one that is not finite.
-/// Where the elimination proves its accuracy (certificate.hpp) probe_error is the bound that holds for every right-hand
-/// side, and rcond a lower bound. With LineSolverOptions::probe "never" they are NaN where nothing is proved.
+/// Where accuracy is proved (certificate.hpp, row_dominance.hpp) probe_error is the bound that holds for every right-hand
+/// side, and rcond a lower bound. Of lines that are eliminated in flight smallest_pivot is a lower bound, too, if the
+/// diagonal dominates all rows. With LineSolverOptions::probe "never" they are NaN where nothing is proved.
 /// A factorization that the probe finds unsound names the line with the largest backward error, row -1.
 ///
 /// Pivots, condition and backward errors are those of the matrices with rows and columns scaled by powers of two

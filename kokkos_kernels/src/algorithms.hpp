@@ -8,6 +8,7 @@
 #include <ribbon/elimination/certificate.hpp>
 #include <ribbon/elimination/elimination.hpp>
 #include <ribbon/line_solver.hpp>
+#include <ribbon/matrix/row_dominance.hpp>
 
 #include <cmath>
 #include <complex>
@@ -24,6 +25,12 @@ struct DevicePivot {
   double               log_abs_det = std::nan(""); ///< of one matrix, if it was found
   std::complex<double> det_sign    = std::nan("");
 };
+
+/// A lower bound in place of the smallest pivot.
+inline DevicePivot bound_of_pivots(const RowDominance &dominance, double tolerance)
+{
+  return {tolerance, dominance.pivot_bound, dominance.pivot_matrix, dominance.pivot_row};
+}
 
 /// Lines, factored by an algorithm.
 template <class Scalar, class Exec>
@@ -69,8 +76,9 @@ template <class Scalar, class Exec, int K>
 Made<Scalar, Exec> make_pivoted_one_pass(const Exec &exec, const LineSet &lines, const std::vector<HostMatrix<Scalar>> &matrices, const LineSolverOptions &options, PivotWatch &watch, std::string &why);
 
 /// The same for one matrix per line, or alpha_l A + beta_l B; K <= 2, block 1.
+/// @param pivot  null: no pivots are looked at
 template <class Scalar, class Exec, int K>
-Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot &pivot, std::string &why);
+Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot *pivot, std::string &why);
 
 /// The same for all other systems; no pivots are looked at.
 template <class Scalar, class Exec, int K, int B>

@@ -75,13 +75,14 @@ Made<Scalar, Exec> make_pivoted_one_pass(const Exec &exec, const LineSet &lines,
 }
 
 template <class Scalar, class Exec, int K>
-Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot &pivot, std::string &why)
+Made<Scalar, Exec> make_one_pass_per_line(const Exec &exec, const LineSet &lines, const Bands<Scalar, typename Exec::memory_space> &bands, const LineSolverOptions &options, DevicePivot *pivot, std::string &why)
 {
   auto made = made_in_flight<Scalar, Exec, K, 1, OnePassPerLine<Scalar, Exec, K>>(exec, lines, bands, options, why);
   if (!made) return nullptr;
   made->plan.share_elimination(exec, lines, options.rows_per_thread, options.lines_per_team);
-  const auto found = made->plan.smallest_pivot(exec, static_cast<real_t<Scalar>>(pivot.tolerance));
-  pivot            = {pivot.tolerance, static_cast<double>(found.val), found.loc / lines.rows, found.loc % lines.rows};
+  if (!pivot) return made;
+  const auto found = made->plan.smallest_pivot(exec, static_cast<real_t<Scalar>>(pivot->tolerance));
+  *pivot           = {pivot->tolerance, static_cast<double>(found.val), found.loc / lines.rows, found.loc % lines.rows};
   return made;
 }
 
@@ -228,7 +229,7 @@ private:
       Kokkos::parallel_reduce("ribbon::per_line::factor", indices(exec, tiles.tiles()), tiles, place.reducer());
     }
     Kokkos::parallel_reduce("ribbon::per_line::rcond", indices(exec, count), SmallestOf<Real, Memory>{rcond}, Smallest(found));
-    this->certificate = {count > 0 ? static_cast<double>(found.val) : 1, count > 0 ? found.loc : -1, P};
+    this->certificate = {count > 0 ? static_cast<double>(found.val) : 1, count > 0 ? found.loc : -1, Certificate::error_of(P)};
   }
   void factor(const Exec &exec, const Input &bands, const Factors &to, double tolerance) const
   {

@@ -107,7 +107,7 @@ private:
     Kokkos::parallel_reduce("ribbon::block_thomas::rcond", indices(exec, factors.count), SmallestOf<Real, Memory>{rcond}, Smallest(found));
     const auto smallest = place.found(exec);
     pivot               = {pivot.tolerance, static_cast<double>(smallest.val), smallest.loc / factors.rows, smallest.loc % factors.rows};
-    this->certificate   = {static_cast<double>(found.val), found.loc, 2 * factors.block - 1};
+    this->certificate   = {static_cast<double>(found.val), found.loc, Certificate::error_of(2 * factors.block - 1)};
   }
   void solve_from(const Exec &exec, std::int64_t first, std::int64_t different, const Scalar *b, const LineSet &in, Scalar *x, const LineSet &out) const
   {

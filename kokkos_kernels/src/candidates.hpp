@@ -155,7 +155,7 @@ private:
   static Output make_eliminated_in_flight(const Of &problem, Pivots &p, std::string &why)
   {
     return found(problem, p, [&](DevicePivot &pivot) {
-      return detail::make_in_flight<Scalar, Exec>(problem.exec, problem.lines, problem.bands, problem.options, pivot, why);
+      return detail::make_in_flight<Scalar, Exec>(problem.exec, problem.lines, problem.bands, problem.options, problem.dominance, pivot, why);
     });
   }
   template <bool orthogonal>

@@ -27,6 +27,17 @@ struct InFlightAlgorithm final : Factored<Scalar, Exec> {
     plan.solve(exec, bands, b, in, x, out);
     return true;
   }
+  bool refactor([[maybe_unused]] const Exec &exec, [[maybe_unused]] const Input &bands, [[maybe_unused]] DevicePivot &pivot) override
+  {
+    if constexpr (K == 1 && B == 1) {
+      if (!plan.takes_values_of(bands)) return false;
+      const RowDominance dominance = row_dominance<Scalar>(exec, bands);
+      if (!dominance.certifies(K)) return false;
+      plan.set_values(exec, bands);
+      this->certificate = dominance.certificate(), pivot = bound_of_pivots(dominance, pivot.tolerance);
+      return true;
+    } else return false;
+  }
 };
 
 template <class Scalar, class Exec, int K, int B, class Plan>

@@ -76,7 +76,7 @@ public:
     FactorReport      &r = selection_.report;
     const Certificate &c = selection_.factored->certificate;
     if (problem_.options.probe == "always" || !r.ok() || !(c.rcond > problem_.tolerance())) return false;
-    r.probe_error = Certificate::bound(c.reach, static_cast<double>(Of::eps)), r.rcond = c.rcond, r.rcond_line = c.line;
+    r.probe_error = c.error * static_cast<double>(Of::eps), r.rcond = c.rcond, r.rcond_line = c.line;
     return true;
   }
 

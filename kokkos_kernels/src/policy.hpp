@@ -34,9 +34,12 @@ public:
     else factor_few();
   }
 
-  /// Tries whole lines with one matrix per line if they come first. A certificate makes scales and the probe
-  /// unnecessary. False: no factors are kept.
-  bool factor_certified()
+  /// Factors if a certificate makes scales and the probe unnecessary. False: no factors are kept.
+  bool factor_certified() { return factor_whole_lines() || factor_dominant(); }
+
+private:
+  /// Tries whole lines if they come first.
+  bool factor_whole_lines()
   {
     const bool first  = problem_.asks_for(Algorithm::thomas) || (problem_.automatic() && !is_device_space<Exec>);
     const bool blocks = !is_device_space<Exec> && problem_.bands.block > 1 && !problem_.options.refactors;
@@ -53,8 +56,19 @@ public:
     selection_.factored.reset();
     return false;
   }
+  /// Lines to be eliminated in flight: rows that dominate need no elimination to be judged.
+  bool factor_dominant()
+  {
+    const bool in_flight = problem_.asks_for(Algorithm::one_pass) || (problem_.automatic() && is_device_space<Exec>);
+    if (!in_flight || !problem_.one_per_line() || problem_.bands.block > 1 || problem_.options.continued) return false;
+    problem_.dominance = row_dominance<Scalar>(problem_.exec, problem_.bands);
+    if (!problem_.dominance.certifies(problem_.reach)) return false;
+    factor();
+    if (selection_.ok()) return true;
+    selection_.factored.reset();
+    return false;
+  }
 
-private:
   /// Takes an algorithm that was asked for by name, even if the judge refuses it: the report says why.
   /// @throws std::invalid_argument where it cannot be made
   void take_named(const Row &candidate, const std::string &reason = "asked for")

@@ -32,6 +32,7 @@ struct Problem {
   int               reach     = 1;                ///< the half-bandwidth, at least 1
   bool              one_chunk = false;            ///< only `pivoted` on whole lines is tried
   PartitionCut      cut;                          ///< of partition
+  RowDominance      dominance;                    ///< if it was computed
 
   bool asks_for(Algorithm algorithm) const { return asked == algorithm; }
   bool automatic() const { return asks_for(Algorithm::automatic); }

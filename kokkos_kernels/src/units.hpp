@@ -30,7 +30,8 @@ public:
   void factor()
   {
     const Input unscaled = problem_.bands;
-    if (!problem_.options.continued) // columns of neighbours are not available
+    const bool alike = problem_.dominance.theta <= 1; // no column needs a scale
+    if (!problem_.options.continued && !alike) // columns of neighbours are not available
       scale([&](Input &bands) { return ColumnScale<Scalar, Exec>(problem_.exec, bands, takes_any_matrix(), problem_.asks_for(Algorithm::pivoted)); });
     try_candidates();
     const bool scaled = !lines_.scale.empty(), right = !(scaled || mixes_units()) || take_units() || solve_whole_lines();

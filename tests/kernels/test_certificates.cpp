@@ -166,7 +166,7 @@ void expect_truth(const HostBands<Scalar> &bands, std::size_t c, double rcond, i
   std::vector<Scalar> b(bands.values.extent(1));
   for (int k = 0; k < 3; ++k) {
     for (Scalar &v : b) v = random_scalar<Scalar>(g);
-    ASSERT_LE(backward_error(bands, c, solve(b), b), static_cast<long double>(ribbon::Certificate::bound(P, static_cast<double>(ribbon::unit_roundoff<Scalar>())))) << "matrix " << c;
+    ASSERT_LE(backward_error(bands, c, solve(b), b), static_cast<long double>(ribbon::Certificate::error_of(P) * static_cast<double>(ribbon::unit_roundoff<Scalar>()))) << "matrix " << c;
   }
 }
 
@@ -351,7 +351,7 @@ TEST(Certificates, ComponentsMayHaveUnits)
       }
     const auto                                 set = ribbon::LineSet::contiguous(static_cast<std::int64_t>(n), static_cast<std::int64_t>(lines)).with_components(2);
     const ribbon::LineSolver<double, HostExec> solver(HostExec(), set, bands);
-    EXPECT_EQ(solver.report().probe_error, ribbon::Certificate::bound(3, ribbon::unit_roundoff<double>())) << h;
+    EXPECT_EQ(solver.report().probe_error, ribbon::Certificate::error_of(3) * ribbon::unit_roundoff<double>()) << h;
     EXPECT_GT(solver.report().rcond, 0.01) << h;
     std::mt19937_64     g(24);
     std::vector<double> x(2 * n * lines), b(x.size());
@@ -381,7 +381,7 @@ TEST(Certificates, OneMatrixOfBlocksForAllLines)
         SCOPED_TRACE(testing::Message() << "blocks of " << B << ", " << lines << " lines, stride " << set.row_stride);
         ribbon::LineSolver<double, HostExec>       solver(HostExec(), set, bands);
         const ribbon::LineSolver<double, HostExec> other(HostExec(), set, bands, {"pivoted"});
-        ASSERT_EQ(solver.report().probe_error, ribbon::Certificate::bound(2 * B - 1, ribbon::unit_roundoff<double>()));
+        ASSERT_EQ(solver.report().probe_error, ribbon::Certificate::error_of(2 * B - 1) * ribbon::unit_roundoff<double>());
         EXPECT_NEAR(solver.report().log_abs_det, other.report().log_abs_det, 1e-10);
         std::vector<double> b(static_cast<std::size_t>(n * lines * B)), x(b.size()), y(b.size());
         for (double &v : b) v = random_scalar<double>(g);
@@ -415,7 +415,7 @@ TEST(Certificates, BlocksAreSolvedWhereverTheyLie)
       for (const auto &set : sets) {
         SCOPED_TRACE(testing::Message() << "blocks of " << B << ", " << lines << " lines, strides " << set.row_stride << " " << set.stride0 << " " << set.component_stride);
         const ribbon::LineSolver<double, HostExec> solver(HostExec(), set, bands), other(HostExec(), set, bands, {"pivoted"});
-        ASSERT_EQ(solver.report().probe_error, ribbon::Certificate::bound(2 * B - 1, ribbon::unit_roundoff<double>()));
+        ASSERT_EQ(solver.report().probe_error, ribbon::Certificate::error_of(2 * B - 1) * ribbon::unit_roundoff<double>());
         std::vector<double> b(static_cast<std::size_t>(3 * (n + 3) * lines * B)), x(b.size(), -7), y(b.size(), -7);
         for (double &v : b) v = random_scalar<double>(g);
         auto many   = set;
@@ -472,7 +472,7 @@ TEST(Certificates, AReportOfCertifiedLines)
     const ribbon::LineSolver<double, HostExec> solver(HostExec(), set, bands);
     ASSERT_TRUE(solver.report().ok());
     EXPECT_LT(solver.report().probe_error, 1e-14);
-    EXPECT_EQ(solver.report().probe_error == ribbon::Certificate::bound(1, ribbon::unit_roundoff<double>()), !weak);
+    EXPECT_EQ(solver.report().probe_error == ribbon::Certificate::error_of(1) * ribbon::unit_roundoff<double>(), !weak);
     EXPECT_GT(solver.report().rcond, 1e-6);
     EXPECT_LE(solver.report().rcond, 1);
   }

@@ -36,15 +36,17 @@ TEST(ReportFields, AreFilledOrNotANumber)
       SCOPED_TRACE(algorithm + ", " + ribbon::to_string(lhs));
       const auto bands = tridiagonal(lhs);
       const auto r     = report_of(bands, algorithm);
+      const bool on_host = lhs == Lhs::shared || lhs == Lhs::classes;
       EXPECT_EQ(r.status, FactorStatus::ok);
       EXPECT_NE(r.algorithm.find(algorithm), std::string::npos) << r.algorithm;
       EXPECT_EQ(r.reason.rfind("asked for", 0), 0u) << r.reason;
-      EXPECT_TRUE(r.smallest_pivot > 0.1 && r.smallest_pivot < 2) << r.smallest_pivot;
+      const bool bounded = algorithm == "one_pass" && !on_host; // smallest_pivot may be a lower bound
+      EXPECT_TRUE(r.smallest_pivot > (bounded ? 0.01 : 0.1) && r.smallest_pivot < 2) << r.smallest_pivot;
       EXPECT_TRUE(r.line >= 0 && r.line < expanded(bands).values.extent_int(0)) << r.line;
       EXPECT_TRUE(r.row >= 0 && r.row < n) << r.row;
       EXPECT_TRUE(r.rcond > 1e-4 && r.rcond < 1) << r.rcond;
       EXPECT_TRUE(r.probe_error > 0 && r.probe_error < 1e-14) << r.probe_error;
-      const bool on_host = lhs == Lhs::shared || lhs == Lhs::classes, reduction = algorithm.find("cyclic") != std::string::npos || algorithm == "cr_pcr";
+      const bool reduction = algorithm.find("cyclic") != std::string::npos || algorithm == "cr_pcr";
       const bool has_det = on_host && !reduction && algorithm != "partition", has_growth = has_det && algorithm != "pivoted" && algorithm != "toeplitz_cr";
       EXPECT_EQ(std::isnan(r.log_abs_det), !has_det) << r.log_abs_det;
       EXPECT_EQ(std::isnan(r.det_sign.real()), !has_det);

@@ -36,12 +36,12 @@ struct Certificate {
 
   double       rcond = -1; ///< smallest lower bound of a reciprocal condition number; negative: nothing is certified
   std::int64_t line  = -1; ///< the matrix it belongs to
-  int          reach = 1;  ///< P
+  double       error = most; ///< largest backward error of a solve, in units of the unit roundoff
 
   /// Of (1) that is certified for P diagonals on either side: 7, 7, 6, 5, 4.3 ...
   KOKKOS_INLINE_FUNCTION static constexpr double growth(int P) { return P <= 2 ? 7 : 2 * most / (3 * P + 6); }
-  /// Largest backward error of a solve, in units of the unit roundoff `eps` = 2 u.
-  static constexpr double bound(int P, double eps) { return P <= 2 ? growth(P) * (3 * P + 6) * eps / 2 : most * eps; }
+  /// Of an elimination that has this growth everywhere; the unit roundoff is 2 u.
+  static constexpr double error_of(int P) { return P <= 2 ? growth(P) * (3 * P + 6) / 2 : most; }
 };
 
 } // namespace ribbon

@@ -72,6 +72,11 @@ public:
     if (fits()) sharing_ = s;
   }
 
+  /// Whether set_values() takes these bands.
+  bool takes_values_of(const Input &bands) const { return bands.lhs == Lhs::per_line && same_shape(bands, bands_); }
+  /// Copies other matrices of the same extents. Asynchronous on exec.
+  void set_values(const Exec &exec, const Input &bands) { Kokkos::deep_copy(exec, bands_.values, bands.values); }
+
   std::size_t         bytes() const { return (bands_.values.size() + bands_.alpha.size() + bands_.beta.size()) * sizeof(Scalar); }
   const OnePassShape &shape() const { return shape_; }
 
