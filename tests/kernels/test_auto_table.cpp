@@ -2,7 +2,7 @@
 // The table of `auto`: its form, its look-up, what follows from it, and the rule by which the benchmark makes it.
 #include "batch.hpp"
 
-#include "../../examples/benchmark/table_rule.hpp"
+#include "../../examples/benchmark/kernels/table_rule.hpp"
 
 #include <ribbon/algorithm/in_flight/per_line_plan.hpp>
 #include <ribbon/algorithm/one_pass/plan.hpp>

@@ -3,7 +3,7 @@
 """Whole applications with Ribbon and with PETSc's own solvers: set-up, refresh, application, time to solution.
 
     applications.py measure --build build [--quick] [--device cuda] [--only REGEX]   table; JSON and plot in out/
-    applications.py report out/applications.json   writes docs/applications.json, .png and docs/performance.md
+    applications.py report out/applications.json   writes applications.json, docs/applications.png and docs/performance.md
     applications.py check out/applications.json    checks a measurement made with --quick, without its times
 
 Times are wall-clock times of PETSc's log (-log_view): the least of several runs, in which the solvers take
@@ -201,6 +201,7 @@ def main():
     m.set_defaults(call=measure)
     r = commands.add_parser("report", help="write tables and plot of docs/")
     r.add_argument("files", nargs="*", help="JSON files of measure")
+    r.add_argument("--data", default=str(pathlib.Path(__file__).resolve().parent / "applications.json"))
     r.add_argument("--docs", default=str(ROOT / "docs"), help="folder of the pages")
     r.add_argument("--no-plot", action="store_true")
     r.set_defaults(call=report.report)

@@ -158,7 +158,7 @@ def section(data):
 
 def report(args):
     docs = pathlib.Path(args.docs)
-    data = read(docs / "applications.json")
+    data = read(args.data)
     for name in args.files:
         for new in read(name)["sets"]:
             if new["quick"]:
@@ -169,8 +169,8 @@ def report(args):
             else:  # cases that were not measured again stay
                 old.update(new, cases={**old["cases"], **new["cases"]})
     if not data["sets"]:
-        sys.exit(f"{docs / 'applications.json'} holds nothing: name a file that measure wrote")
-    write(docs / "applications.json", data)
+        sys.exit(f"{args.data} holds nothing: name a file that measure wrote")
+    write(args.data, data)
     page = docs / "performance.md"
     text = page.read_text(encoding="utf-8")
     if BEGIN not in text:

@@ -3,7 +3,7 @@
 """Compares smoothers and preconditioners on the problems of the program `smoothers`.
 
     smoothers.py measure --program build/bin/smoothers --plugin build/lib/libribbon.so --label LABEL --out FILE.json
-    smoothers.py report [FILE.json ...]     docs/smoothers.json and these -> tables and picture of docs/smoothers.md
+    smoothers.py report [FILE.json ...]     smoothers.json and these -> tables and picture of docs/smoothers.md
     smoothers.py check FILE.json            judges a measurement made with --quick
 
 `measure` needs Python's standard library, the program and the plugin alone. `report` draws with matplotlib (--no-plot: does not).
@@ -24,7 +24,8 @@ sys.dont_write_bytecode = True
 import cases
 import report
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
 
 
 def refinements(size):
@@ -188,7 +189,7 @@ def main():
     m.set_defaults(call=measure)
     r = commands.add_parser("report", help="write the tables and the picture")
     r.add_argument("files", nargs="*", help="measurements to take into the data file first")
-    r.add_argument("--data", default=str(ROOT / "docs/smoothers.json"))
+    r.add_argument("--data", default=str(HERE / "smoothers.json"))
     r.add_argument("--page", default=str(ROOT / "docs/smoothers.md"))
     r.add_argument("--picture", default=str(ROOT / "docs/smoothers.png"))
     r.add_argument("--no-plot", action="store_true")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables and picture of docs/smoothers.md from the runs in docs/smoothers.json. Standard library, and matplotlib for the picture."""
+"""Tables and picture of docs/smoothers.md from the runs in smoothers.json. Standard library, and matplotlib for the picture."""
 import json
 import pathlib
 import re
@@ -7,7 +7,7 @@ import sys
 
 import cases
 
-TABLES = "<!-- tables of {}, written by examples/smoothers/smoothers.py report -->"
+TABLES = "<!-- tables of {}, written by examples/benchmark/smoothers/smoothers.py report -->"
 END = "<!-- end of tables -->"
 
 

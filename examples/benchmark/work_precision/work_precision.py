@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Error against seconds of TS adi beside PETSc's own methods.
 
-    work_precision.py measure [PROBLEM ...] --build build     runs the problems of problems.py, takes them into docs/work_precision.json
+    work_precision.py measure [PROBLEM ...] --build build     runs the problems of problems.py, adds them to work_precision.json
     work_precision.py report                                  that file -> tables of docs/work_precision.md and docs/heston.md, docs/work_precision.png and docs/heston.png
 
 Seconds are those of the processor, user and system, of one rank, less those of a run without steps: they hold on a machine with other work on it, too. On a GPU they are those of TSStep by the
@@ -26,7 +26,8 @@ sys.dont_write_bytecode = True
 import problems
 import report
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
 
 
 def solution(name):
@@ -149,7 +150,7 @@ def measure(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=str(ROOT / "docs/work_precision.json"))
+    parser.add_argument("--data", default=str(HERE / "work_precision.json"))
     commands = parser.add_subparsers(dest="command", required=True)
     m = commands.add_parser("measure", help="run problems")
     m.add_argument("problems", nargs="*")
