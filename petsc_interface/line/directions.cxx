@@ -2,6 +2,7 @@
 #include "../support/format.hpp"
 #include "pc.hpp"
 
+#include "../lines/finders.hpp"
 #include "../lines/given_bands.hpp"
 #include "../support/session.hpp"
 
@@ -349,41 +350,35 @@ PetscErrorCode ChooseAmong(MPI_Comm comm, bool for_level, PC_Line *line, LineOpe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Directions of the first of the places that has lines: the DM, consecutive rows that nothing else couples to, a grid, the largest couplings. Whatever matrix it is has the last.
-/// Lines that cannot be solved give way to the next ones.
+/// Directions of the first source (finders.hpp) whose lines can be solved.
 PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSource &source, std::vector<ChosenDirection> *chosen)
 {
-  enum { from_dm, from_rows, from_grid, from_couplings };
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  Elements       elements;
-  std::string    before; // why the places before had none
-  PetscBool      keeps;
+  const MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
+  ElementsOfSource elements(source);
+  std::string      before; // why earlier sources had none
+  PetscBool        keeps;
   PetscFunctionBegin;
   PetscCall(LineRest::takes(pc->pmat, &keeps));
-  for (int from = from_dm; chosen->empty(); ++from) {
+  for (const LineFinder &finder : line_finders()) {
     LineMap                  map;
     std::vector<std::string> refusals;
-    const bool may_colour = keeps && MayColour(pc, line) && (from == from_dm || from == from_grid);
+    const bool may_colour = keeps && MayColour(pc, line) && finder.grid;
     map.coloured          = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
     map.joined            = JoinsPieces(line);
-    if (from == from_dm) PetscCall(LinesFromDM(pc, source, &map));
-    else if (from == from_rows) {
-      PetscCall(GetElements(source, &elements));
-      PetscCall(LinesFromPattern(source, elements, true, &map));
-    } else if (from == from_grid) PetscCall(LinesFromGrid(source, elements, &map));
-    else PetscCall(LinesFromCouplings(source, elements, &map));
+    PetscCall(finder.find(pc, source, elements, &map));
     line->source = map.source;
     line->settled = map.directions.size() == 1, line->may_colour = may_colour;
     line->candidates.reset();
     if (!line->settled) PetscCallCXX(line->candidates = std::make_shared<const LineMap>(map));
     PetscCall(ChooseAmong(comm, may_colour, line, op, source, &map, chosen, &refusals));
-    PetscCheck(!chosen->empty() || from < from_couplings, comm, PETSC_ERR_SUP, "PC line: %s", refusals[0].c_str());
+    PetscCheck(!chosen->empty() || &finder != &line_finders().back(), comm, PETSC_ERR_SUP, "PC line: %s", refusals[0].c_str());
     if (!chosen->empty() && map.directions.size() == 1 && !before.empty()) line->why += ": " + before;
     if (chosen->empty() && refusals.empty()) refusals.push_back(map.why_not);
     for (const std::string &refusal : refusals) {
       std::string &to = chosen->empty() ? before : line->why;
       to += (to.empty() ? "" : ", ") + refusal;
     }
+    if (!chosen->empty()) break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
