@@ -4,6 +4,7 @@
 #include "../support/csr.hpp"
 #include "../lines/given_bands.hpp"
 #include "../support/session.hpp"
+#include "../support/staged_arrays.hpp"
 #include "column_solver.hpp"
 #include "../distributed/cut_solver.hpp"
 #include "../support/format.hpp"
@@ -566,39 +567,20 @@ private:
     return (lines.is_contiguous() ? LineSet::contiguous(lines.rows, lines.lines()) : LineSet::interleaved(lines.rows, lines.lines())).with_components(lines.components);
   }
 
-  /// Solves where the arrays are; arrays in host memory pass through buffers on the device.
-  PetscErrorCode solve_arrays(const Exec &exec, bool transposed, const PetscScalar *b, PetscMemType where_b, const LineSet &in, PetscScalar *x, PetscMemType where_x, const LineSet &out)
+  /// Solves on a device; arrays in host memory are copied there. A solve that writes all rows overwrites b's copy.
+  PetscErrorCode solve_arrays(const Exec &exec, bool transposed, const PetscScalar *b, PetscMemType where_b,
+                              const LineSet &in, PetscScalar *x, PetscMemType where_x, const LineSet &out)
   {
-    using HostBuffer     = Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    using HostInput      = Kokkos::View<const Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    const bool    host_b = PetscMemTypeHost(where_b), host_x = PetscMemTypeHost(where_x), keeps = !all_rows_;
-    const auto    n     = static_cast<std::size_t>(rows_);
-    const Scalar *db    = reinterpret_cast<const Scalar *>(b);
-    Scalar       *dx    = reinterpret_cast<Scalar *>(x);
-    const auto    place = std::make_pair(keeps && host_b ? n : 0, keeps && host_b ? 2 * n : n); // of x; in place of b where nothing is kept
+    const DenseShape shape{rows_, 1, rows_};
     PetscFunctionBegin;
-    if (host_b || host_x) {
-      if (buffer_.extent(0) < place.second) PetscCallCXX(buffer_ = allocate<Buffer>(exec, "ribbon::staging", place.second));
-      if (host_b) {
-        PetscCallCXX(Kokkos::deep_copy(exec, Kokkos::subview(buffer_, std::make_pair(std::size_t(0), n)), HostInput(db, n)));
-        PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(n * sizeof(Scalar))));
-        db = buffer_.data();
-      }
-      if (host_x && keeps) {
-        PetscCallCXX(Kokkos::deep_copy(exec, Kokkos::subview(buffer_, place), HostInput(dx, n)));
-        PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(n * sizeof(Scalar))));
-      }
-      if (host_x) dx = buffer_.data() + place.first;
-    }
+    PetscCall(staged_b_.load(exec, b, where_b, shape));
+    if (all_rows_) PetscCall(staged_x_.write(exec, x, where_x, shape, &staged_b_));
+    else PetscCall(staged_x_.load(exec, x, where_x, shape));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(SolveLines(exec, transposed, db, in, dx, out));
+    PetscCall(SolveLines(exec, transposed, staged_b_.data(), in, staged_x_.data(), out));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PetscLogGpuFlops(flops_ * static_cast<double>(in.unknowns())));
-    if (host_x) {
-      PetscCallCXX(Kokkos::deep_copy(exec, HostBuffer(reinterpret_cast<Scalar *>(x), n), Kokkos::subview(buffer_, place)));
-      PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(n * sizeof(Scalar))));
-      PetscCallCXX(exec.fence());
-    }
+    PetscCall(staged_x_.store(exec));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -623,7 +605,7 @@ private:
   PetscInt                         rows_           = 0;    ///< of the block
   bool                             all_rows_       = true; ///< they are on these lines; otherwise x keeps what it holds elsewhere
   double                           flops_          = 0;
-  Buffer                           buffer_;
+  StagedArray<Exec>                staged_b_, staged_x_; ///< of a device
 
   Kokkos::View<Number *, Memory> rounded_;   ///< right-hand sides and solutions where numbers are shorter
   Buffer                         size_;      ///< largest number of each right-hand side

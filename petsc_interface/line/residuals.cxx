@@ -3,6 +3,7 @@
 
 #include "pc.hpp"
 #include "../support/session.hpp"
+#include "../support/staged_arrays.hpp"
 
 #include <ribbon/matrix/line_residuals.hpp>
 
@@ -16,7 +17,6 @@ template <class Exec>
 class LineResidualsOn final : public LineResiduals {
   using Memory = typename Exec::memory_space;
   using Real   = real_t<Scalar>;
-  using Buffer = Kokkos::View<Scalar *, Memory>;
 
 public:
   PetscErrorCode set(PC pc, PetscInt columns)
@@ -159,18 +159,12 @@ private:
       PetscCallCXX(exec.fence());
       PetscCall(writes ? VecRestoreArray(v, &a) : VecRestoreArrayRead(v, const_cast<const PetscScalar **>(&a)));
     } else {
-      using HostNumbers = Kokkos::View<Scalar *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
       PetscMemType where;
-      const auto   n = static_cast<std::size_t>(rows_);
       PetscCall(writes ? VecGetArrayAndMemType(v, &a, &where) : VecGetArrayReadAndMemType(v, const_cast<const PetscScalar **>(&a), &where));
-      Scalar *x = reinterpret_cast<Scalar *>(a);
-      if (PetscMemTypeHost(where)) {
-        if (staged_.extent(0) < n) PetscCallCXX(staged_ = allocate<Buffer>(exec, "ribbon::staging", n));
-        PetscCallCXX(Kokkos::deep_copy(exec, staged_, HostNumbers(x, n)));
-        PetscCallCXX(f(staged_.data()));
-        if (writes) PetscCallCXX(Kokkos::deep_copy(exec, HostNumbers(x, n), staged_));
-        PetscCallCXX(exec.fence());
-      } else PetscCallCXX(f(x));
+      PetscCall(staged_.load(exec, a, where, {rows_, 1, rows_}));
+      PetscCallCXX(f(staged_.data()));
+      if (writes) PetscCall(staged_.store(exec));
+      else if (staged_.is_staged()) PetscCallCXX(exec.fence());
       PetscCall(writes ? VecRestoreArrayAndMemType(v, &a) : VecRestoreArrayReadAndMemType(v, const_cast<const PetscScalar **>(&a)));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -178,7 +172,7 @@ private:
 
   std::vector<Batch>       batches_;
   LineStates<Real, Memory> states_;
-  Buffer                   staged_;
+  StagedArray<Exec>        staged_; ///< of a device
   std::int64_t             lines_ = 0; ///< of this rank, for each column
   PetscInt                 begin_ = 0, rows_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "../support/csr.hpp"
 #include "../support/session.hpp"
+#include "../support/staged_arrays.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -72,7 +73,6 @@ class ChainFactorOn final : public ChainFactor {
   using Indices   = Kokkos::View<std::int64_t *, Memory>;
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   using HostView  = Kokkos::View<Scalar *, Kokkos::HostSpace, Unmanaged>;
-  using HostInput = Kokkos::View<const Scalar *, Kokkos::HostSpace, Unmanaged>;
 
 public:
   PetscErrorCode symbolic(MPI_Comm active, const ChainPattern &pattern, PetscInt first, PetscInt rows, const ChainSolverOptions &options) override
@@ -164,28 +164,19 @@ public:
 
   PetscErrorCode solve(const PetscScalar *b, PetscMemType where_b, PetscInt ldb, PetscScalar *x, PetscMemType where_x, PetscInt ldx, PetscInt columns, bool transposed) override
   {
-    const Exec    exec = current_space<Exec>();
-    const auto    n    = static_cast<std::size_t>(rows_);
-    const Scalar *db   = reinterpret_cast<const Scalar *>(b);
-    Scalar       *dx   = reinterpret_cast<Scalar *>(x);
+    const Exec exec = current_space<Exec>();
     PetscFunctionBegin;
     if constexpr (!is_device_space<Exec>) {
-      PetscCall(solve_here(exec, db, ldb, dx, ldx, columns, transposed));
+      PetscCall(solve_here(exec, reinterpret_cast<const Scalar *>(b), ldb, reinterpret_cast<Scalar *>(x), ldx,
+                           columns, transposed));
       PetscCall(PetscLogFlops((std::is_floating_point_v<Scalar> ? 2.0 : 8.0) * static_cast<double>(with_solver([](const auto &solver) { return solver.report().bytes; }) / sizeof(Scalar)) * static_cast<double>(columns)));
     } else {
-      const std::size_t numbers = n * static_cast<std::size_t>(columns);
-      const bool        host_b = PetscMemTypeHost(where_b), host_x = PetscMemTypeHost(where_x);
-      if (host_b && b_.extent(0) < numbers) PetscCallCXX(b_ = allocate<Buffer>(exec, "ribbon::staging", numbers));
-      if (host_x && x_.extent(0) < numbers) PetscCallCXX(x_ = allocate<Buffer>(exec, "ribbon::staging", numbers));
-      const auto column = [n](std::size_t c) { return std::make_pair(c * n, (c + 1) * n); };
-      for (std::size_t c = 0; host_b && c < static_cast<std::size_t>(columns); ++c) PetscCallCXX(Kokkos::deep_copy(exec, Kokkos::subview(b_, column(c)), HostInput(db + c * static_cast<std::size_t>(ldb), n)));
-      if (host_b) PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(numbers * sizeof(Scalar))));
+      PetscCall(b_.load(exec, b, where_b, {rows_, columns, ldb}));
+      PetscCall(x_.write(exec, x, where_x, {rows_, columns, ldx}));
       PetscCall(PetscLogGpuTimeBegin());
-      PetscCall(solve_here(exec, host_b ? b_.data() : db, host_b ? rows_ : ldb, host_x ? x_.data() : dx, host_x ? rows_ : ldx, columns, transposed));
+      PetscCall(solve_here(exec, b_.data(), b_.ld(), x_.data(), x_.ld(), columns, transposed));
       PetscCall(PetscLogGpuTimeEnd());
-      for (std::size_t c = 0; host_x && c < static_cast<std::size_t>(columns); ++c) PetscCallCXX(Kokkos::deep_copy(exec, HostView(dx + c * static_cast<std::size_t>(ldx), n), Kokkos::subview(x_, column(c))));
-      if (host_x) PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(numbers * sizeof(Scalar))));
-      if (host_x) PetscCallCXX(exec.fence());
+      PetscCall(x_.store(exec));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -346,7 +337,8 @@ private:
   bool                          is_cut_        = false; ///< the chain lies on several ranks that couple
   bool                          knows_outside_ = false;
   Indices                       row_of_, place_of_, outside_column_;
-  Buffer                        ends_, b_, x_, band_;
+  Buffer                        ends_, band_;
+  StagedArray<Exec>             b_, x_; ///< of a device
   std::vector<Scalar>           mine_, all_, passed_, cut_b_, cut_x_;
 };
 
