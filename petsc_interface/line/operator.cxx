@@ -9,13 +9,12 @@
 #include "../distributed/cut_solver.hpp"
 #include "../support/format.hpp"
 #include "reader.hpp"
+#include "refined_solves.hpp"
 #include "../distributed/outside_bands.hpp"
 #include "shared_bands.hpp"
 #include "../distributed/whole_lines.hpp"
 
 #include <ribbon/matrix/determinants.hpp>
-#include <ribbon/matrix/precision.hpp>
-#include <ribbon/probe/refine.hpp>
 #include <ribbon/matrix/refresh_bands.hpp>
 
 #include <algorithm>
@@ -84,8 +83,7 @@ public:
     all_rows_                   = elements * request.direction.components * source.factors.p == rows_;
     facts->report               = !cut_.empty() ? cut_.report() : whole_.empty() ? solver_.report() : whole_solver_.report();
     if constexpr (rounds) {
-      facts->rounded = cut_.empty() && whole_.empty(); // the others are solved in Scalar
-      if (facts->rounded) PetscCallCXX(JudgeShort(exec, facts));
+      if (cut_.empty() && whole_.empty()) PetscCallCXX(refined_.judge(exec, solver_, facts)); // others are in Scalar
     }
     facts->bytes                = facts->report.bytes + (whole_.empty() ? 0 : whole_.bytes()) + bands_.values.size() * sizeof(Scalar) + factored_.values.size() * sizeof(Number) +
                    (packing_.place.size() + packing_.element.size()) * sizeof(std::int64_t) + packed_.size() * sizeof(Scalar);
@@ -150,24 +148,22 @@ public:
     if (has_transposed_) PetscFunctionReturn(PETSC_SUCCESS);
     if (!whole_.empty()) PetscCallCXX(whole_transposed_ = LineSolver<Scalar, Exec>(exec, whole_.lines(), ribbon::transpose<Scalar>(exec, bands_), options));
     else PetscCallCXX(transposed_ = Solver(exec, solver_.lines(), ribbon::transpose<Number>(exec, factored_), options));
-    const FactorReport &report = whole_.empty() ? transposed_.report() : whole_transposed_.report();
-    has_transposed_            = report.ok();
+    const FactorReport &report    = whole_.empty() ? transposed_.report() : whole_transposed_.report();
+    bool                converges = true;
     if constexpr (rounds) {
-      if (report.ok() && whole_.empty() && refined_)
-        PetscCallCXX(transposed_steps_ = CountRefinements(exec, transposed_, true));
+      if (report.ok() && whole_.empty()) PetscCallCXX(converges = refined_.judge_transposed(exec, transposed_));
     }
-    if (transposed_steps_ < 0) {
-      has_transposed_ = false;
+    has_transposed_ = report.ok() && converges;
+    if (!converges)
       *failure = "PC line: -pc_line_precision single: refinement of the transposed lines stagnates, their condition "
                  "number is too large for single precision; -pc_line_precision same has more digits";
-    }
     if (!report.ok())
       *failure = format("PC line: the transposed lines cannot be solved with -pc_line_algorithm %s: their smallest pivot is %.2g of its row, their backward error %.1e", request_.algorithm.c_str(), report.smallest_pivot,
                         report.probe_error);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  void set_refined(bool on) override { refined_now_ = on; }
+  void set_refined(bool on) override { refined_.set_refined(on); }
 
   PetscErrorCode determinant(double *log_abs, std::complex<double> *sign, bool *known) override
   {
@@ -175,7 +171,7 @@ public:
     *log_abs = 0, *sign = 1, *known = cut_.empty();
     if (!*known) PetscFunctionReturn(PETSC_SUCCESS);
     if (!whole_.empty()) PetscCallCXX(multiply_determinants(bands_, whole_.lines().lines(), Scalar(1), log_abs, sign));
-    else PetscCallCXX(multiply_determinants(factored_, lines_.lines(), alpha_, log_abs, sign));
+    else PetscCallCXX(multiply_determinants(factored_, lines_.lines(), refined_.alpha(), log_abs, sign));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -403,7 +399,7 @@ private:
         PetscFunctionReturn(PETSC_SUCCESS);
       }
       do {
-        if constexpr (rounds) factored_ = round_bands<Number>(exec, bands_, &alpha_);
+        if constexpr (rounds) factored_ = refined_.round(exec, lines_, bands_);
         else factored_ = bands_;
         solver_ = Solver(exec, inner(lines_), factored_, request.solver);
       } while (ShiftZeroPivots(exec, request, solver_.report(), bands_, facts));
@@ -454,117 +450,18 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Solves, in the shorter numbers where there are, and then refines the solution.
   void solve_numbers(const Exec &exec, const Solver &solver, bool transposed, const Scalar *b, const LineSet &in,
                      Scalar *x, const LineSet &out)
   {
-    if constexpr (!rounds) solver.solve(exec, b, in, x, out);
-    else {
-      const int steps = !refined_ || !refined_now_ ? 0 : transposed ? transposed_steps_ : steps_;
-      if (steps <= 0) solve_short(exec, solver, b, in, x, out);
-      else refine(exec, solver, transposed, steps, b, in, x, out);
-    }
-  }
-
-  /// x = S b: there and back through a buffer of the shorter numbers.
-  void solve_short(const Exec &exec, const Solver &solver, const Scalar *b, const LineSet &in, Scalar *x,
-                   const LineSet &out)
-  {
-    const LineSet within = inner(in);
-    const auto    n = static_cast<std::size_t>(within.unknowns()), lines = static_cast<std::size_t>(within.lines());
-    if (rounded_.extent(0) < n)
-      rounded_ = allocate<Kokkos::View<Number *, Memory>>(exec, "ribbon::rounded", n); // more columns than before
-    if (size_.extent(0) < lines) size_ = allocate<Buffer>(exec, "ribbon::size", lines);
-    line_maxima(exec, in, b, size_.data());
-    narrow_lines(exec, in, b, size_.data(), within, rounded_.data());
-    solver.solve(exec, rounded_.data(), within, rounded_.data(), within);
-    widen_lines(exec, within, rounded_.data(), size_.data(), alpha_, out, x);
-  }
-
-  /// x = S b, then `steps` times x += S (b - A x), with residuals in Scalar. b == x is allowed: x is written last.
-  void refine(const Exec &exec, const Solver &solver, bool transposed, int steps, const Scalar *b, const LineSet &in,
-              Scalar *x, const LineSet &out)
-  {
-    const LineSet within = inner(in);
-    const auto    n      = static_cast<std::size_t>(within.unknowns());
-    for (Buffer *buffer : {&solution_, &residual_})
-      if (buffer->extent(0) < n) *buffer = allocate<Buffer>(exec, "ribbon::refined", n);
-    solve_short(exec, solver, b, in, solution_.data(), within);
-    for (int k = 1; k <= steps; ++k) {
-      correct(exec, solver, transposed, in, b, within);
-      const bool last = k == steps;
-      sum_lines(exec, within, solution_.data(), residual_.data(), last ? out : within, last ? x : solution_.data());
-    }
-  }
-
-  /// residual_ = S (b - A solution_); b null: zeros.
-  void correct(const Exec &exec, const Solver &solver, bool transposed, const LineSet &in, const Scalar *b,
-               const LineSet &within)
-  {
-    short_residual(exec, factored_, lines_.lines(), alpha_, transposed, in, b, within, solution_.data(),
-                   residual_.data());
-    solve_short(exec, solver, residual_.data(), within, residual_.data(), within);
-  }
-
-  /// Steps of refinement after which corrections are at roundoff, by the rate at which they fall for a random b; -1: no
-  /// step halves them, or they stop falling before. Allocates what solve() needs. Waits.
-  int CountRefinements(const Exec &exec, const Solver &solver, bool transposed)
-  {
-    constexpr double eps    = std::numeric_limits<double>::epsilon();
-    constexpr int    most   = 60;
-    const LineSet    within = inner(lines_);
-    const auto       n = static_cast<std::size_t>(within.unknowns()), lines = static_cast<std::size_t>(within.lines());
-    if (n == 0) return 0;
-    LineStates<double, Memory> found{Kokkos::View<double *, Memory>("ribbon::largest", lines),
-                                     Kokkos::View<double *, Memory>("ribbon::scale", lines),
-                                     Kokkos::View<int *, Memory>("ribbon::closed", lines)};
-    const auto                 b = allocate<Buffer>(exec, "ribbon::probe", n);
-    solution_ = allocate<Buffer>(exec, "ribbon::refined", n), residual_ = allocate<Buffer>(exec, "ribbon::refined", n);
-    const bool singular = solver.report().singular_lines > 0; // b has to be consistent
-    fill_with_noise(exec, static_cast<std::int64_t>(n), singular ? solution_.data() : b.data());
-    if (singular)
-      short_residual(exec, factored_, lines_.lines(), alpha_, transposed, within, static_cast<const Scalar *>(nullptr),
-                     within, solution_.data(), b.data());
-    solve_short(exec, solver, b.data(), within, solution_.data(), within);
-    line_maxima(exec, within, solution_.data(), found.scale.data());
-    double before = 1; // largest correction of the last step, relative to the solution of its line
-    int    k      = 1;
-    for (; k <= most && before > 2 * eps; ++k) {
-      correct(exec, solver, transposed, within, b.data(), within);
-      line_maxima(exec, within, residual_.data(), found.largest.data());
-      const double now = judge(exec, found, 1.0, 0.0, 1);
-      if (!(now <= before / 2)) break; // no better than rounding, or not convergent
-      sum_lines(exec, within, solution_.data(), residual_.data(), within, solution_.data());
-      before = now;
-    }
-    if (before > 1e-6) return -1;
-    if (k == 2) return 0; // nothing was rounded
-    const double average = std::pow(std::max(before, 0.1 * eps), 1.0 / (k - 1));
-    const double rate    = std::min(2 * average, std::sqrt(average)); // other right-hand sides may be worse
-    return std::min(most,
-                    std::max(1, static_cast<int>(std::ceil(std::log(std::max(before, eps)) / std::log(rate))) - 1));
-  }
-
-  /// Whether shorter numbers hold these matrices, and how often solves have to be refined.
-  void JudgeShort(const Exec &exec, LineFacts *facts)
-  {
-    FactorReport &report = facts->report;
-    if (facts->below_range >= 0) {
-      report.status = FactorStatus::unsound, report.line = facts->below_range / factored_.rows(),
-      report.row = facts->below_range % factored_.rows();
-      return;
-    }
-    if (!report.ok() || !refined_) return;
-    steps_             = CountRefinements(exec, solver_, false);
-    facts->refinements = steps_;
-    if (steps_ < 0) report.status = FactorStatus::unsound, report.row = -1;
+    if constexpr (rounds) refined_.solve(exec, solver, transposed, b, in, x, out);
+    else solver.solve(exec, b, in, x, out);
   }
 
   /// Where lines lie when they are solved: in vectors, or, rounded, in a buffer.
   static LineSet inner(const LineSet &lines)
   {
-    if (!rounds) return lines;
-    return (lines.is_contiguous() ? LineSet::contiguous(lines.rows, lines.lines()) : LineSet::interleaved(lines.rows, lines.lines())).with_components(lines.components);
+    if constexpr (rounds) return RefinedSolves<Exec, Number>::inner(lines);
+    else return lines;
   }
 
   /// Solves on a device; arrays in host memory are copied there. A solve that writes all rows overwrites b's copy.
@@ -607,12 +504,7 @@ private:
   double                           flops_          = 0;
   StagedArray<Exec>                staged_b_, staged_x_; ///< of a device
 
-  Kokkos::View<Number *, Memory> rounded_;   ///< right-hand sides and solutions where numbers are shorter
-  Buffer                         size_;      ///< largest number of each right-hand side
-  Scalar                         alpha_ = 1; ///< factored_ holds the matrices times this
-  Buffer                         solution_, residual_; ///< of refined solves
-  bool                           refined_, refined_now_ = true;
-  int                            steps_ = 0, transposed_steps_ = 0; ///< of refinement
+  RefinedSolves<Exec, Number> refined_; ///< where the matrices are rounded
 };
 
 } // namespace
