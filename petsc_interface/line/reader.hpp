@@ -4,8 +4,11 @@
 
 #include "operator.hpp"
 
+#include "../distributed/outside_bands.hpp"
+#include "../lines/given_bands.hpp"
 #include "../support/csr.hpp"
 #include "../support/session.hpp"
+#include "shared_bands.hpp"
 
 #include <ribbon/matrix/packing.hpp>
 
@@ -13,6 +16,15 @@
 #include <map>
 
 namespace ribbon::petsc {
+
+/// The matrices of lines that are read from a block, and where packed lines lie.
+template <class Exec>
+struct LineMatrices {
+  Bands<Scalar, typename Exec::memory_space> bands;
+  Packing<typename Exec::memory_space>       packing;        ///< empty: lines lie in the vectors themselves
+  int                                        components = 1; ///< unknowns of an element of the table
+  bool                                       is_packed() const { return packing.element.extent(0) > 0; }
+};
 
 /// What does not depend on the numbers that lines are factored in.
 template <class Exec>
@@ -76,6 +88,31 @@ protected:
     if (found == tables_.end()) found = tables_.emplace(direction.element, Tables{make_packing(exec, *direction.element, rows / direction.components), upload(exec, "ribbon::part", *direction.part)}).first;
     places.place = found->second.packing.place.data(), places.element = found->second.packing.element.data(), places.part = found->second.part.data();
     return places;
+  }
+
+  /// Reads the matrices of lines from a block, or takes those that somebody else has.
+  PetscErrorCode Extract(const Exec &exec, const LineSource &source, const LineRequest &request,
+                         LineMatrices<Exec> *read)
+  {
+    const LineDirection &direction = request.direction;
+    PetscFunctionBegin;
+    if (source.given) {
+      const auto *here = dynamic_cast<const GivenBandsOn<Exec> *>(source.given);
+      PetscCheck(here, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PC line: given bands are not in the memory of %s",
+                 Exec::name());
+      PetscCallCXX(read->bands = here->bands(exec, LooksAtLines(request)));
+      read->bands.periodic = request.periodic && !direction.chain;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(WithCsr<Exec>(source.block, [&](const auto &A) {
+      LinePlaces places = places_of(direction, A.rows);
+      places.wrap       = request.periodic && !direction.chain;
+      read->bands       = extract_bands(exec, A, places, request.half_bandwidth);
+      if (direction.element) read->packing = tables_.at(direction.element).packing;
+    }));
+    read->components = read->bands.block * source.factors.p;
+    if (direction.chain) PetscCallCXX(insert_outside(exec, *request.outside, direction, read->bands));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /// Lets go of what looking at directions needed.

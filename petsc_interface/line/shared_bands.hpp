@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file shared_bands.hpp  Matrices of lines: shared, and shifted.
+/// @file shared_bands.hpp  Matrices of lines: shared, scaled and shifted.
 #pragma once
 
 #include "operator.hpp"
@@ -7,6 +7,7 @@
 #include "../support/open_arrays.hpp"
 #include "../support/session.hpp"
 
+#include <ribbon/matrix/kronecker.hpp>
 #include <ribbon/matrix/scale.hpp>
 #include <ribbon/matrix/shifted_classes.hpp>
 
@@ -27,6 +28,28 @@ PetscErrorCode ShareBands(const Exec &exec, std::int64_t lines, const LineReques
     PetscCallCXX(shared = share<Scalar>(exec, bands, most, request.lhs_tol));
     facts->first = shared.first, facts->different = shared.different;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Whether options ask for another sharing of matrices than the one that given bands have.
+inline bool LooksAtLines(const LineRequest &request)
+{
+  return request.lhs != PC_LINE_LHS_AUTO || request.lhs_tol > 0;
+}
+
+/// One matrix for lines that agree, then the Kronecker product, and omega.
+template <class Exec>
+PetscErrorCode ShareAndScale(const Exec &exec, const LineSource &source, const LineRequest &request,
+                             Bands<Scalar, typename Exec::memory_space> *bands, LineFacts *facts)
+{
+  const std::int64_t lines = request.direction.lines.lines();
+  PetscFunctionBegin;
+  if (!source.given || LooksAtLines(request)) PetscCall(ShareBands(exec, lines, request, *bands, facts));
+  if (source.kronecker) {
+    PetscCallCXX(*bands = kronecker(exec, *bands, lines, source.factors));
+    if (bands->values.extent(0) > 1 && facts->different < 0) facts->first = 0, facts->different = 1;
+  }
+  if (request.omega != 1) PetscCallCXX(scale<Scalar>(exec, *bands, Scalar(1 / request.omega)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// @file line_solves.hpp  One way to solve the lines of a matrix, the interface of all ways.
+///
+///     LinesInPlace    lines that lie in the vectors at constant strides     lines_in_place.hpp
+///     PackedLines     lines that lie there by a table: pack, solve, unpack  packed_lines.hpp
+///     LinesInPieces   lines that span ranks, solved where their pieces lie  lines_in_pieces.hpp
+///     GatheredLines   lines that span ranks, each gathered to one rank      gathered_lines.hpp
+#pragma once
+
+#include "operator.hpp"
+
+#include "../support/format.hpp"
+
+#include <complex>
+#include <stdexcept>
+#include <string>
+
+namespace ribbon::petsc {
+
+/// The factors of lines, and what a solve does with them. LineOperatorOn has one, which it chooses at set-up.
+template <class Exec>
+class LineSolves {
+public:
+  virtual ~LineSolves() = default;
+  /// x = A^-1 b, or after transpose() x = A^-T b, in the memory of Exec; b == x is allowed. Collective where
+  /// lines span ranks. Allocates where there are more right-hand sides than before.
+  virtual PetscErrorCode solve(const Exec &exec, bool transposed, const Scalar *b, const LineSet &in,
+                               Scalar *x, const LineSet &out) = 0;
+  /// Whether a solve takes several right-hand sides of each line, as further lines at one more stride.
+  virtual bool takes_columns(bool transposed) const = 0;
+  /// Factors the transposed lines. Where they cannot be solved, `failure` says why; else it is empty.
+  virtual PetscErrorCode transpose(const Exec &exec, const LineSolverOptions &options,
+                                   std::string *failure) = 0;
+  /// Writes to facts the report, the bytes, and how often solves are refined.
+  virtual PetscErrorCode describe(const Exec &exec, LineFacts *facts) = 0;
+  /// Multiplies with the determinant of all lines, unless it is not known.
+  virtual PetscErrorCode determinant(double *log_abs, std::complex<double> *sign, bool *known) = 0;
+  /// The first line of a class, -1: no line has it.
+  virtual std::int64_t line_of_class(std::int64_t) const { return -1; }
+  /// Whether solves in lower precision are refined from now on.
+  virtual void set_refined(bool) { }
+};
+
+/// Runs f, which factors. Kernels that do not take these lines make a refusal, other errors are errors.
+template <class F>
+PetscErrorCode FactorOrRefuse(const F &f, LineFacts *facts)
+{
+  PetscFunctionBegin;
+  try {
+    f();
+  } catch (const std::invalid_argument &e) {
+    facts->refusal = e.what();
+  } catch (const std::exception &e) {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "PC line: %s", e.what());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Why transposed lines cannot be solved; empty where they can.
+inline std::string TransposedFailure(const LineSolverOptions &options, const FactorReport &report)
+{
+  if (report.ok()) return "";
+  return format(
+    "PC line: the transposed lines cannot be solved with -pc_line_algorithm %s: their smallest pivot is %.2g "
+    "of its row, their backward error %.1e",
+    options.algorithm.c_str(), report.smallest_pivot, report.probe_error);
+}
+
+} // namespace ribbon::petsc
