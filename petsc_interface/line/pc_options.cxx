@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "../support/options.hpp"
 #include "pc.hpp"
 
 #include <algorithm>
@@ -25,50 +26,6 @@ PC_Line *context(PC pc)
   return static_cast<PC_Line *>(pc->data);
 }
 
-/// An option changed: what was set up with the old value does not hold any more.
-template <class T>
-PetscErrorCode Set(PC pc, T PC_Line::*option, T value)
-{
-  PetscFunctionBegin;
-  if (context(pc)->*option != value) {
-    context(pc)->*option = value;
-    pc->setupcalled      = decltype(pc->setupcalled)(0);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <auto option>
-struct Access;
-template <class T, T PC_Line::*option>
-struct Access<option> {
-  static PetscErrorCode set(PC pc, T value)
-  {
-    PetscFunctionBegin;
-    PetscCall(Set(pc, option, value));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  static PetscErrorCode get(PC pc, T *value)
-  {
-    PetscFunctionBegin;
-    *value = context(pc)->*option;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
-
-template <auto option>
-PetscErrorCode Compose(PC pc, const char *set, const char *get, bool attach)
-{
-  PetscFunctionBegin;
-  if (attach) {
-    PetscCall(PetscObjectComposeFunction((PetscObject)pc, set, Access<option>::set));
-    PetscCall(PetscObjectComposeFunction((PetscObject)pc, get, Access<option>::get));
-  } else {
-    PetscCall(PetscObjectComposeFunction((PetscObject)pc, set, nullptr));
-    PetscCall(PetscObjectComposeFunction((PetscObject)pc, get, nullptr));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// A list that changed is an option that changed; one that makes no sense is one error.
 PetscErrorCode SetDirections(PC pc, PetscInt n, const PCLineDirection directions[])
 {
@@ -81,7 +38,7 @@ PetscErrorCode SetDirections(PC pc, PetscInt n, const PCLineDirection directions
     PetscCheck(n == 1 || (d >= PC_LINE_DIRECTION_X && d <= PC_LINE_DIRECTION_Z), comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections, -pc_line_direction: %s stands alone, a list has x, y and z", PCLineDirections[d]);
     PetscCheck(std::find(directions, directions + k, d) == directions + k, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCLineSetDirections, -pc_line_direction: %s is in the list twice", PCLineDirections[d]);
   }
-  PetscCall(Set(pc, &PC_Line::directions, std::vector<PCLineDirection>(directions, directions + n)));
+  PetscCall(Stored<PC, &PC_Line::directions, SetUpAgain>::set(pc, {directions, directions + n}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,6 +109,100 @@ PetscErrorCode GetFactorInfo(PC pc, PetscReal *rcond, PetscInt *row, PetscReal *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ReadDirections(PC pc, RibbonOptionItems PetscOptionsObject)
+{
+  char      list[128];
+  PetscBool set;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsString(
+    "-pc_line_direction",
+    "Which couplings make the lines (choose one of) auto x y z rows matrix, or a list of x, y and z to sweep",
+    "PCLineSetDirections", names_of(context(pc)->directions).c_str(), list, sizeof list, &set));
+  if (set) {
+    std::vector<PCLineDirection> directions;
+    PetscCall(Parse(pc, list, &directions));
+    PetscCall(PCLineSetDirections(pc, static_cast<PetscInt>(directions.size()), directions.data()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ReadView(PC pc, RibbonOptionItems PetscOptionsObject)
+{
+  PC_Line *line = context(pc);
+  PetscFunctionBegin;
+  PetscCall(PetscViewerDestroy(&line->viewer));
+  PetscCall(PetscOptionsViewer("-pc_line_view",
+                               "Every set-up says what lines it found, and what it made of them", "PCView",
+                               &line->viewer, &line->format, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char *NotPositive(PetscInt n)
+{
+  return n > 0 ? nullptr : "is not positive";
+}
+
+const char *NotBelowOne(PetscReal x)
+{
+  return x >= 0 && x < 1 ? nullptr : "is not in [0, 1)";
+}
+
+const char *NotBelowTwo(PetscReal x)
+{
+  return x >= 0 && x < 2 ? nullptr : "is not in [0, 2)";
+}
+
+const char *NotABool(PetscBool value)
+{
+  return value == PETSC_FALSE || value == PETSC_TRUE ? nullptr : "is no PetscBool";
+}
+
+/// Factors depend on every option.
+template <auto member>
+constexpr auto kept = stored<PC, member, SetUpAgain>;
+
+constexpr auto pc_line_options = std::make_tuple(
+  SpecialOption<PC>{ReadDirections},
+  Option("-pc_line_composition", "How the solves along several directions are composed",
+         "PCLineSetComposition", kept<&PC_Line::composition>, PCLineCompositions),
+  Option("-pc_line_ordering", "All lines of a direction at once, or every second line and then the others",
+         "PCLineSetOrdering", kept<&PC_Line::ordering>, PCLineOrderings),
+  Option("-pc_line_omega", "Damping of every solve (0: 1, or 0.8 or 0.6 where a multigrid level needs it)",
+         "PCLineSetOmega", kept<&PC_Line::omega>, NotBelowTwo),
+  Option("-pc_line_iterations", "Repeats of the whole", "PCLineSetIterations", kept<&PC_Line::iterations>,
+         NotPositive),
+  Option("-pc_line_lhs", "How many different matrices are kept", "PCLineSetLhs", kept<&PC_Line::lhs>,
+         PCLineLhsTypes),
+  Option("-pc_line_lhs_tol",
+         "Lines whose entries agree to this times the largest of their row share a matrix (0: exactly)",
+         "PCLineSetLhsTol", kept<&PC_Line::lhs_tol>, NotBelowOne),
+  Option("-pc_line_cut", "What to do with lines that the partition cuts", "PCLineSetCut", kept<&PC_Line::cut>,
+         PCLineCuts),
+  Option("-pc_line_cut_exchange", "Who solves the reduced systems of lines that the partition cuts",
+         "PCLineSetCutExchange", kept<&PC_Line::cut_exchange>, PCLineCutExchanges),
+  Option("-pc_line_cut_parts",
+         "Parts of the lines that the partition cuts: messages of one travel while others are computed",
+         "PCLineSetCutParts", kept<&PC_Line::cut_parts>, NotPositive),
+  Option("-pc_line_algorithm", "Kernel", "PCLineSetAlgorithm", kept<&PC_Line::algorithm>, PCLineAlgorithms),
+  Option("-pc_line_precision",
+         "What lines are factored and solved in: PETSc's precision, or single, "
+         "whose solves are refined, or not",
+         "PCLineSetPrecision", kept<&PC_Line::precision>, PCLinePrecisions),
+  Option("-pc_line_probe",
+         "How factors are judged: by what elimination proves, else by solves; by solves; "
+         "by proofs and pivots alone",
+         "PCLineSetProbe", kept<&PC_Line::probe>, PCLineProbes),
+  Option("-pc_line_zeropivot", "A pivot this small relative to its row is zero (0: 100 machine epsilon)",
+         "PCLineSetZeroPivot", kept<&PC_Line::zero_pivot>, NotBelowOne),
+  Option("-pc_line_shift_type", "What becomes of singular lines", "PCLineSetShiftType",
+         kept<&PC_Line::shift_type>, PCLineShiftTypes),
+  Option("-pc_line_shift_amount",
+         "First shift of nonzero, relative to the largest entry of a row (0: 100 machine epsilon)",
+         "PCLineSetShiftAmount", kept<&PC_Line::shift>, NotBelowOne),
+  SpecialOption<PC>{ReadView},
+  Option("-pc_line_compare", "Run the serial reference beside each application and say where they part",
+         "PCLineSetCompare", kept<&PC_Line::compare>, NotABool));
+
 } // namespace
 
 std::string names_of(const std::vector<PCLineDirection> &directions)
@@ -163,90 +214,23 @@ std::string names_of(const std::vector<PCLineDirection> &directions)
 
 PetscErrorCode ComposeLineOptions(PC pc, bool attach)
 {
+  const auto compose = [&](const char *name, auto function) {
+    return PetscObjectComposeFunction((PetscObject)pc, name, attach ? function : nullptr);
+  };
   PetscFunctionBegin;
-  PetscCall(Compose<&PC_Line::composition>(pc, "PCLineSetComposition_C", "PCLineGetComposition_C", attach));
-  PetscCall(Compose<&PC_Line::ordering>(pc, "PCLineSetOrdering_C", "PCLineGetOrdering_C", attach));
-  PetscCall(Compose<&PC_Line::omega>(pc, "PCLineSetOmega_C", "PCLineGetOmega_C", attach));
-  PetscCall(Compose<&PC_Line::iterations>(pc, "PCLineSetIterations_C", "PCLineGetIterations_C", attach));
-  PetscCall(Compose<&PC_Line::lhs>(pc, "PCLineSetLhs_C", "PCLineGetLhs_C", attach));
-  PetscCall(Compose<&PC_Line::lhs_tol>(pc, "PCLineSetLhsTol_C", "PCLineGetLhsTol_C", attach));
-  PetscCall(Compose<&PC_Line::cut>(pc, "PCLineSetCut_C", "PCLineGetCut_C", attach));
-  PetscCall(Compose<&PC_Line::cut_exchange>(pc, "PCLineSetCutExchange_C", "PCLineGetCutExchange_C", attach));
-  PetscCall(Compose<&PC_Line::cut_parts>(pc, "PCLineSetCutParts_C", "PCLineGetCutParts_C", attach));
-  PetscCall(Compose<&PC_Line::algorithm>(pc, "PCLineSetAlgorithm_C", "PCLineGetAlgorithm_C", attach));
-  PetscCall(Compose<&PC_Line::probe>(pc, "PCLineSetProbe_C", "PCLineGetProbe_C", attach));
-  PetscCall(Compose<&PC_Line::zero_pivot>(pc, "PCLineSetZeroPivot_C", "PCLineGetZeroPivot_C", attach));
-  PetscCall(Compose<&PC_Line::shift_type>(pc, "PCLineSetShiftType_C", "PCLineGetShiftType_C", attach));
-  PetscCall(Compose<&PC_Line::shift>(pc, "PCLineSetShiftAmount_C", "PCLineGetShiftAmount_C", attach));
-  PetscCall(Compose<&PC_Line::compare>(pc, "PCLineSetCompare_C", "PCLineGetCompare_C", attach));
-  PetscCall(Compose<&PC_Line::precision>(pc, "PCLineSetPrecision_C", "PCLineGetPrecision_C", attach));
-  if (attach) {
-    PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineSetDirections_C", SetDirections));
-    PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetDirections_C", GetDirections));
-    PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetInfo_C", GetInfo));
-    PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLineGetFactorInfo_C", GetFactorInfo));
-  } else
-    for (const char *name :
-         {"PCLineSetDirections_C", "PCLineGetDirections_C", "PCLineGetInfo_C", "PCLineGetFactorInfo_C"})
-      PetscCall(PetscObjectComposeFunction((PetscObject)pc, name, nullptr));
+  PetscCall(ComposeOptions(pc, pc_line_options, attach));
+  PetscCall(compose("PCLineSetDirections_C", &SetDirections));
+  PetscCall(compose("PCLineGetDirections_C", &GetDirections));
+  PetscCall(compose("PCLineGetInfo_C", &GetInfo));
+  PetscCall(compose("PCLineGetFactorInfo_C", &GetFactorInfo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
 {
-  PC_Line  *line = context(pc);
-  PetscEnum choice;
-  PetscReal tol = line->zero_pivot, omega = line->omega, lhs_tol = line->lhs_tol, shift = line->shift;
-  PetscInt  iterations = line->iterations, parts = line->cut_parts;
-  PetscBool compare = line->compare, set;
-  char      list[128];
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "PC line options");
-  PetscCall(PetscOptionsString("-pc_line_direction", "Which couplings make the lines (choose one of) auto x y z rows matrix, or a list of x, y and z to sweep", "PCLineSetDirections", names_of(line->directions).c_str(),
-                               list, sizeof list, &set));
-  if (set) {
-    std::vector<PCLineDirection> directions;
-    PetscCall(Parse(pc, list, &directions));
-    PetscCall(PCLineSetDirections(pc, static_cast<PetscInt>(directions.size()), directions.data()));
-  }
-  PetscCall(PetscOptionsEnum("-pc_line_composition", "How the solves along several directions are composed", "PCLineSetComposition", PCLineCompositions, (PetscEnum)line->composition, &choice, &set));
-  if (set) PetscCall(PCLineSetComposition(pc, (PCLineComposition)choice));
-  PetscCall(PetscOptionsEnum("-pc_line_ordering", "All lines of a direction at once, or every second line and then the others", "PCLineSetOrdering", PCLineOrderings, (PetscEnum)line->ordering, &choice, &set));
-  if (set) PetscCall(PCLineSetOrdering(pc, (PCLineOrdering)choice));
-  PetscCall(PetscOptionsReal("-pc_line_omega", "Damping of every solve (0: 1, or 0.8 or 0.6 where a multigrid level needs it)", "PCLineSetOmega", omega, &omega, &set));
-  if (set) PetscCall(PCLineSetOmega(pc, omega));
-  PetscCall(PetscOptionsInt("-pc_line_iterations", "Repeats of the whole", "PCLineSetIterations", iterations, &iterations, &set));
-  if (set) PetscCall(PCLineSetIterations(pc, iterations));
-  PetscCall(PetscOptionsEnum("-pc_line_lhs", "How many different matrices are kept", "PCLineSetLhs", PCLineLhsTypes, (PetscEnum)line->lhs, &choice, &set));
-  if (set) PetscCall(PCLineSetLhs(pc, (PCLineLhs)choice));
-  PetscCall(PetscOptionsReal("-pc_line_lhs_tol", "Lines whose entries agree to this times the largest of their row share a matrix (0: exactly)", "PCLineSetLhsTol", lhs_tol, &lhs_tol, &set));
-  if (set) PetscCall(PCLineSetLhsTol(pc, lhs_tol));
-  PetscCall(PetscOptionsEnum("-pc_line_cut", "What to do with lines that the partition cuts", "PCLineSetCut", PCLineCuts, (PetscEnum)line->cut, &choice, &set));
-  if (set) PetscCall(PCLineSetCut(pc, (PCLineCut)choice));
-  PetscCall(PetscOptionsEnum("-pc_line_cut_exchange", "Who solves the reduced systems of lines that the partition cuts", "PCLineSetCutExchange", PCLineCutExchanges, (PetscEnum)line->cut_exchange, &choice, &set));
-  if (set) PetscCall(PCLineSetCutExchange(pc, (PCLineCutExchange)choice));
-  PetscCall(PetscOptionsInt("-pc_line_cut_parts", "Parts of the lines that the partition cuts: messages of one travel while others are computed", "PCLineSetCutParts", parts, &parts, &set));
-  if (set) PetscCall(PCLineSetCutParts(pc, parts));
-  PetscCall(PetscOptionsEnum("-pc_line_algorithm", "Kernel", "PCLineSetAlgorithm", PCLineAlgorithms, (PetscEnum)line->algorithm, &choice, &set));
-  if (set) PetscCall(PCLineSetAlgorithm(pc, (PCLineAlgorithm)choice));
-  PetscCall(PetscOptionsEnum(
-    "-pc_line_precision",
-    "What lines are factored and solved in: PETSc's precision, or single, whose solves are refined, or not",
-    "PCLineSetPrecision", PCLinePrecisions, (PetscEnum)line->precision, &choice, &set));
-  if (set) PetscCall(PCLineSetPrecision(pc, (PCLinePrecision)choice));
-  PetscCall(PetscOptionsEnum("-pc_line_probe", "How factors are judged: by what elimination proves, else by solves; by solves; by proofs and pivots alone",
-                             "PCLineSetProbe", PCLineProbes, (PetscEnum)line->probe, &choice, &set));
-  if (set) PetscCall(PCLineSetProbe(pc, (PCLineProbe)choice));
-  PetscCall(PetscOptionsReal("-pc_line_zeropivot", "A pivot this small relative to its row is zero (0: 100 machine epsilon)", "PCLineSetZeroPivot", tol, &tol, &set));
-  if (set) PetscCall(PCLineSetZeroPivot(pc, tol));
-  PetscCall(PetscOptionsEnum("-pc_line_shift_type", "What becomes of singular lines", "PCLineSetShiftType", PCLineShiftTypes, (PetscEnum)line->shift_type, &choice, &set));
-  if (set) PetscCall(PCLineSetShiftType(pc, (PCLineShiftType)choice));
-  PetscCall(PetscOptionsReal("-pc_line_shift_amount", "First shift of nonzero, relative to the largest entry of a row (0: 100 machine epsilon)", "PCLineSetShiftAmount", shift, &shift, &set));
-  if (set) PetscCall(PCLineSetShiftAmount(pc, shift));
-  PetscCall(PetscViewerDestroy(&line->viewer));
-  PetscCall(PetscOptionsViewer("-pc_line_view", "Every set-up says what lines it found, and what it made of them", "PCView", &line->viewer, &line->format, nullptr));
-  PetscCall(PetscOptionsBool("-pc_line_compare", "Run the serial reference beside each application and say where they part", "PCLineSetCompare", compare, &compare, &set));
-  if (set) PetscCall(PCLineSetCompare(pc, compare));
+  PetscCall(ReadOptions(pc, pc_line_options, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -255,42 +239,24 @@ PetscErrorCode SetLineFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
 
 // The public functions: each does nothing, or raises an error where a result is asked for, on a PC of another type.
 
-/// A value that is `allowed`, or one error of the other arguments.
-#define RIBBON_OPTION(Name, Type, Kind, allowed, ...)                                                                                                                                                                      \
-  PetscErrorCode PCLineSet##Name(PC pc, Type value)                                                                                                                                                                        \
-  {                                                                                                                                                                                                                        \
-    PetscFunctionBegin;                                                                                                                                                                                                    \
-    PetscValidHeaderSpecific(pc, PC_CLASSID, 1);                                                                                                                                                                           \
-    PetscValidLogicalCollective##Kind(pc, value, 2);                                                                                                                                                                       \
-    PetscCheck(allowed, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, __VA_ARGS__);                                                                                                                          \
-    PetscTryMethod(pc, "PCLineSet" #Name "_C", (PC, Type), (pc, value));                                                                                                                                                   \
-    PetscFunctionReturn(PETSC_SUCCESS);                                                                                                                                                                                    \
-  }                                                                                                                                                                                                                        \
-  PetscErrorCode PCLineGet##Name(PC pc, Type *value)                                                                                                                                                                       \
-  {                                                                                                                                                                                                                        \
-    PetscFunctionBegin;                                                                                                                                                                                                    \
-    PetscValidHeaderSpecific(pc, PC_CLASSID, 1);                                                                                                                                                                           \
-    PetscUseMethod(pc, "PCLineGet" #Name "_C", (PC, Type *), (pc, value));                                                                                                                                                 \
-    PetscFunctionReturn(PETSC_SUCCESS);                                                                                                                                                                                    \
-  }
-#define RIBBON_ENUM_OPTION(Name, Type, first, last) RIBBON_OPTION(Name, Type, Enum, value >= first && value <= last, "PCLineSet" #Name ": %d is no " #Type, (int)value)
+using namespace ribbon::petsc;
 
-RIBBON_OPTION(Omega, PetscReal, Real, value >= 0 && value < 2, "PCLineSetOmega, -pc_line_omega: %g is not in [0, 2)", (double)value)
-RIBBON_OPTION(Iterations, PetscInt, Int, value > 0, "PCLineSetIterations, -pc_line_iterations: %" PetscInt_FMT " is not positive", value)
-RIBBON_OPTION(ZeroPivot, PetscReal, Real, value >= 0 && value < 1, "PCLineSetZeroPivot, -pc_line_zeropivot: %g is not in [0, 1)", (double)value)
-RIBBON_OPTION(LhsTol, PetscReal, Real, value >= 0 && value < 1, "PCLineSetLhsTol, -pc_line_lhs_tol: %g is not in [0, 1)", (double)value)
-RIBBON_OPTION(ShiftAmount, PetscReal, Real, value >= 0 && value < 1, "PCLineSetShiftAmount, -pc_line_shift_amount: %g is not in [0, 1)", (double)value)
-RIBBON_ENUM_OPTION(ShiftType, PCLineShiftType, PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_PIN)
-RIBBON_OPTION(Compare, PetscBool, Bool, value == PETSC_FALSE || value == PETSC_TRUE, "PCLineSetCompare: %d is no PetscBool", (int)value)
-RIBBON_ENUM_OPTION(Composition, PCLineComposition, PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_SYMMETRIC)
-RIBBON_ENUM_OPTION(Ordering, PCLineOrdering, PC_LINE_ORDERING_AUTO, PC_LINE_ORDERING_ZEBRA)
-RIBBON_ENUM_OPTION(Lhs, PCLineLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE)
-RIBBON_ENUM_OPTION(Cut, PCLineCut, PC_LINE_CUT_AUTO, PC_LINE_CUT_ERROR)
-RIBBON_ENUM_OPTION(CutExchange, PCLineCutExchange, PC_LINE_CUT_EXCHANGE_AUTO, PC_LINE_CUT_EXCHANGE_GROUPS)
-RIBBON_OPTION(CutParts, PetscInt, Int, value > 0, "PCLineSetCutParts, -pc_line_cut_parts: %" PetscInt_FMT " is not positive", value)
-RIBBON_ENUM_OPTION(Probe, PCLineProbe, PC_LINE_PROBE_AUTO, PC_LINE_PROBE_NEVER)
-RIBBON_ENUM_OPTION(Algorithm, PCLineAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_PIVOTED)
-RIBBON_ENUM_OPTION(Precision, PCLinePrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE_UNREFINED)
+RIBBON_OPTION(pc_line_options, PC, PCLine, Composition, PCLineComposition)
+RIBBON_OPTION(pc_line_options, PC, PCLine, Ordering, PCLineOrdering)
+RIBBON_OPTION(pc_line_options, PC, PCLine, Omega, PetscReal)
+RIBBON_OPTION(pc_line_options, PC, PCLine, Iterations, PetscInt)
+RIBBON_OPTION(pc_line_options, PC, PCLine, Lhs, PCLineLhs)
+RIBBON_OPTION(pc_line_options, PC, PCLine, LhsTol, PetscReal)
+RIBBON_OPTION(pc_line_options, PC, PCLine, Cut, PCLineCut)
+RIBBON_OPTION(pc_line_options, PC, PCLine, CutExchange, PCLineCutExchange)
+RIBBON_OPTION(pc_line_options, PC, PCLine, CutParts, PetscInt)
+RIBBON_OPTION(pc_line_options, PC, PCLine, Algorithm, PCLineAlgorithm)
+RIBBON_OPTION(pc_line_options, PC, PCLine, Precision, PCLinePrecision)
+RIBBON_OPTION(pc_line_options, PC, PCLine, Probe, PCLineProbe)
+RIBBON_OPTION(pc_line_options, PC, PCLine, ZeroPivot, PetscReal)
+RIBBON_OPTION(pc_line_options, PC, PCLine, ShiftType, PCLineShiftType)
+RIBBON_OPTION(pc_line_options, PC, PCLine, ShiftAmount, PetscReal)
+RIBBON_OPTION(pc_line_options, PC, PCLine, Compare, PetscBool)
 
 PetscErrorCode PCLineSetDirections(PC pc, PetscInt n, const PCLineDirection directions[])
 {
