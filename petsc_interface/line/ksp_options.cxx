@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "../support/options.hpp"
 #include "ksp.hpp"
 
 #include <cstring>
@@ -66,6 +67,22 @@ PetscErrorCode GetBackwardError(KSP ksp, PetscReal *worst, PetscInt *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ReadView(KSP ksp, RibbonOptionItems PetscOptionsObject)
+{
+  KSP_Line *line = context(ksp);
+  PetscFunctionBegin;
+  PetscCall(PetscViewerDestroy(&line->viewer));
+  PetscCall(PetscOptionsViewer("-ksp_line_view", "Every solve says how its lines came out", "KSPLineView",
+                               &line->viewer, &line->format, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+constexpr auto ksp_line_options = std::make_tuple(
+  Option("-ksp_line_precision", "What PC line factors and solves lines in: PETSc's precision, or single",
+         "KSPLineSetPrecision", OptionMethods<KSP, PCLinePrecision>{SetPrecision, GetPrecision}, precisions,
+         "is neither PC_LINE_PRECISION_SAME nor PC_LINE_PRECISION_SINGLE"),
+  SpecialOption<KSP>{ReadView});
+
 /// Whether a PC has its type because nobody gave it one: PCSetFromOptions() and PCSetUp() then do.
 PetscErrorCode IsDefault(PC pc, PetscBool *is_default)
 {
@@ -125,8 +142,7 @@ PetscErrorCode PassPrecision(KSP ksp)
 PetscErrorCode ComposeKSPLineOptions(KSP ksp, bool attach)
 {
   PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineSetPrecision_C", attach ? SetPrecision : nullptr));
-  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetPrecision_C", attach ? GetPrecision : nullptr));
+  PetscCall(ComposeOptions(ksp, ksp_line_options, attach));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineView_C", attach ? ViewLines : nullptr));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPLineGetInfo_C", attach ? GetInfo : nullptr));
   PetscCall(
@@ -136,45 +152,19 @@ PetscErrorCode ComposeKSPLineOptions(KSP ksp, bool attach)
 
 PetscErrorCode SetKSPLineFromOptions(KSP ksp, RibbonOptionItems PetscOptionsObject)
 {
-  KSP_Line       *line = context(ksp);
-  PCLinePrecision precision;
-  PetscEnum       choice;
-  PetscBool       set;
   PetscFunctionBegin;
   PetscCall(ReadPCOptions(ksp));
-  PetscCall(GetPrecision(ksp, &precision));
   PetscOptionsHeadBegin(PetscOptionsObject, "KSP line options");
-  PetscCall(PetscOptionsEnum(
-    "-ksp_line_precision", "What PC line factors and solves lines in: PETSc's precision, or single",
-    "KSPLineSetPrecision", precisions, (PetscEnum)PetscMin(precision, PC_LINE_PRECISION_SINGLE), &choice, &set));
-  if (set) PetscCall(KSPLineSetPrecision(ksp, (PCLinePrecision)choice));
-  PetscCall(PetscViewerDestroy(&line->viewer));
-  PetscCall(PetscOptionsViewer("-ksp_line_view", "Every solve says how its lines came out", "KSPLineView", &line->viewer, &line->format, nullptr));
+  PetscCall(ReadOptions(ksp, ksp_line_options, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace ribbon::petsc
 
-PetscErrorCode KSPLineSetPrecision(KSP ksp, PCLinePrecision precision)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(ksp, precision, 2);
-  PetscCheck(precision >= PC_LINE_PRECISION_SAME && precision <= PC_LINE_PRECISION_SINGLE,
-             PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
-             "KSPLineSetPrecision: %d is neither PC_LINE_PRECISION_SAME nor PC_LINE_PRECISION_SINGLE", (int)precision);
-  PetscTryMethod(ksp, "KSPLineSetPrecision_C", (KSP, PCLinePrecision), (ksp, precision));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+using namespace ribbon::petsc;
 
-PetscErrorCode KSPLineGetPrecision(KSP ksp, PCLinePrecision *precision)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscUseMethod(ksp, "KSPLineGetPrecision_C", (KSP, PCLinePrecision *), (ksp, precision));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+RIBBON_OPTION(ksp_line_options, KSP, KSPLine, Precision, PCLinePrecision)
 
 PetscErrorCode KSPLineView(KSP ksp, PetscViewer viewer)
 {
