@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "../support/options.hpp"
 #include "ksp.hpp"
 
 namespace ribbon::petsc {
@@ -27,18 +28,12 @@ PetscErrorCode GetBounds(KSP ksp, PetscReal *least, PetscReal *largest)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// The same number asks for a new set-up, too: 0 depends on the tolerance of the KSP.
 PetscErrorCode SetShifts(KSP ksp, PetscInt n)
 {
   PetscFunctionBegin;
   context(ksp)->shifts      = n;
   context(ksp)->set_up_with = nullptr;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode GetShifts(KSP ksp, PetscInt *n)
-{
-  PetscFunctionBegin;
-  *n = context(ksp)->shifts;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,38 +48,61 @@ PetscErrorCode GetInfo(KSP ksp, PetscInt *n, PetscReal *predicted, PetscBool *se
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ReadBounds(KSP ksp, RibbonOptionItems PetscOptionsObject)
+{
+  PetscReal bounds[2] = {context(ksp)->bounds[0], context(ksp)->bounds[1]};
+  PetscInt  n         = 2;
+  PetscBool set;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsRealArray(
+    "-ksp_adi_bounds", "Smallest and largest eigenvalue of every one-direction operator (0,0: estimated)",
+    "KSPADISetBounds", bounds, &n, &set));
+  PetscCheck(!set || n == 2, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
+             "KSP adi: -ksp_adi_bounds takes two numbers");
+  if (set) PetscCall(KSPADISetBounds(ksp, bounds[0], bounds[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char *NotANumberOfShifts(PetscInt n)
+{
+  if (n > 1024) return "is above 1024; each shift has factors of every direction";
+  return n >= 0 ? nullptr : "is negative";
+}
+
+constexpr auto ksp_adi_options = std::make_tuple(
+  SpecialOption<KSP>{ReadBounds},
+  Option("-ksp_adi_shifts", "Shifts of a cycle (0: as many as the tolerance takes)", "KSPADISetShifts",
+         OptionMethods<KSP, PetscInt>{SetShifts, stored<KSP, &KSP_ADI::shifts>.get}, NotANumberOfShifts));
+
 } // namespace
 
 PetscErrorCode ComposeADIOptions(KSP ksp, bool attach)
 {
-  const auto compose = [&](const char *name, auto function) { return PetscObjectComposeFunction((PetscObject)ksp, name, attach ? function : nullptr); };
+  const auto compose = [&](const char *name, auto function) {
+    return PetscObjectComposeFunction((PetscObject)ksp, name, attach ? function : nullptr);
+  };
   PetscFunctionBegin;
+  PetscCall(ComposeOptions(ksp, ksp_adi_options, attach));
   PetscCall(compose("KSPADISetBounds_C", &SetBounds));
   PetscCall(compose("KSPADIGetBounds_C", &GetBounds));
-  PetscCall(compose("KSPADISetShifts_C", &SetShifts));
-  PetscCall(compose("KSPADIGetShifts_C", &GetShifts));
   PetscCall(compose("KSPADIGetInfo_C", &GetInfo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SetADIFromOptions(KSP ksp, RibbonOptionItems PetscOptionsObject)
 {
-  KSP_ADI  *adi       = context(ksp);
-  PetscReal bounds[2] = {adi->bounds[0], adi->bounds[1]};
-  PetscInt  shifts = adi->shifts, n = 2;
-  PetscBool set;
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "KSP adi options");
-  PetscCall(PetscOptionsRealArray("-ksp_adi_bounds", "Smallest and largest eigenvalue of every one-direction operator (0,0: estimated)", "KSPADISetBounds", bounds, &n, &set));
-  PetscCheck(!set || n == 2, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE, "KSP adi: -ksp_adi_bounds takes two numbers");
-  if (set) PetscCall(KSPADISetBounds(ksp, bounds[0], bounds[1]));
-  PetscCall(PetscOptionsInt("-ksp_adi_shifts", "Shifts of a cycle (0: as many as the tolerance takes)", "KSPADISetShifts", shifts, &shifts, &set));
-  if (set) PetscCall(KSPADISetShifts(ksp, shifts));
+  PetscCall(ReadOptions(ksp, ksp_adi_options, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace ribbon::petsc
+
+using namespace ribbon::petsc;
+
+RIBBON_OPTION(ksp_adi_options, KSP, KSPADI, Shifts, PetscInt)
 
 PetscErrorCode KSPADISetBounds(KSP ksp, PetscReal least, PetscReal largest)
 {
@@ -103,25 +121,6 @@ PetscErrorCode KSPADIGetBounds(KSP ksp, PetscReal *least, PetscReal *largest)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
   PetscUseMethod(ksp, "KSPADIGetBounds_C", (KSP, PetscReal *, PetscReal *), (ksp, least, largest));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPADISetShifts(KSP ksp, PetscInt n)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscValidLogicalCollectiveInt(ksp, n, 2);
-  PetscCheck(n >= 0, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE, "KSPADISetShifts, -ksp_adi_shifts: %" PetscInt_FMT " is negative", n);
-  PetscCheck(n <= 1024, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE, "KSPADISetShifts, -ksp_adi_shifts: %" PetscInt_FMT " is above 1024; each shift has factors of every direction", n);
-  PetscTryMethod(ksp, "KSPADISetShifts_C", (KSP, PetscInt), (ksp, n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPADIGetShifts(KSP ksp, PetscInt *n)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscUseMethod(ksp, "KSPADIGetShifts_C", (KSP, PetscInt *), (ksp, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "../support/options.hpp"
 #include "pc.hpp"
 
 #include <algorithm>
@@ -12,26 +13,6 @@ PC_ADI *context(PC pc)
   return static_cast<PC_ADI *>(pc->data);
 }
 
-/// An option changed: what was set up with the old value does not hold any more.
-template <auto option, class T>
-PetscErrorCode Set(PC pc, T value)
-{
-  PetscFunctionBegin;
-  if (context(pc)->*option != value) {
-    context(pc)->*option = value;
-    pc->setupcalled      = decltype(pc->setupcalled)(0);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <auto option, class T>
-PetscErrorCode Get(PC pc, T *value)
-{
-  PetscFunctionBegin;
-  *value = context(pc)->*option;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode SetDirections(PC pc, PetscInt n, const PetscInt directions[])
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
@@ -40,8 +21,7 @@ PetscErrorCode SetDirections(PC pc, PetscInt n, const PetscInt directions[])
     PetscCheck(directions[k] >= 0 && directions[k] < 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCADISetDirections: %" PetscInt_FMT " is not 0, 1 or 2", directions[k]);
     PetscCheck(std::find(directions, directions + k, directions[k]) == directions + k, comm, PETSC_ERR_ARG_OUTOFRANGE, "PCADISetDirections, -pc_adi_directions: %c is in the list twice", "xyz"[directions[k]]);
   }
-  std::vector<PetscInt> list(directions, directions + n);
-  PetscCall(Set<&PC_ADI::directions>(pc, list));
+  PetscCall(Stored<PC, &PC_ADI::directions, SetUpAgain>::set(pc, {directions, directions + n}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,6 +48,34 @@ PetscErrorCode Parse(PC pc, const std::string &list, std::vector<PetscInt> *dire
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ReadDirections(PC pc, RibbonOptionItems PetscOptionsObject)
+{
+  char      list[128];
+  PetscBool set;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsString(
+    "-pc_adi_directions", "Order of the directions (choose one of) auto x y z, or a list of x, y and z",
+    "PCADISetDirections", names_of(context(pc)->directions).c_str(), list, sizeof list, &set));
+  if (set) {
+    std::vector<PetscInt> directions;
+    PetscCall(Parse(pc, list, &directions));
+    PetscCall(PCADISetDirections(pc, static_cast<PetscInt>(directions.size()), directions.data()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char *NotAShift(PetscReal shift)
+{
+  return shift >= 0 && PetscIsNormalReal(shift + 1) ? nullptr : "is negative, or no number";
+}
+
+constexpr auto pc_adi_options = std::make_tuple(
+  Option("-pc_adi_shift", "Shift of a matrix that no time step made (0: that of the time step)",
+         "PCADISetShift", stored<PC, &PC_ADI::shift, SetUpAgain>, NotAShift),
+  SpecialOption<PC>{ReadDirections},
+  Option("-pc_adi_symmetric", "There and back, for KSPCG", "PCADISetSymmetric",
+         stored<PC, &PC_ADI::symmetric, SetUpAgain>));
+
 } // namespace
 
 std::string names_of(const std::vector<PetscInt> &directions)
@@ -79,12 +87,11 @@ std::string names_of(const std::vector<PetscInt> &directions)
 
 PetscErrorCode ComposeADIOptions(PC pc, bool attach)
 {
-  const auto compose = [&](const char *name, auto function) { return PetscObjectComposeFunction((PetscObject)pc, name, attach ? function : nullptr); };
+  const auto compose = [&](const char *name, auto function) {
+    return PetscObjectComposeFunction((PetscObject)pc, name, attach ? function : nullptr);
+  };
   PetscFunctionBegin;
-  PetscCall(compose("PCADISetShift_C", &Set<&PC_ADI::shift, PetscReal>));
-  PetscCall(compose("PCADIGetShift_C", &Get<&PC_ADI::shift, PetscReal>));
-  PetscCall(compose("PCADISetSymmetric_C", &Set<&PC_ADI::symmetric, PetscBool>));
-  PetscCall(compose("PCADIGetSymmetric_C", &Get<&PC_ADI::symmetric, PetscBool>));
+  PetscCall(ComposeOptions(pc, pc_adi_options, attach));
   PetscCall(compose("PCADISetDirections_C", &SetDirections));
   PetscCall(compose("PCADIGetDirections_C", &GetDirections));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,62 +99,19 @@ PetscErrorCode ComposeADIOptions(PC pc, bool attach)
 
 PetscErrorCode SetADIFromOptions(PC pc, RibbonOptionItems PetscOptionsObject)
 {
-  PC_ADI   *adi       = context(pc);
-  PetscReal shift     = adi->shift;
-  PetscBool symmetric = adi->symmetric, set;
-  char      list[128];
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "PC adi options");
-  PetscCall(PetscOptionsReal("-pc_adi_shift", "Shift of a matrix that no time step made (0: that of the time step)", "PCADISetShift", shift, &shift, &set));
-  if (set) PetscCall(PCADISetShift(pc, shift));
-  PetscCall(PetscOptionsString("-pc_adi_directions", "Order of the directions (choose one of) auto x y z, or a list of x, y and z", "PCADISetDirections", names_of(adi->directions).c_str(), list, sizeof list, &set));
-  if (set) {
-    std::vector<PetscInt> directions;
-    PetscCall(Parse(pc, list, &directions));
-    PetscCall(PCADISetDirections(pc, static_cast<PetscInt>(directions.size()), directions.data()));
-  }
-  PetscCall(PetscOptionsBool("-pc_adi_symmetric", "There and back, for KSPCG", "PCADISetSymmetric", symmetric, &symmetric, &set));
-  if (set) PetscCall(PCADISetSymmetric(pc, symmetric));
+  PetscCall(ReadOptions(pc, pc_adi_options, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace ribbon::petsc
 
-PetscErrorCode PCADISetShift(PC pc, PetscReal shift)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveReal(pc, shift, 2);
-  PetscCheck(shift >= 0 && PetscIsNormalReal(shift + 1), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PCADISetShift, -pc_adi_shift: %g is negative, or no number", (double)shift);
-  PetscTryMethod(pc, "PCADISetShift_C", (PC, PetscReal), (pc, shift));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+using namespace ribbon::petsc;
 
-PetscErrorCode PCADIGetShift(PC pc, PetscReal *shift)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCADIGetShift_C", (PC, PetscReal *), (pc, shift));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCADISetSymmetric(PC pc, PetscBool symmetric)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveBool(pc, symmetric, 2);
-  PetscTryMethod(pc, "PCADISetSymmetric_C", (PC, PetscBool), (pc, symmetric));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCADIGetSymmetric(PC pc, PetscBool *symmetric)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCADIGetSymmetric_C", (PC, PetscBool *), (pc, symmetric));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+RIBBON_OPTION(pc_adi_options, PC, PCADI, Shift, PetscReal)
+RIBBON_OPTION(pc_adi_options, PC, PCADI, Symmetric, PetscBool)
 
 PetscErrorCode PCADISetDirections(PC pc, PetscInt n, const PetscInt directions[])
 {

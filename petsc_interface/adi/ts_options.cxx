@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "../support/options.hpp"
 #include "ts.hpp"
 
 #include <petsc/private/linesearchimpl.h>
@@ -21,31 +22,6 @@ PetscErrorCode SetType(TS ts, TSADIType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GetType(TS ts, TSADIType *type)
-{
-  PetscFunctionBegin;
-  *type = adi_of(ts)->type;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <auto option>
-struct Access;
-template <class T, T TS_ADI::*option>
-struct Access<option> {
-  static PetscErrorCode set(TS ts, T value)
-  {
-    PetscFunctionBegin;
-    adi_of(ts)->*option = value;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  static PetscErrorCode get(TS ts, T *value)
-  {
-    PetscFunctionBegin;
-    *value = adi_of(ts)->*option;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
-
 PetscErrorCode SetDirectionJacobian(TS ts, PetscInt direction, Mat A, TSADIDirectionJacobian func, void *ctx)
 {
   TS_ADI::DirectionJacobian &given = adi_of(ts)->given[static_cast<std::size_t>(direction)];
@@ -57,21 +33,39 @@ PetscErrorCode SetDirectionJacobian(TS ts, PetscInt direction, Mat A, TSADIDirec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+const char *NotAWeight(PetscReal theta)
+{
+  return theta >= 0 && theta <= 10 ? nullptr : "is not in [0, 10]";
+}
+
+const char *NotALag(PetscInt steps)
+{
+  return steps == -1 || steps > 0 ? nullptr : "is neither positive nor -1";
+}
+
+const char *NotACount(PetscInt steps)
+{
+  return steps >= 0 ? nullptr : "is negative";
+}
+
+constexpr auto ts_adi_options = std::make_tuple(
+  Option("-ts_adi_type", "Method", "TSADISetType",
+         OptionMethods<TS, TSADIType>{SetType, stored<TS, &TS_ADI::type>.get}, TSADITypes),
+  Option("-ts_adi_theta", "Implicit weight (0: of the method)", "TSADISetTheta", stored<TS, &TS_ADI::theta>,
+         NotAWeight),
+  Option("-ts_adi_lag_jacobian", "Steps between two Jacobians (-1: one for all)", "TSADISetLagJacobian",
+         stored<TS, &TS_ADI::lag_jacobian>, NotALag),
+  Option("-ts_adi_rannacher", "Steps after a start that are two half steps of backward Euler each",
+         "TSADISetRannacher", stored<TS, &TS_ADI::rannacher>, NotACount));
+
 } // namespace
 
 PetscErrorCode ComposeADIOptions(TS ts, bool attach)
 {
-  const auto compose = [&](const char *name, auto function) { return PetscObjectComposeFunction((PetscObject)ts, name, attach ? function : nullptr); };
   PetscFunctionBegin;
-  PetscCall(compose("TSADISetType_C", &SetType));
-  PetscCall(compose("TSADIGetType_C", &GetType));
-  PetscCall(compose("TSADISetTheta_C", &Access<&TS_ADI::theta>::set));
-  PetscCall(compose("TSADIGetTheta_C", &Access<&TS_ADI::theta>::get));
-  PetscCall(compose("TSADISetLagJacobian_C", &Access<&TS_ADI::lag_jacobian>::set));
-  PetscCall(compose("TSADIGetLagJacobian_C", &Access<&TS_ADI::lag_jacobian>::get));
-  PetscCall(compose("TSADISetRannacher_C", &Access<&TS_ADI::rannacher>::set));
-  PetscCall(compose("TSADIGetRannacher_C", &Access<&TS_ADI::rannacher>::get));
-  PetscCall(compose("TSADISetDirectionJacobian_C", &SetDirectionJacobian));
+  PetscCall(ComposeOptions(ts, ts_adi_options, attach));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ts, "TSADISetDirectionJacobian_C",
+                                       attach ? SetDirectionJacobian : nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,21 +145,9 @@ PetscErrorCode RefuseWhatIsIgnored(TS ts)
 
 PetscErrorCode SetADIFromOptions(TS ts, RibbonOptionItems PetscOptionsObject)
 {
-  TS_ADI   *adi = adi_of(ts);
-  PetscEnum type;
-  PetscReal theta = adi->theta;
-  PetscInt  lag = adi->lag_jacobian, rannacher = adi->rannacher;
-  PetscBool set;
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "ADI ODE solver options");
-  PetscCall(PetscOptionsEnum("-ts_adi_type", "Method", "TSADISetType", TSADITypes, (PetscEnum)adi->type, &type, &set));
-  if (set) PetscCall(TSADISetType(ts, (TSADIType)type));
-  PetscCall(PetscOptionsReal("-ts_adi_theta", "Implicit weight (0: of the method)", "TSADISetTheta", theta, &theta, &set));
-  if (set) PetscCall(TSADISetTheta(ts, theta));
-  PetscCall(PetscOptionsInt("-ts_adi_lag_jacobian", "Steps between two Jacobians (-1: one for all)", "TSADISetLagJacobian", lag, &lag, &set));
-  if (set) PetscCall(TSADISetLagJacobian(ts, lag));
-  PetscCall(PetscOptionsInt("-ts_adi_rannacher", "Steps after a start that are two half steps of backward Euler each", "TSADISetRannacher", rannacher, &rannacher, &set));
-  if (set) PetscCall(TSADISetRannacher(ts, rannacher));
+  PetscCall(ReadOptions(ts, ts_adi_options, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscCall(PrepareSNES(ts));
   PetscCall(TakeMatrices(ts));
@@ -176,29 +158,12 @@ PetscErrorCode SetADIFromOptions(TS ts, RibbonOptionItems PetscOptionsObject)
 
 // The public functions: a Set does nothing, a Get raises an error, on a TS of another type.
 
-#define RIBBON_TS_OPTION(Name, Type, Kind, allowed, ...)                                                                                                                                                                   \
-  PetscErrorCode TSADISet##Name(TS ts, Type value)                                                                                                                                                                         \
-  {                                                                                                                                                                                                                        \
-    PetscFunctionBegin;                                                                                                                                                                                                    \
-    PetscValidHeaderSpecific(ts, TS_CLASSID, 1);                                                                                                                                                                           \
-    PetscValidLogicalCollective##Kind(ts, value, 2);                                                                                                                                                                       \
-    PetscCheck(allowed, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE, __VA_ARGS__);                                                                                                                          \
-    PetscTryMethod(ts, "TSADISet" #Name "_C", (TS, Type), (ts, value));                                                                                                                                                    \
-    PetscFunctionReturn(PETSC_SUCCESS);                                                                                                                                                                                    \
-  }                                                                                                                                                                                                                        \
-  PetscErrorCode TSADIGet##Name(TS ts, Type *value)                                                                                                                                                                        \
-  {                                                                                                                                                                                                                        \
-    PetscFunctionBegin;                                                                                                                                                                                                    \
-    PetscValidHeaderSpecific(ts, TS_CLASSID, 1);                                                                                                                                                                           \
-    PetscAssertPointer(value, 2);                                                                                                                                                                                          \
-    PetscUseMethod(ts, "TSADIGet" #Name "_C", (TS, Type *), (ts, value));                                                                                                                                                  \
-    PetscFunctionReturn(PETSC_SUCCESS);                                                                                                                                                                                    \
-  }
+using namespace ribbon::petsc;
 
-RIBBON_TS_OPTION(Type, TSADIType, Enum, value >= TS_ADI_HUNDSDORFER_VERWER && value <= TS_ADI_RA34PW2, "TSADISetType: %d is no TSADIType", (int)value)
-RIBBON_TS_OPTION(Theta, PetscReal, Real, value >= 0 && value <= 10, "TSADISetTheta, -ts_adi_theta: %g is not in [0, 10]", (double)value)
-RIBBON_TS_OPTION(LagJacobian, PetscInt, Int, value == -1 || value > 0, "TSADISetLagJacobian, -ts_adi_lag_jacobian: %" PetscInt_FMT " is neither positive nor -1", value)
-RIBBON_TS_OPTION(Rannacher, PetscInt, Int, value >= 0, "TSADISetRannacher, -ts_adi_rannacher: %" PetscInt_FMT " is negative", value)
+RIBBON_OPTION(ts_adi_options, TS, TSADI, Type, TSADIType)
+RIBBON_OPTION(ts_adi_options, TS, TSADI, Theta, PetscReal)
+RIBBON_OPTION(ts_adi_options, TS, TSADI, LagJacobian, PetscInt)
+RIBBON_OPTION(ts_adi_options, TS, TSADI, Rannacher, PetscInt)
 
 PetscErrorCode TSADISetDirectionJacobian(TS ts, PetscInt direction, Mat A, TSADIDirectionJacobian func, void *ctx)
 {
