@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The solver type as PETSc sees it: options, views, creation, registration.
+#include "../support/options.hpp"
 #include "multifrontal.hpp"
 
 #include <cmath>
@@ -99,57 +100,48 @@ PetscErrorCode MatFactorGetSolverType_Multifrontal(Mat, MatSolverType *type)
   return PETSC_SUCCESS;
 }
 
-PetscErrorCode SetLeafSize(Mat F, PetscInt rows)
+const char *NotACount(PetscInt n)
 {
-  PetscFunctionBegin;
-  PetscCheck(rows >= 0, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "-mat_multifrontal_leaf_size %" PetscInt_FMT ": at least 0", rows);
-  Data(F)->leaf_size = rows;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode GetLeafSize(Mat F, PetscInt *rows)
-{
-  *rows = Data(F)->leaf_size;
-  return PETSC_SUCCESS;
-}
-PetscErrorCode SetRefine(Mat F, PetscInt steps)
-{
-  PetscFunctionBegin;
-  PetscCheck(steps >= 0, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "-mat_multifrontal_refine %" PetscInt_FMT ": at least 0", steps);
-  Data(F)->refine = steps;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode GetRefine(Mat F, PetscInt *steps)
-{
-  *steps = Data(F)->refine;
-  return PETSC_SUCCESS;
+  return n >= 0 ? nullptr : ": at least 0";
 }
 
-PetscErrorCode SetPivot(Mat F, MatMultifrontalPivot pivot)
+/// Factors of another kind have a tree of their own, from the next factorization on.
+void AnalyseAgain(Mat F)
 {
+  Data(F)->matrix = 0;
+}
+
+PetscErrorCode ReadView(Mat F, RibbonOptionItems PetscOptionsObject)
+{
+  PetscBool         set;
+  PetscViewer       viewer;
+  PetscViewerFormat format;
   PetscFunctionBegin;
-  PetscCheck(pivot == MAT_MULTIFRONTAL_PIVOT_QR || pivot == MAT_MULTIFRONTAL_PIVOT_NONE, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_OUTOFRANGE, "MatMultifrontalSetPivot: %d is no MatMultifrontalPivot",
-             static_cast<int>(pivot));
-  if (Data(F)->pivot != pivot) Data(F)->matrix = 0; // a tree of its own, from the next factorization on
-  Data(F)->pivot = pivot;
+  PetscCall(PetscOptionsViewer("-mat_multifrontal_view", "Every factorization says what it found", "MatView",
+                               &viewer, &format, &set));
+  if (set) {
+    PetscCall(PetscViewerDestroy(&Data(F)->viewer));
+    Data(F)->viewer = viewer, Data(F)->format = format;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-PetscErrorCode GetPivot(Mat F, MatMultifrontalPivot *pivot)
-{
-  *pivot = Data(F)->pivot;
-  return PETSC_SUCCESS;
-}
+
+constexpr auto multifrontal_options = std::make_tuple(
+  Option("-mat_multifrontal_leaf_size", "Rows of a leaf of the tree; 0: as many as suit the processor",
+         "MatMultifrontalSetLeafSize", stored<Mat, &MultifrontalFactor::leaf_size>, NotACount),
+  Option("-mat_multifrontal_pivot", "Orthogonal elimination, or Schur complements without pivoting",
+         "MatMultifrontalSetPivot", stored<Mat, &MultifrontalFactor::pivot, AnalyseAgain>,
+         MatMultifrontalPivots),
+  Option("-mat_multifrontal_refine", "Steps of iterative refinement in a solve", "MatMultifrontalSetRefine",
+         stored<Mat, &MultifrontalFactor::refine>, NotACount),
+  SpecialOption<Mat>{ReadView});
 
 PetscErrorCode Compose(Mat F, bool set)
 {
-  const PetscObject o = (PetscObject)F;
   PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "MatFactorGetSolverType_C", set ? MatFactorGetSolverType_Multifrontal : nullptr));
-  PetscCall(PetscObjectComposeFunction(o, "MatMultifrontalSetLeafSize_C", set ? SetLeafSize : nullptr));
-  PetscCall(PetscObjectComposeFunction(o, "MatMultifrontalGetLeafSize_C", set ? GetLeafSize : nullptr));
-  PetscCall(PetscObjectComposeFunction(o, "MatMultifrontalSetPivot_C", set ? SetPivot : nullptr));
-  PetscCall(PetscObjectComposeFunction(o, "MatMultifrontalGetPivot_C", set ? GetPivot : nullptr));
-  PetscCall(PetscObjectComposeFunction(o, "MatMultifrontalSetRefine_C", set ? SetRefine : nullptr));
-  PetscCall(PetscObjectComposeFunction(o, "MatMultifrontalGetRefine_C", set ? GetRefine : nullptr));
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C",
+                                       set ? MatFactorGetSolverType_Multifrontal : nullptr));
+  PetscCall(ComposeOptions(F, multifrontal_options, set));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -210,74 +202,17 @@ PetscErrorCode MatGetFactor_Multifrontal(Mat A, MatFactorType type, Mat *factor)
 
 PetscErrorCode ribbon::petsc::SetMultifrontalFromOptions(Mat F)
 {
-  MultifrontalFactor *f = Data(F);
-  PetscBool           set;
-  PetscInt            value;
-  PetscEnum           choice;
-  PetscViewer         viewer;
-  PetscViewerFormat   format;
   PetscFunctionBegin;
-  PetscOptionsBegin(PetscObjectComm((PetscObject)F), ((PetscObject)F)->prefix, "Multifrontal factorization of chains", "Mat");
-  PetscCall(PetscOptionsInt("-mat_multifrontal_leaf_size", "Rows of a leaf of the tree; 0: as many as suit the processor", "MatMultifrontalSetLeafSize", f->leaf_size, &value, &set));
-  if (set) PetscCall(MatMultifrontalSetLeafSize(F, value));
-  PetscCall(PetscOptionsEnum("-mat_multifrontal_pivot", "Orthogonal elimination, or Schur complements without pivoting", "MatMultifrontalSetPivot", MatMultifrontalPivots, (PetscEnum)f->pivot, &choice, &set));
-  if (set) PetscCall(MatMultifrontalSetPivot(F, (MatMultifrontalPivot)choice));
-  PetscCall(PetscOptionsInt("-mat_multifrontal_refine", "Steps of iterative refinement in a solve", "MatMultifrontalSetRefine", f->refine, &value, &set));
-  if (set) PetscCall(MatMultifrontalSetRefine(F, value));
-  PetscCall(PetscOptionsViewer("-mat_multifrontal_view", "Every factorization says what it found", "MatView", &viewer, &format, &set));
-  if (set) {
-    PetscCall(PetscViewerDestroy(&f->viewer));
-    f->viewer = viewer, f->format = format;
-  }
+  PetscOptionsBegin(PetscObjectComm((PetscObject)F), ((PetscObject)F)->prefix,
+                    "Multifrontal factorization of chains", "Mat");
+  PetscCall(ReadOptions(F, multifrontal_options, PetscOptionsObject));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatMultifrontalSetLeafSize(Mat F, PetscInt rows)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
-  PetscValidLogicalCollectiveInt(F, rows, 2);
-  PetscTryMethod(F, "MatMultifrontalSetLeafSize_C", (Mat, PetscInt), (F, rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode MatMultifrontalGetLeafSize(Mat F, PetscInt *rows)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
-  PetscUseMethod(F, "MatMultifrontalGetLeafSize_C", (Mat, PetscInt *), (F, rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode MatMultifrontalSetPivot(Mat F, MatMultifrontalPivot pivot)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(F, pivot, 2);
-  PetscTryMethod(F, "MatMultifrontalSetPivot_C", (Mat, MatMultifrontalPivot), (F, pivot));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode MatMultifrontalGetPivot(Mat F, MatMultifrontalPivot *pivot)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
-  PetscUseMethod(F, "MatMultifrontalGetPivot_C", (Mat, MatMultifrontalPivot *), (F, pivot));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode MatMultifrontalSetRefine(Mat F, PetscInt steps)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
-  PetscValidLogicalCollectiveInt(F, steps, 2);
-  PetscTryMethod(F, "MatMultifrontalSetRefine_C", (Mat, PetscInt), (F, steps));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-PetscErrorCode MatMultifrontalGetRefine(Mat F, PetscInt *steps)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(F, MAT_CLASSID, 1);
-  PetscUseMethod(F, "MatMultifrontalGetRefine_C", (Mat, PetscInt *), (F, steps));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+RIBBON_OPTION(multifrontal_options, Mat, MatMultifrontal, LeafSize, PetscInt)
+RIBBON_OPTION(multifrontal_options, Mat, MatMultifrontal, Pivot, MatMultifrontalPivot)
+RIBBON_OPTION(multifrontal_options, Mat, MatMultifrontal, Refine, PetscInt)
 
 PetscErrorCode ribbon::petsc::RegisterMultifrontal()
 {
