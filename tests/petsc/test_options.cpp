@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the tables of options promise for all types (petsc_interface/support/options.hpp).
+#include "chain_fixture.hpp"
+
+#include <ribbon_petsc/kspadi.h>
+#include <ribbon_petsc/kspline.h>
+#include <ribbon_petsc/pcadi.h>
+#include <ribbon_petsc/tsadi.h>
+
+#include <petsc/private/pcimpl.h>
+
+namespace {
+
+using namespace test;
+
+class OptionTables : public Petsc { };
+
+/// An object of a type, and one of a type that has none of its options.
+template <class Object>
+struct Pair {
+  Pair(PetscErrorCode (*create)(MPI_Comm, Object *), PetscErrorCode (*type)(Object, const char *),
+       const char *name, const char *other_name, PetscErrorCode (*destroy_one)(Object *))
+      : destroy(destroy_one)
+  {
+    EXPECT_EQ(static_cast<int>(create(PETSC_COMM_WORLD, &object)), 0);
+    EXPECT_EQ(static_cast<int>(create(PETSC_COMM_WORLD, &other)), 0);
+    EXPECT_EQ(static_cast<int>(type(object, name)), 0);
+    EXPECT_EQ(static_cast<int>(type(other, other_name)), 0);
+  }
+  ~Pair()
+  {
+    destroy(&object);
+    destroy(&other);
+  }
+  Pair(const Pair &)            = delete;
+  Pair &operator=(const Pair &) = delete;
+
+  /// The default, a value that is set, one that is refused with a sentence (null: every value is allowed),
+  /// and the other type, which ignores a Set and has no Get.
+  template <class T>
+  void check(PetscErrorCode (*set)(Object, T), PetscErrorCode (*get)(Object, T *), T first, T value, T bad,
+             const char *sentence) const
+  {
+    T now = bad;
+    EXPECT_EQ(static_cast<int>(get(object, &now)), 0);
+    EXPECT_EQ(now, first);
+    EXPECT_EQ(static_cast<int>(set(object, value)), 0);
+    if (sentence) {
+      EXPECT_EQ(error_of([&] { return set(object, bad); }), sentence);
+      EXPECT_EQ(error_of([&] { return set(other, bad); }), sentence);
+    }
+    EXPECT_EQ(static_cast<int>(get(object, &now)), 0);
+    EXPECT_EQ(now, value);
+    EXPECT_EQ(static_cast<int>(set(other, value)), 0);
+    EXPECT_NE(static_cast<int>(get(other, &now)), 0);
+  }
+
+  Object object = nullptr, other = nullptr;
+  PetscErrorCode (*destroy)(Object *);
+};
+
+/// A value behind the last of an enum.
+template <class T>
+T after(T last)
+{
+  return static_cast<T>(last + 1);
+}
+
+TEST_F(OptionTables, PCLineChoices)
+{
+  const Pair<PC> p(PCCreate, PCSetType, PCLINE, PCNONE, PCDestroy);
+  p.check(PCLineSetComposition, PCLineGetComposition, PC_LINE_COMPOSITION_AUTO, PC_LINE_COMPOSITION_SYMMETRIC,
+          after(PC_LINE_COMPOSITION_SYMMETRIC), "PCLineSetComposition: 4 is no PCLineComposition");
+  p.check(PCLineSetOrdering, PCLineGetOrdering, PC_LINE_ORDERING_AUTO, PC_LINE_ORDERING_ZEBRA,
+          after(PC_LINE_ORDERING_ZEBRA), "PCLineSetOrdering: 3 is no PCLineOrdering");
+  p.check(PCLineSetLhs, PCLineGetLhs, PC_LINE_LHS_AUTO, PC_LINE_LHS_PER_LINE, after(PC_LINE_LHS_PER_LINE),
+          "PCLineSetLhs: 4 is no PCLineLhs");
+  p.check(PCLineSetCut, PCLineGetCut, PC_LINE_CUT_AUTO, PC_LINE_CUT_ERROR, after(PC_LINE_CUT_ERROR),
+          "PCLineSetCut: 5 is no PCLineCut");
+  p.check(PCLineSetCutExchange, PCLineGetCutExchange, PC_LINE_CUT_EXCHANGE_AUTO, PC_LINE_CUT_EXCHANGE_GROUPS,
+          after(PC_LINE_CUT_EXCHANGE_GROUPS), "PCLineSetCutExchange: 4 is no PCLineCutExchange");
+  p.check(PCLineSetAlgorithm, PCLineGetAlgorithm, PC_LINE_ALGORITHM_AUTO, PC_LINE_ALGORITHM_PIVOTED,
+          after(PC_LINE_ALGORITHM_PIVOTED), "PCLineSetAlgorithm: 4 is no PCLineAlgorithm");
+  p.check(PCLineSetPrecision, PCLineGetPrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE_UNREFINED,
+          after(PC_LINE_PRECISION_SINGLE_UNREFINED), "PCLineSetPrecision: 3 is no PCLinePrecision");
+  p.check(PCLineSetProbe, PCLineGetProbe, PC_LINE_PROBE_AUTO, PC_LINE_PROBE_NEVER, after(PC_LINE_PROBE_NEVER),
+          "PCLineSetProbe: 3 is no PCLineProbe");
+  p.check(PCLineSetShiftType, PCLineGetShiftType, PC_LINE_SHIFT_NONE, PC_LINE_SHIFT_PIN,
+          after(PC_LINE_SHIFT_PIN), "PCLineSetShiftType: 3 is no PCLineShiftType");
+}
+
+TEST_F(OptionTables, PCLineNumbers)
+{
+  const Pair<PC> p(PCCreate, PCSetType, PCLINE, PCNONE, PCDestroy);
+  p.check<PetscReal>(PCLineSetOmega, PCLineGetOmega, 0, 1.5, 2,
+                     "PCLineSetOmega, -pc_line_omega: 2. is not in [0, 2)");
+  p.check<PetscInt>(PCLineSetIterations, PCLineGetIterations, 1, 3, 0,
+                    "PCLineSetIterations, -pc_line_iterations: 0 is not positive");
+  p.check<PetscReal>(PCLineSetLhsTol, PCLineGetLhsTol, 0, 0.25, 1,
+                     "PCLineSetLhsTol, -pc_line_lhs_tol: 1. is not in [0, 1)");
+  p.check<PetscInt>(PCLineSetCutParts, PCLineGetCutParts, 1, 4, -2,
+                    "PCLineSetCutParts, -pc_line_cut_parts: -2 is not positive");
+  p.check<PetscReal>(PCLineSetZeroPivot, PCLineGetZeroPivot, 0, 0.5, -0.5,
+                     "PCLineSetZeroPivot, -pc_line_zeropivot: -0.5 is not in [0, 1)");
+  p.check<PetscReal>(PCLineSetShiftAmount, PCLineGetShiftAmount, 0, 0.5, 3,
+                     "PCLineSetShiftAmount, -pc_line_shift_amount: 3. is not in [0, 1)");
+  p.check<PetscBool>(PCLineSetCompare, PCLineGetCompare, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE, nullptr);
+}
+
+TEST_F(OptionTables, KSPLineAndADI)
+{
+  const Pair<KSP> line(KSPCreate, KSPSetType, KSPLINE, KSPPREONLY, KSPDestroy);
+  line.check(KSPLineSetPrecision, KSPLineGetPrecision, PC_LINE_PRECISION_SAME, PC_LINE_PRECISION_SINGLE,
+             PC_LINE_PRECISION_SINGLE_UNREFINED,
+             "KSPLineSetPrecision: 2 is neither PC_LINE_PRECISION_SAME nor PC_LINE_PRECISION_SINGLE");
+  const Pair<PC> pc(PCCreate, PCSetType, PCADI, PCNONE, PCDestroy);
+  pc.check<PetscReal>(PCADISetShift, PCADIGetShift, 0, 2, -1,
+                      "PCADISetShift, -pc_adi_shift: -1. is negative, or no number");
+  pc.check<PetscBool>(PCADISetSymmetric, PCADIGetSymmetric, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE, nullptr);
+  const Pair<KSP> ksp(KSPCreate, KSPSetType, KSPADI, KSPPREONLY, KSPDestroy);
+  ksp.check<PetscInt>(KSPADISetShifts, KSPADIGetShifts, 0, 1024, -1,
+                      "KSPADISetShifts, -ksp_adi_shifts: -1 is negative");
+  const Pair<TS> ts(TSCreate, TSSetType, TSADI, TSEULER, TSDestroy);
+  ts.check(TSADISetType, TSADIGetType, TS_ADI_HUNDSDORFER_VERWER, TS_ADI_DOUGLAS, after(TS_ADI_RA34PW2),
+           "TSADISetType: 6 is no TSADIType");
+  ts.check<PetscReal>(TSADISetTheta, TSADIGetTheta, 0, 0.5, 11,
+                      "TSADISetTheta, -ts_adi_theta: 11. is not in [0, 10]");
+  ts.check<PetscInt>(TSADISetLagJacobian, TSADIGetLagJacobian, 1, -1, 0,
+                     "TSADISetLagJacobian, -ts_adi_lag_jacobian: 0 is neither positive nor -1");
+  ts.check<PetscInt>(TSADISetRannacher, TSADIGetRannacher, 0, 2, -1,
+                     "TSADISetRannacher, -ts_adi_rannacher: -1 is negative");
+}
+
+TEST_F(OptionTables, MatricesOfOtherSolverTypesIgnoreAnyValue)
+{
+  const auto bad = after(MAT_MULTIFRONTAL_PIVOT_NONE);
+  Mat        A   = RandomChain{30, 1, 1}.matrix();
+  {
+    Factored             f(A);
+    MatMultifrontalPivot pivot = MAT_MULTIFRONTAL_PIVOT_NONE;
+    OK(MatMultifrontalGetPivot(f.F, &pivot));
+    EXPECT_EQ(pivot, MAT_MULTIFRONTAL_PIVOT_QR);
+    EXPECT_EQ(error_of([&] { return MatMultifrontalSetPivot(f.F, bad); }),
+              "MatMultifrontalSetPivot: 2 is no MatMultifrontalPivot");
+    OK(MatMultifrontalSetPivot(f.F, MAT_MULTIFRONTAL_PIVOT_NONE));
+    OK(MatMultifrontalGetPivot(f.F, &pivot));
+    EXPECT_EQ(pivot, MAT_MULTIFRONTAL_PIVOT_NONE);
+    EXPECT_NE(error_of([&] { return MatMultifrontalGetPivot(A, &pivot); }), "");
+  }
+  OK(MatMultifrontalSetPivot(A, bad));
+  OK(MatMultifrontalSetLeafSize(A, -5));
+  OK(MatDestroy(&A));
+}
+
+TEST_F(OptionTables, OnlyANewValueAsksForASetUp)
+{
+  const Grid grid({12, 4 * ranks}, {1, 0}, 1, false, {1, ranks});
+  PC         pc;
+  OK(PCCreate(PETSC_COMM_WORLD, &pc));
+  OK(PCSetType(pc, PCLINE));
+  OK(PCSetOperators(pc, grid.A, grid.A));
+  OK(PCSetUp(pc));
+  OK(PCLineSetIterations(pc, 1));
+  EXPECT_TRUE(pc->setupcalled);
+  OK(PCLineSetIterations(pc, 2));
+  EXPECT_FALSE(pc->setupcalled);
+  OK(PCSetUp(pc));
+  OK(PCSetType(pc, PCNONE)); // and the methods are gone with the type
+  PetscInt its;
+  EXPECT_EQ(error_of([&] { return PCLineGetIterations(pc, &its); }),
+            "Cannot locate function PCLineGetIterations_C in object");
+  OK(PCDestroy(&pc));
+}
+
+} // namespace
