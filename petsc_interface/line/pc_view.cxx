@@ -15,6 +15,7 @@ struct Held {
   std::int64_t     lines = 0, matrices = 0;
   double           bytes = 0, probe_error = 0, smallest_pivot = 1;
   long long        singular = 0;
+  bool             unproved = false; ///< some factors are neither proved accurate nor probed
   double           shift    = 0;
   Lhs              lhs      = Lhs::shared;
   const LineBatch *first    = nullptr; ///< batch that stands for all in what is not summed
@@ -33,6 +34,7 @@ Held sum_up(const LineSweep &sweep, std::size_t direction)
         h.singular += batch.facts.report.singular_lines;
         h.shift          = std::max(h.shift, batch.facts.shift);
         h.lhs            = std::max(h.lhs, batch.facts.lhs);
+        h.unproved       = h.unproved || (batch.facts.report.ok() && std::isnan(batch.facts.report.probe_error));
         h.probe_error    = std::max(h.probe_error, batch.facts.report.probe_error);
         h.smallest_pivot = std::min(h.smallest_pivot, batch.facts.report.smallest_pivot);
       }
@@ -43,13 +45,17 @@ Held sum_up(const LineSweep &sweep, std::size_t direction)
 PetscErrorCode ViewFailed(const PC_Line *line, std::size_t direction, PetscViewer viewer)
 {
   constexpr std::size_t shown = 10;
-  long long             count = 0;
+  long long             counts[2] = {0, 0}; // batches of which some lines are solved; lines or classes that are not
+  long long            &count = counts[1];
   std::string           first;
   PetscFunctionBegin;
   for (const LineGroup &group : line->sweep.groups)
     for (const LineBatch &batch : group.batches) {
       const FactorReport &report = batch.facts.report;
-      if (group.direction != direction || report.ok()) continue;
+      if (group.direction != direction) continue;
+      const auto failed = static_cast<std::int64_t>(report.failed.size());
+      if (report.ok() || (failed > 0 && failed < batch.facts.matrices)) ++counts[0];
+      if (report.ok()) continue;
       if (report.failed.empty()) { // one matrix is that of all lines
         count += batch.request.direction.lines.lines();
         continue;
@@ -59,11 +65,13 @@ PetscErrorCode ViewFailed(const PC_Line *line, std::size_t direction, PetscViewe
         first += format("%s%lld", first.empty() ? "" : ", ", static_cast<long long>(report.failed[k]));
       if (report.failed.size() > shown) first += ", ...";
     }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_LONG_LONG, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
   if (count > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  not solved: %lld lines or classes%s%s\n", count,
                                      first.empty() ? "" : (" (" + first + " on rank 0)").c_str(),
-                                     line->some ? "; they hold NaN, the others are solved" : ""));
+                                     !line->some   ? ""
+                                     : counts[0] > 0 ? "; they hold NaN, the others are solved"
+                                                     : "; they hold NaN"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,8 +101,12 @@ PetscErrorCode ViewCondition(PC pc, PC_Line *line, std::size_t d, PetscViewer vi
                                : format("%.3g%+.3gi", c.det_sign.real(), c.det_sign.imag());
   const std::string det =
     std::isnan(c.log_abs_det) ? "" : format(", log |det| %.10g of sign %s", c.log_abs_det, sign.c_str());
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  smallest reciprocal condition number of a line %.1e%s%s%s\n", c.rcond,
-                                   where.c_str(), growth.c_str(), det.c_str()));
+  if (std::isnan(c.rcond) && line->probe == PC_LINE_PROBE_NEVER)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  condition not estimated (-pc_line_probe never)%s%s\n", growth.c_str(),
+                                     det.c_str()));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  smallest reciprocal condition number of a line %.1e%s%s%s\n", c.rcond,
+                                     where.c_str(), growth.c_str(), det.c_str()));
   if (c.rcond < 1e3 * unit)
     PetscCall(PetscViewerASCIIPrintf(
       viewer, "  remark: a line is ill-conditioned, its solution may have no more than %d correct digits\n",
@@ -133,7 +145,9 @@ PetscErrorCode ViewDirection(PC pc, PC_Line *line, std::size_t d, PetscMPIInt si
                                    to_string(h.lhs), static_cast<long long>(h.matrices), in_precision(line, h).c_str(),
                                    h.bytes, h.first->facts.space));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  algorithm: %s%s (%s)\n", rank, report.algorithm.c_str(), report.reason.c_str()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  probe error %.1e, smallest pivot %.1e of its row\n", h.probe_error, h.smallest_pivot));
+  const std::string accuracy =
+    h.unproved ? "accuracy not known (-pc_line_probe never)" : format("probe error %.1e", h.probe_error);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s, smallest pivot %.1e of its row\n", accuracy.c_str(), h.smallest_pivot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

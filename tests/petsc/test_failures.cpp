@@ -160,6 +160,32 @@ TEST_F(PCLineFailures, OfABatchTheOtherLinesAreSolvedAndTheFailedOneIsListed)
   OK(MatDestroy(&X));
 }
 
+TEST_F(PCLineFailures, OfAllLinesTheViewNamesNoOthers)
+{
+  Grid     grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1});
+  Line     line(grid.A, grid.da);
+  PetscInt begin;
+  OK(MatGetOwnershipRange(grid.A, &begin, nullptr));
+  for (PetscInt r = begin; r < begin + 3; ++r)
+    OK(MatSetValue(grid.A, r, r, std::numeric_limits<PetscReal>::quiet_NaN(), INSERT_VALUES));
+  OK(MatAssemblyBegin(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(grid.A, MAT_FINAL_ASSEMBLY));
+  OK(PCSetUp(line.pc));
+  EXPECT_TRUE(contains(line.view(), "not solved: " + std::to_string(3 * ranks) + " lines or classes")) << line.view();
+  EXPECT_FALSE(contains(line.view(), "the others are solved")) << line.view();
+}
+
+TEST_F(PCLineFailures, WithoutAProbeTheViewPrintsNoAccuracy)
+{
+  Grid grid({3 * ranks, 9}, {0, 2}, 1, false, {ranks, 1}); // lines that share a matrix have no certificate
+  Line line(grid.A, grid.da);
+  OK(PCLineSetProbe(line.pc, PC_LINE_PROBE_NEVER));
+  OK(PCSetUp(line.pc));
+  EXPECT_TRUE(contains(line.view(), "accuracy not known (-pc_line_probe never)")) << line.view();
+  EXPECT_TRUE(contains(line.view(), "condition not estimated (-pc_line_probe never)")) << line.view();
+  EXPECT_FALSE(contains(line.view(), "nan")) << line.view();
+}
+
 /// Lines along x of three rows and more on every rank, the second of which is made singular, or has NaN where `bad` is that.
 void expect_others_solved(PetscMPIInt ranks, PetscScalar bad, bool krylov)
 {
