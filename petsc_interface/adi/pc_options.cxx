@@ -74,7 +74,7 @@ constexpr auto pc_adi_options = std::make_tuple(
          "PCADISetShift", stored<PC, &PC_ADI::shift, SetUpAgain>, NotAShift),
   SpecialOption<PC>{ReadDirections},
   Option("-pc_adi_symmetric", "There and back, for KSPCG", "PCADISetSymmetric",
-         stored<PC, &PC_ADI::symmetric, SetUpAgain>));
+         stored<PC, &PC_ADI::symmetric, SetUpAgain>, NotABool));
 
 } // namespace
 

@@ -152,11 +152,6 @@ const char *NotBelowTwo(PetscReal x)
   return x >= 0 && x < 2 ? nullptr : "is not in [0, 2)";
 }
 
-const char *NotABool(PetscBool value)
-{
-  return value == PETSC_FALSE || value == PETSC_TRUE ? nullptr : "is no PetscBool";
-}
-
 /// Factors depend on every option.
 template <auto member>
 constexpr auto kept = stored<PC, member, SetUpAgain>;

@@ -70,6 +70,12 @@ struct SpecialOption {
   const char *function = ""; ///< RowOf() finds none
 };
 
+/// A check of a row.
+inline const char *NotABool(PetscBool value)
+{
+  return value == PETSC_FALSE || value == PETSC_TRUE ? nullptr : "is no PetscBool";
+}
+
 /// For options whose old value has left nothing that a new one invalidates.
 template <class Object>
 void KeepAll(Object)

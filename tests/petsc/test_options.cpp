@@ -9,6 +9,8 @@
 
 #include <petsc/private/pcimpl.h>
 
+#include <cstring>
+
 namespace {
 
 using namespace test;
@@ -107,6 +109,16 @@ TEST_F(OptionTables, PCLineNumbers)
   p.check<PetscBool>(PCLineSetCompare, PCLineGetCompare, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE, nullptr);
 }
 
+/// A value that the compiler would refuse.
+template <class T>
+T number(int n)
+{
+  T value;
+  static_assert(sizeof value == sizeof n);
+  std::memcpy(&value, &n, sizeof n);
+  return value;
+}
+
 TEST_F(OptionTables, KSPLineAndADI)
 {
   const Pair<KSP> line(KSPCreate, KSPSetType, KSPLINE, KSPPREONLY, KSPDestroy);
@@ -116,7 +128,8 @@ TEST_F(OptionTables, KSPLineAndADI)
   const Pair<PC> pc(PCCreate, PCSetType, PCADI, PCNONE, PCDestroy);
   pc.check<PetscReal>(PCADISetShift, PCADIGetShift, 0, 2, -1,
                       "PCADISetShift, -pc_adi_shift: -1. is negative, or no number");
-  pc.check<PetscBool>(PCADISetSymmetric, PCADIGetSymmetric, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE, nullptr);
+  pc.check<PetscBool>(PCADISetSymmetric, PCADIGetSymmetric, PETSC_FALSE, PETSC_TRUE, number<PetscBool>(7),
+                      "PCADISetSymmetric: 7 is no PetscBool");
   const Pair<KSP> ksp(KSPCreate, KSPSetType, KSPADI, KSPPREONLY, KSPDestroy);
   ksp.check<PetscInt>(KSPADISetShifts, KSPADIGetShifts, 0, 1024, -1,
                       "KSPADISetShifts, -ksp_adi_shifts: -1 is negative");
