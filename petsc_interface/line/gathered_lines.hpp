@@ -11,8 +11,8 @@
 
 namespace ribbon::petsc {
 
-/// Lines that the ranks of a chain gather whole (WholeLines), for lines that LinesInPieces does not solve.
-/// They are factored in Scalar.
+/// Gathers each line that spans ranks to one of them (WholeLines), for lines that LinesInPieces does not
+/// solve. Factors are in Scalar.
 template <class Exec>
 class GatheredLines final : public LineSolves<Exec> {
   using Input  = Bands<Scalar, typename Exec::memory_space>;
@@ -20,7 +20,8 @@ class GatheredLines final : public LineSolves<Exec> {
 
 public:
   /// Gathers the matrices. Collective on the chain.
-  /// @param lines, pieces  the pieces of this rank and their matrices
+  /// @param lines   the sub-lines of this rank
+  /// @param pieces  their matrices
   PetscErrorCode gather(const Exec &exec, std::shared_ptr<const LineChain> chain, const LineSet &lines,
                         const Input &pieces, bool periodic)
   {

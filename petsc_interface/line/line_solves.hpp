@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file line_solves.hpp  One way to solve the lines of a matrix, the interface of all ways.
+/// @file line_solves.hpp  The interface of the ways to solve the lines of a matrix.
 ///
 ///     LinesInPlace    lines that lie in the vectors at constant strides     lines_in_place.hpp
 ///     PackedLines     lines that lie there by a table: pack, solve, unpack  packed_lines.hpp
@@ -26,22 +26,23 @@ public:
   /// lines span ranks. Allocates where there are more right-hand sides than before.
   virtual PetscErrorCode solve(const Exec &exec, bool transposed, const Scalar *b, const LineSet &in,
                                Scalar *x, const LineSet &out) = 0;
-  /// Whether a solve takes several right-hand sides of each line, as further lines at one more stride.
+  /// Whether one solve takes several right-hand sides, which are further lines at one more stride.
   virtual bool takes_columns(bool transposed) const = 0;
   /// Factors the transposed lines. Where they cannot be solved, `failure` says why; else it is empty.
   virtual PetscErrorCode transpose(const Exec &exec, const LineSolverOptions &options,
                                    std::string *failure) = 0;
-  /// Writes to facts the report, the bytes, and how often solves are refined.
+  /// Stores report, memory and number of refinement steps in facts.
   virtual PetscErrorCode describe(const Exec &exec, LineFacts *facts) = 0;
-  /// Multiplies with the determinant of all lines, unless it is not known.
+  /// Multiplies `sign` by the sign of the determinant of all lines, and adds the logarithm of its magnitude to
+  /// `log_abs`. `known`: false if it is not known.
   virtual PetscErrorCode determinant(double *log_abs, std::complex<double> *sign, bool *known) = 0;
-  /// The first line of a class, -1: no line has it.
+  /// The first line of a class, or -1.
   virtual std::int64_t line_of_class(std::int64_t) const { return -1; }
   /// Whether solves in lower precision are refined from now on.
   virtual void set_refined(bool) { }
 };
 
-/// Runs f, which factors. Kernels that do not take these lines make a refusal, other errors are errors.
+/// Runs f, which factors. std::invalid_argument sets facts->refusal; other exceptions are PETSc errors.
 template <class F>
 PetscErrorCode FactorOrRefuse(const F &f, LineFacts *facts)
 {

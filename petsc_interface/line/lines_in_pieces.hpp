@@ -11,8 +11,8 @@
 
 namespace ribbon::petsc {
 
-/// Lines whose pieces each rank of a chain solves by itself, with a reduced system that joins them
-/// (CutSolver). Factors are in Scalar.
+/// Each rank of a chain solves its sub-lines, the pieces; a reduced system couples them (CutSolver). Factors
+/// are in Scalar.
 template <class Exec>
 class LinesInPieces final : public LineSolves<Exec> {
   using Input = Bands<Scalar, typename Exec::memory_space>;
@@ -25,7 +25,7 @@ public:
   {
   }
 
-  /// Factors. Where that is not sound, `why_not` says why, on all ranks. Collective on the chain.
+  /// Factors. If the factors are inaccurate, `why_not` says so on all ranks. Collective on the chain.
   PetscErrorCode factor(const Exec &exec, const Input &bands, const LineSolverOptions &options,
                         std::string *why_not)
   {
@@ -35,9 +35,10 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// How the lines are solved, in words; whether to rounding.
+  /// How the lines are solved, for views.
   std::string facts() const { return cut_.facts(); }
-  bool        is_exact() const { return cut_.is_exact(); }
+  /// Whether solutions are exact to rounding.
+  bool is_exact() const { return cut_.is_exact(); }
 
   PetscErrorCode solve(const Exec &exec, bool transposed, const Scalar *b, const LineSet &in, Scalar *x,
                        const LineSet &out) override
@@ -54,7 +55,7 @@ public:
     return !transposed ? cut_.takes_columns() : gathered_ ? false : transposed_.takes_columns();
   }
 
-  /// Gathers the transposed lines where solving their pieces is not sound. Collective on the chain.
+  /// Gathers the transposed lines if the solve of their pieces is inaccurate. Collective on the chain.
   PetscErrorCode transpose(const Exec &exec, const LineSolverOptions &options, std::string *failure) override
   {
     std::string why_not;

@@ -12,8 +12,8 @@
 
 namespace ribbon::petsc {
 
-/// Matrices, factors, and factors of the transposed matrices. Ways to solve add where the unknowns lie.
-/// @tparam Number  what lines are factored and solved in: Scalar, or float with Scalar double
+/// Matrices, factors, and factors of the transposed matrices. Derived classes know where the unknowns lie.
+/// @tparam Number  scalar type of factors and solves: Scalar, or float if Scalar is double
 template <class Exec, class Number>
 class LocalLines : public LineSolves<Exec> {
 protected:
@@ -26,7 +26,7 @@ public:
   /// @param refines  solves in lower precision than Scalar are refined
   LocalLines(const LineSet &lines, bool refines) : lines_(lines), refined_(refines) { }
 
-  /// Factors. Shifts the diagonals of `bands` where pivots are zero and the request says so.
+  /// Factors. Shifts the diagonals of `bands` if a pivot is zero and the request allows it.
   PetscErrorCode factor(const Exec &exec, const LineRequest &request, const Input &bands, LineFacts *facts)
   {
     PetscFunctionBegin;
@@ -81,7 +81,7 @@ public:
   void set_refined(bool on) override { refined_.set_refined(on); }
 
 protected:
-  /// Where lines lie when they are solved: where the caller has them, or in the buffer of rounded unknowns.
+  /// The layout of lines in a solve: the caller's, or that of the buffer of rounded unknowns.
   static LineSet inner(const LineSet &lines)
   {
     if constexpr (rounds) return RefinedSolves<Exec, Number>::inner(lines);

@@ -15,9 +15,8 @@
 namespace ribbon::petsc {
 
 /// Rounds matrices and right-hand sides, and refines solutions with residuals in Scalar (precision.hpp,
-/// refine.hpp). Refinement takes a fixed number of steps, which a solve at set-up finds, so that b -> x stays
-/// linear.
-/// @tparam Number  what lines are factored and solved in
+/// refine.hpp). A test solve at set-up fixes the number of steps, so that the map from b to x is linear.
+/// @tparam Number  scalar type of factors and solves
 template <class Exec, class Number>
 class RefinedSolves {
   using Memory = typename Exec::memory_space;
@@ -45,12 +44,12 @@ public:
     return matrices_;
   }
 
-  /// The rounded matrices are those of the lines times alpha.
+  /// The rounded matrices are alpha times the matrices of the lines.
   Scalar alpha() const { return alpha_; }
-  /// Whether solves are refined from now on, where they are at all.
+  /// Whether solves are refined from now on; without effect if constructed with refines = false.
   void set_refined(bool on) { refined_now_ = on; }
 
-  /// Writes to facts whether Number holds these matrices, and how often solves are refined. Waits.
+  /// Stores in facts whether Number can represent these matrices, and how often solves are refined. Waits.
   /// @param facts  with the report of the solver
   void judge(const Exec &exec, const Solver &solver, LineFacts *facts)
   {
@@ -128,7 +127,7 @@ private:
     solve_short(exec, solver, residual_.data(), within, residual_.data(), within);
   }
 
-  /// b = noise, or where lines are singular b = -A noise, which is consistent. Overwrites solution_ then.
+  /// b = noise. For singular lines b = -A noise, which is consistent; this overwrites solution_.
   void fill_probe(const Exec &exec, const Solver &solver, bool transposed, const LineSet &within,
                   const Buffer &b)
   {
@@ -139,8 +138,8 @@ private:
                      static_cast<const Scalar *>(nullptr), within, solution_.data(), b.data());
   }
 
-  /// Steps of refinement after which corrections are at roundoff, by the rate at which they fall for a random
-  /// b; -1: no step halves them, or they stop falling before. Allocates what solve() needs. Waits.
+  /// Number of steps to roundoff, estimated from the convergence rate for a random b; -1 if refinement
+  /// stagnates. Allocates the buffers of solve(). Waits.
   int count_steps(const Exec &exec, const Solver &solver, bool transposed)
   {
     constexpr double eps    = std::numeric_limits<double>::epsilon();
@@ -170,12 +169,12 @@ private:
     return steps_to_roundoff(before, k - 1);
   }
 
-  /// Steps to roundoff where `taken` steps reduced the correction to `last`; -1: it does not get there.
+  /// Steps to roundoff where `taken` steps reduced the correction to `last`; -1 if it stagnates.
   static int steps_to_roundoff(double last, int taken)
   {
     constexpr double eps = std::numeric_limits<double>::epsilon();
     if (last > 1e-6) return -1;
-    if (taken == 1) return 0; // nothing was rounded
+    if (taken == 1) return 0; // the matrix is exact in Number
     const double average = std::pow(std::max(last, 0.1 * eps), 1.0 / taken);
     const double rate    = std::min(2 * average, std::sqrt(average)); // other right-hand sides may be worse
     const double steps   = std::ceil(std::log(std::max(last, eps)) / std::log(rate));

@@ -25,13 +25,13 @@ private:
 
 /// A row of the table.
 struct LineFinder {
-  /// Lines are those of a grid: neighbours along another direction of the grid are known, and zebra ordering can colour them.
+  /// Whether lines come from a grid, so that zebra ordering can colour them.
   bool grid;
   /// Finds the directions of all lines. Without directions, map->why_not is the reason. Collective.
   PetscErrorCode (*find)(PC pc, const LineSource &source, ElementsOfSource &elements, LineMap *map);
 };
 
-/// A source is tried if no earlier one has lines that can be solved. The last takes every matrix.
+/// Sources are tried in order until one gives lines that can be solved. The last one accepts every matrix.
 const std::vector<LineFinder> &line_finders();
 
 } // namespace ribbon::petsc

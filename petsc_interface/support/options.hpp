@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file options.hpp  A table of options for each type: one row makes -help, SetFromOptions, the composed
+/// @file options.hpp  A table of options for each type: each row defines -help, SetFromOptions, the composed
 /// methods, the public functions and their checks.
 ///
 ///     constexpr auto pc_line_options = std::make_tuple(
@@ -8,8 +8,8 @@
 ///       ...);
 ///     RIBBON_OPTION(pc_line_options, PC, PCLine, Iterations, PetscInt)
 ///
-/// The rows have the order of -help. A list or a viewer is a SpecialOption among them, and its Set and Get
-/// are written out.
+/// The rows have the order of -help. For a list or a viewer add a SpecialOption row, and write its Set and
+/// Get by hand.
 #pragma once
 
 #include "compat.h"
@@ -43,14 +43,14 @@ struct Option : OptionText {
   using Methods   = OptionMethods<Object, T>;
   using Complaint = const char *(T);
 
-  /// Key, text, function, methods, and a function that returns words for a value that is not allowed, else
-  /// null; see OptionSentence().
+  /// Key, text, function, methods, and a function that returns null for a valid value, else the end of the
+  /// message; see OptionSentence().
   constexpr Option(const char *k, const char *t, const char *f, Methods m, Complaint *c = nullptr)
       : OptionText{k, t, f}, methods(m), complaint(c)
   {
   }
-  /// The same with names as PetscOptionsEnum() takes them, and words for values without a name; null: "is no"
-  /// and the type.
+  /// The same with names as PetscOptionsEnum() takes them, and the end of the message for a value without a
+  /// name; null: "is no <type>".
   constexpr Option(const char *k, const char *t, const char *f, Methods m, const char *const *n,
                    const char *o = nullptr)
       : OptionText{k, t, f}, methods(m), names(n), outside(o)
@@ -67,7 +67,7 @@ struct Option : OptionText {
 template <class Object>
 struct SpecialOption {
   PetscErrorCode (*read)(Object, RibbonOptionItems);
-  const char *function = ""; ///< RowOf() finds none
+  const char *function = ""; ///< empty: RowOf() finds no such row
 };
 
 /// A check of a row.
@@ -76,7 +76,7 @@ inline const char *NotABool(PetscBool value)
   return value == PETSC_FALSE || value == PETSC_TRUE ? nullptr : "is no PetscBool";
 }
 
-/// For options whose old value has left nothing that a new one invalidates.
+/// For options whose change invalidates no stored result.
 template <class Object>
 void KeepAll(Object)
 {
@@ -118,11 +118,12 @@ constexpr auto stored = Stored<Object, member, changed>::methods;
 std::string MethodName(const char *function, const char *verb);
 /// How many values a list names.
 int CountNames(const char *const *names);
-/// The words for a value that is not in a list of names; empty: it is.
+/// The end of the message for a value that is not in a list of names; empty if it is.
 std::string NameComplaint(const char *const *names, int value, const char *outside);
-/// One sentence about a value that is not allowed. Of a number: "PCLineSetOmega, -pc_line_omega: 2. is not in
-/// [0, 2)", or, if the complaint begins with a colon, "-mat_multifrontal_refine -1: at least 0". Of others:
-/// "PCLineSetLhs: 9 is no PCLineLhs".
+/// One sentence about a value that is not allowed:
+///     PCLineSetOmega, -pc_line_omega: 2. is not in [0, 2)     a number
+///     -mat_multifrontal_refine -1: at least 0                 a number, if the complaint begins with a colon
+///     PCLineSetLhs: 9 is no PCLineLhs                         others
 std::string OptionSentence(const OptionText &option, const char *value, bool is_number,
                            const std::string &complaint);
 
@@ -168,7 +169,7 @@ PetscErrorCode SetOption(Object object, const Option<Object, T> &option, T value
   PetscErrorCode (*set)(Object, T);
   PetscFunctionBegin;
   PetscValidHeaderSpecific(object, ClassIdOf(object), 1);
-  // before the range: if only some ranks raised an error, the others would wait for them
+  // collectivity is checked before the range, so that all ranks raise the same error
   if constexpr (std::is_same_v<T, PetscReal>) PetscValidLogicalCollectiveReal(object, value, 2);
   else if constexpr (std::is_same_v<T, PetscInt>) PetscValidLogicalCollectiveInt(object, value, 2);
   else if constexpr (std::is_same_v<T, PetscBool>) PetscValidLogicalCollectiveBool(object, value, 2);
@@ -207,7 +208,7 @@ PetscErrorCode ReadOption(Object object, const Option<Object, T> &option,
     PetscCall(PetscOptionsInt(option.key, option.text, option.function, value, &value, &found));
   else if constexpr (std::is_same_v<T, PetscBool>)
     PetscCall(PetscOptionsBool(option.key, option.text, option.function, value, &value, &found));
-  else { // KSP line may return a value of its PC for which it has no name: -help shows its last name
+  else { // PC line may have a value that KSP line does not name: -help shows the last name
     PetscEnum choice =
       static_cast<PetscEnum>(std::min(static_cast<int>(value), CountNames(option.names) - 1));
     PetscCall(
@@ -272,7 +273,7 @@ PetscErrorCode ComposeOptions(Object object, const std::tuple<Rows...> &table, b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Number of the row of a public function; the number of rows if there is none.
+/// Index of the row of a public function; the number of rows if there is none.
 template <class... Rows>
 constexpr std::size_t RowOf(const std::tuple<Rows...> &table, std::string_view function)
 {

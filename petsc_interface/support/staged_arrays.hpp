@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file staged_arrays.hpp  Host arrays for solves on a device: copied there before, and back afterwards.
+/// @file staged_arrays.hpp  Copies host arrays to a device before a solve, and back after it.
 #pragma once
 
 #include "csr.hpp"
@@ -12,7 +12,7 @@ struct DenseShape {
 };
 
 /// An array that kernels of Exec use: the caller's own one in the memory of Exec, or a copy of a host array
-/// in a buffer. The buffer stays for the next solve. Copies count in -log_view.
+/// in a buffer. The next solve uses the buffer again. -log_view counts the copies.
 template <class Exec>
 class StagedArray {
   using Buffer    = Kokkos::View<Scalar *, typename Exec::memory_space>;
@@ -25,7 +25,7 @@ public:
   std::int64_t ld() const { return is_staged() ? shape_.rows : shape_.ld; }
   bool         is_staged() const { return host_ != nullptr; }
 
-  /// Takes an array with its entries. Only store() writes to it.
+  /// Takes an array as input: a host array is copied. Only store() writes to it.
   PetscErrorCode load(const Exec &exec, const PetscScalar *array, PetscMemType where, const DenseShape &shape)
   {
     using HostInput = Kokkos::View<const Scalar *, Kokkos::HostSpace, Unmanaged>;
@@ -38,8 +38,8 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /// Takes an array without its entries: the solve writes all of them.
-  /// @param over  right-hand sides of the same shape; where these have a buffer, the solve overwrites it
+  /// Takes an array as output: the solve writes all entries, and nothing is copied.
+  /// @param over  right-hand sides of the same shape; if they have a buffer, the solution overwrites it
   PetscErrorCode write(const Exec &exec, PetscScalar *array, PetscMemType where, const DenseShape &shape,
                        const StagedArray *over = nullptr)
   {

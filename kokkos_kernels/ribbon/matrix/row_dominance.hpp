@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// @file row_dominance.hpp  How much the diagonal of band matrices dominates their rows: bounds of pivots, and of the
-/// errors and the condition of tridiagonal matrices that are eliminated without pivoting, in any order.
+/// @file row_dominance.hpp  How much the diagonal of band matrices dominates their rows.
 ///
-/// s_i is the sum of the magnitudes of the entries of row i other than a_ii, and theta the largest s_i / |a_ii|.
+/// It bounds the pivots of elimination without pivoting. For tridiagonal matrices it also bounds errors and condition,
+/// for any order of elimination.
 ///
-/// theta <= 1: an elimination moves what is left of the diagonal to the right, and does not enlarge it. Pivot i is at
-/// least |a_ii| minus what was left of it. Not for rings, where the last rows have entries on the right of others.
+/// s_i is the sum of the magnitudes of the off-diagonal entries of row i, and theta the largest s_i / |a_ii|.
 ///
-/// theta < 1: ||A^-1 D|| <= (1 + theta) / (1 - theta) in the maximum norm, D the row sums of |A| (Varah, Linear Algebra
-/// Appl. 11, 1975). Schur complements have no larger theta (Carlson & Markham, Czech. Math. J. 29, 1979), so that the rows of
-/// chunks, of the system of their separators, and of each of its cyclic reductions have at most theta, too. The error of
-/// a row changes its neighbours by at most theta times as much, and all errors together are at most 1 / (1 - theta)
-/// times those of one row. For sums of P + 1 terms (certificate.hpp), forward and backward, backward errors are to first
-/// order at most 2 (3 P + 6) u / (1 - theta)^2. This is used for P = 1. In wider bands separators are blocks, which exchange
-/// rows by their sizes: with rows of different sizes they lose accuracy.
+/// theta <= 1: elimination replaces the lower entries of a row by upper entries whose magnitudes have no larger sum.
+/// Pivot i is at least |a_ii| minus the sum of the magnitudes of its lower entries. The last rows of a ring have upper
+/// entries in columns that are eliminated before: there all off-diagonal entries count as lower ones.
+///
+/// theta < 1: ||A^-1 D|| <= (1 + theta) / (1 - theta) in the maximum norm, where D is the diagonal matrix of the row
+/// sums of |A| (Varah, Linear Algebra Appl. 11, 1975). Schur complements have no larger theta (Carlson & Markham,
+/// Czech. Math. J. 29, 1979). Hence theta bounds the rows of chunks, of the reduced system and of each step of its
+/// cyclic reduction. An error in one row changes its neighbours by at most theta times that error; the sum is at most
+/// 1 / (1 - theta) times the error of one row. If forward and backward sweeps add P + 1 terms per row (certificate.hpp),
+/// the backward error is to first order at most 2 (3 P + 6) u / (1 - theta)^2.
+///
+/// Certificates use this for P = 1. The separators of wider bands are blocks that are eliminated with row exchanges,
+/// which is inaccurate for rows of different sizes.
 #pragma once
 
 #include <ribbon/elimination/certificate.hpp>
@@ -24,16 +29,16 @@
 
 namespace ribbon {
 
-/// Of all matrices of a batch.
+/// Of all matrices of a batch, scalar bands.
 struct RowDominance {
-  /// 2 (3 + 6) u / (1 - theta)^2 is Certificate::most units of 2 u.
+  /// The largest theta for which 2 (3 + 6) u / (1 - theta)^2 is at most Certificate::most, in units of 2 u.
   static constexpr double most_certified = 0.5527;
 
   double       theta       = std::numeric_limits<double>::infinity(); ///< the largest; infinity if it was not computed
   double       pivot_bound = 0;                                      ///< of |pivot| / max|entry of its row|, if theta <= 1
   std::int64_t theta_matrix = -1, pivot_matrix = -1, pivot_row = -1; ///< where these are
 
-  /// Whether no pivot is small, rows of theta = 1 rounded up included.
+  /// Whether no pivot is small. The tolerance admits theta = 1 with rounding errors.
   bool bounds_pivots() const { return theta <= 1 + 1e-6 && pivot_bound >= 1. / 64; }
   /// Whether every solve is accurate.
   bool certifies(int half_bandwidth) const { return half_bandwidth <= 1 && bounds_pivots() && theta <= most_certified; }
@@ -72,7 +77,7 @@ struct RowDominanceKernel {
   }
 };
 
-/// Waits. @pre block 1
+/// Waits for the result. @pre block 1
 template <class Scalar, class Exec>
 RowDominance row_dominance(const Exec &exec, const Bands<Scalar, typename Exec::memory_space> &bands)
 {
