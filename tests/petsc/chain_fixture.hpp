@@ -6,6 +6,7 @@
 #include "fuzz_draw.hpp"
 
 #include <algorithm>
+#include <iostream>
 #include <numeric>
 
 namespace test {
@@ -113,6 +114,18 @@ inline Vec random_vector(Mat A)
   return b;
 }
 
+/// Own numbers of v that are Inf or NaN.
+inline PetscInt not_finite(Vec v)
+{
+  const PetscScalar *numbers;
+  PetscInt           n, found = 0;
+  VecGetLocalSize(v, &n);
+  VecGetArrayRead(v, &numbers);
+  for (PetscInt i = 0; i < n; ++i) found += PetscIsInfOrNanScalar(numbers[i]) ? 1 : 0;
+  VecRestoreArrayRead(v, &numbers);
+  return found;
+}
+
 inline PetscInt local_rows(Mat A)
 {
   PetscInt rows;
@@ -184,7 +197,7 @@ struct ByOptions {
     KSPSetFromOptions(ksp);
   }
   ~ByOptions() { KSPDestroy(&ksp); }
-  /// Backward error of a solve. `twin`: an AIJ matrix with the entries of A.
+  /// Backward error of a solve; one that is not small says which vector has numbers that are not finite. `twin`: an AIJ matrix with the entries of A.
   PetscReal error(Mat twin, bool transposed = false) const
   {
     Vec       b = random_vector(twin), x;
@@ -193,6 +206,7 @@ struct ByOptions {
     VecSet(x, 1); // a norm that PETSc keeps until x changes, on every rank
     if ((transposed ? KSPSolveTranspose(ksp, b, x) : KSPSolve(ksp, b, x)) == 0) e = backward_error(twin, x, b, transposed);
     else ADD_FAILURE() << last_error();
+    if (!(e <= rounding)) std::cout << "rank " << PetscGlobalRank << ", not finite: " << not_finite(b) << " of b, " << not_finite(x) << " of x\n";
     VecDestroy(&b);
     VecDestroy(&x);
     return e;
