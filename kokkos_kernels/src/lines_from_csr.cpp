@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <ribbon/lines_from_csr.hpp>
+#include <ribbon/matrix/refresh_bands.hpp>
 
 #include "any_numbers.hpp"
 #include "instantiate.hpp"
@@ -26,7 +27,7 @@ KOKKOS_INLINE_FUNCTION Place place_of(const LineSet &s, std::int64_t k)
   const std::int64_t row_stride = s.rows > 1 ? s.row_stride : 0, stride0 = s.count0 > 1 ? s.stride0 : 0;
   std::int64_t       rest = k - s.offset, i = 0, s0 = 0, s1 = 0;
   const auto         digit = [&rest](std::int64_t stride) {
-    const std::int64_t d = stride == 0 ? 0 : rest / stride;
+    const std::int64_t d = stride == 0 ? 0 : stride == 1 ? rest : rest / stride;
     rest -= d * stride;
     return d;
   };
@@ -60,7 +61,7 @@ struct Entry {
 
 /// A row of a matrix and its place on the lines.
 struct RowOnLines {
-  LinePlaces             lines;
+  const LinePlaces      &lines;
   std::int64_t           row, k;
   Place                  place;
   KOKKOS_INLINE_FUNCTION RowOnLines(const LinePlaces &l, std::int64_t r) : lines(l), row(r), k(at(r)), place(place_of(l.lines, k)) { }
@@ -117,34 +118,45 @@ struct CouplingsKernel {
   KOKKOS_FUNCTION void operator()(const std::int64_t k, CouplingsReducer &r) const
   {
     const RowOnLines        row(lines, k);
-    bool                    has_diagonal = false;
+    bool                    has_diagonal = false, is_finite_row = true, joins_components = false, wrapped = false, stored_wrapped = false;
+    int                     reach = 0, stored = 0, entries = 0; // distances of entries that are not zero, of all
     Kokkos::complex<double> sum(0);
     double                  largest = 0;
-    for (std::int64_t e = A.row_begin[k]; e < A.row_begin[k + 1]; ++e) {
-      const std::int64_t column        = A.column[e];
-      const double       size_of_entry = A.value.size(e);
-      const bool         diagonal = column == k, zero = size_of_entry == 0;
-      const Entry        entry = row.to(column);
-      const int          size  = entry.distance < 0 ? -entry.distance : entry.distance;
-      has_diagonal             = has_diagonal || diagonal;
+    const std::int64_t      end     = A.row_begin[k + 1];
+    for (std::int64_t e = A.row_begin[k]; e < end; ++e) {
+      const std::int64_t            column = A.column[e];
+      const Kokkos::complex<double> value  = A.value[e];
+      const double                  size_of_entry = A.value.is_complex() ? magnitude(value) : fabs(value.real());
+      const bool                    zero = size_of_entry == 0;
+      const Entry                   entry = row.to(column);
+      const int                     size  = entry.distance < 0 ? -entry.distance : entry.distance;
+      has_diagonal                        = has_diagonal || column == k;
       if (size == 0 && !entry.same) {
-        if (!zero && on_line(row.at(column), row)) r.too_far = CouplingsReducer::smaller(r.too_far, k);
-        if (!zero) r.across = 1;
+        if (zero) continue;
+        if (on_line(row.at(column), row)) r.too_far = CouplingsReducer::smaller(r.too_far, k);
+        r.across = 1;
         continue;
       }
-      if (!is_finite(size_of_entry)) r.not_finite = CouplingsReducer::smaller(r.not_finite, k);
-      sum += A.value[e];
+      is_finite_row = is_finite_row && is_finite(size_of_entry);
+      sum += value;
       largest = size_of_entry > largest ? size_of_entry : largest;
-      if (!zero && row.other_component(column)) r.component = CouplingsReducer::smaller(r.component, k);
+      joins_components = joins_components || (!zero && row.other_component(column));
       if (entry.same) continue;
-      ++r.entries;
-      r.stored = CouplingsReducer::larger(r.stored, size);
-      if (entry.wrapped) r.stored_periodic = 1;
+      ++entries;
+      stored         = size > stored ? size : stored;
+      stored_wrapped = stored_wrapped || entry.wrapped;
       if (zero) continue;
-      r.bandwidth = CouplingsReducer::larger(r.bandwidth, size);
-      if (entry.wrapped) r.periodic = 1;
+      reach   = size > reach ? size : reach;
+      wrapped = wrapped || entry.wrapped;
     }
-    if (magnitude(sum) <= 100 * A.value.roundoff() * largest) r.zero_sums = 1;
+    r.entries += entries;
+    r.stored    = CouplingsReducer::larger(r.stored, stored);
+    r.bandwidth = CouplingsReducer::larger(r.bandwidth, reach);
+    if (stored_wrapped) r.stored_periodic = 1;
+    if (wrapped) r.periodic = 1;
+    if (joins_components) r.component = CouplingsReducer::smaller(r.component, k);
+    if (!is_finite_row) r.not_finite = CouplingsReducer::smaller(r.not_finite, k);
+    if ((A.value.is_complex() ? magnitude(sum) : fabs(sum.real())) <= 100 * A.value.roundoff() * largest) r.zero_sums = 1;
     if (!has_diagonal) r.no_diagonal = CouplingsReducer::smaller(r.no_diagonal, k);
   }
   /// Whether a place, too far along the line to count, is on it.
@@ -400,7 +412,11 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
   bands.lhs        = Lhs::per_line;
   bands.block      = lines.components;
   bands.values = allocate<Values>(exec, "ribbon::bands", static_cast<std::size_t>(s.lines()), static_cast<std::size_t>(s.rows), static_cast<std::size_t>((2 * half_bandwidth + 1) * lines.components * lines.components));
-  Kokkos::parallel_for("ribbon::extract_bands", indices(exec, s.unknowns()), ExtractKernel<Scalar, Values>{AnyCsrMatrix<Scalar>(A), lines, half_bandwidth, bands.values});
+  if (lines.place || lines.part) Kokkos::parallel_for("ribbon::extract_bands", indices(exec, s.unknowns()), ExtractKernel<Scalar, Values>{AnyCsrMatrix<Scalar>(A), lines, half_bandwidth, bands.values});
+  else {
+    RefreshPlan<typename Exec::memory_space> plan;
+    refresh_bands(exec, A, lines, plan, bands);
+  }
   return bands;
 }
 

@@ -74,14 +74,15 @@ struct HashKernel {
   Values                                values;
   Kokkos::View<std::uint64_t *, Memory> hash;
   bool                                  near;
-  std::int64_t                          rows; ///< that a thread looks at
+  std::int64_t                          rows;      ///< that a thread goes through
+  std::int64_t                          every = 1; ///< it looks at one of so many
   /// Rows have hashes that add up, in any order.
   KOKKOS_FUNCTION void operator()(const std::int64_t t) const
   {
     const std::int64_t l = t % values.matrices, begin = t / values.matrices * rows, end = begin + rows;
     std::uint64_t      h = 0;
     double             sum = 0;
-    for (std::int64_t i = begin; i < end && i < values.rows; ++i) {
+    for (std::int64_t i = begin; i < end && i < values.rows; i += every) {
       const double        largest = near ? values.largest(l, i) : 0;
       const std::uint64_t key     = static_cast<std::uint64_t>(i * (values.entries + 1));
       std::uint64_t       row     = mix(0, key);
@@ -168,6 +169,9 @@ bool classes_of_equal(const Hashes &hash, std::int64_t most, std::vector<int> &f
   return true;
 }
 
+/// Whether lines share matrices; unknown where hashes agree and matrices do not.
+enum class Equal { no, yes, unknown };
+
 /// Every line joins the class of the first line whose sum is near its own, or begins one; compare() takes out those that differ from that line all the same,
 /// which go on among themselves. Each round makes the classes of all sums at once, so that a second one is rare: only where the sums of lines that differ
 /// are as near as the tolerance lets them be. False: there are more than `most` classes, sums that are not finite, or lines left after the last round.
@@ -221,14 +225,18 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   const std::int64_t lines = static_cast<std::int64_t>(bands.values.extent(0));
   if (lines == 0) return result;
   const Values       values(bands.values);
-  const std::int64_t rows = is_device_space<Exec> && tolerance == 0 ? 1 + lines * values.rows / (1 << 20) : std::max<std::int64_t>(1, values.rows), parts = (values.rows + rows - 1) / rows;
-  const auto         hash = allocate_zeros<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash", static_cast<std::size_t>(lines));
-  Kokkos::parallel_for("ribbon::hash", indices(exec, lines * parts), HashKernel<Memory>{values, hash, tolerance > 0, rows});
-  exec.fence();
-  const auto       host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, hash);
-  std::vector<int> first_line, class_of;
-  Classes          classes, representative;
-  const auto       compare = [&] {
+  const auto         hash = allocate<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash", static_cast<std::size_t>(lines));
+  std::vector<int>   first_line, class_of;
+  Classes            classes, representative;
+  const auto         hashes_of = [&](std::int64_t every) {
+    const bool         split = is_device_space<Exec> && tolerance == 0 && every == 1;
+    const std::int64_t rows  = split ? 1 + lines * values.rows / (1 << 20) : std::max<std::int64_t>(1, values.rows), parts = (values.rows + rows - 1) / rows;
+    if (split) Kokkos::deep_copy(exec, hash, 0);
+    Kokkos::parallel_for("ribbon::hash", indices(exec, lines * parts), HashKernel<Memory>{values, hash, tolerance > 0, rows, every});
+    exec.fence();
+    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, hash);
+  };
+  const auto compare = [&] {
     classes = upload(exec, "ribbon::class_of_line", class_of), representative = upload(exec, "ribbon::representative", first_line);
     std::int64_t different = 0;
     const CompareKernel<Memory>     kernel{values, classes, representative, tolerance};
@@ -239,9 +247,20 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
     exec.fence();
     return different;
   };
+  // a few rows tell matrices apart, mostly; all rows decide where matrices agree in these and differ elsewhere
+  const auto share_equal = [&](std::int64_t every) {
+    first_line.clear(), class_of.clear();
+    const auto hashes = hashes_of(every);
+    return classes_of_equal(hashes, most, first_line, class_of, result) ? (compare() == 0 ? Equal::yes : Equal::unknown) : Equal::no;
+  };
   if (tolerance > 0) {
-    if (!classes_of_near(host, largest_gap(bands.values.extent(1), bands.values.extent(2), tolerance), most, compare, first_line, class_of, classes, result)) return result;
-  } else if (!classes_of_equal(host, most, first_line, class_of, result) || compare() > 0) return result; // NaN, or two matrices with one hash: keep a matrix per line
+    if (!classes_of_near(hashes_of(1), largest_gap(bands.values.extent(1), bands.values.extent(2), tolerance), most, compare, first_line, class_of, classes, result)) return result;
+  } else {
+    const std::int64_t every = std::max<std::int64_t>(1, values.rows / 4);
+    Equal              equal = share_equal(every);
+    if (equal == Equal::unknown && every > 1) equal = share_equal(1);
+    if (equal != Equal::yes) return result; // still unknown: NaN, or two matrices with one hash
+  }
   result.classes      = static_cast<std::int64_t>(first_line.size());
   const auto distinct = allocate<typename Bands<Scalar, Memory>::values_type>(exec, "ribbon::bands", first_line.size(), bands.values.extent(1), bands.values.extent(2));
   Kokkos::parallel_for("ribbon::gather", indices(exec, static_cast<std::int64_t>(first_line.size() * bands.values.extent(1))), GatherKernel<Memory>{Values(bands.values), distinct.data(), result.classes, representative});
