@@ -2,7 +2,7 @@
 #include <ribbon/lines_from_csr.hpp>
 #include <ribbon/matrix/refresh_bands.hpp>
 
-#include "any_numbers.hpp"
+#include "couplings.hpp"
 #include "instantiate.hpp"
 
 #include <algorithm>
@@ -14,154 +14,6 @@
 namespace ribbon {
 
 namespace {
-
-constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-
-/// Position of every unknown in its line: the inverse of a LineSet whose unknowns are 0 .. unknowns - 1.
-struct Place {
-  std::int64_t line, row;
-};
-KOKKOS_INLINE_FUNCTION Place place_of(const LineSet &s, std::int64_t k)
-{
-  // digits of k in the mixed radix of the three strides, largest stride first; a stride that is taken no step of has none
-  const std::int64_t row_stride = s.rows > 1 ? s.row_stride : 0, stride0 = s.count0 > 1 ? s.stride0 : 0;
-  std::int64_t       rest = k - s.offset, i = 0, s0 = 0, s1 = 0;
-  const auto         digit = [&rest](std::int64_t stride) {
-    const std::int64_t d = stride == 0 ? 0 : stride == 1 ? rest : rest / stride;
-    rest -= d * stride;
-    return d;
-  };
-  if (s.count1 > 1) s1 = digit(s.stride1);
-  if (row_stride > stride0) i = digit(row_stride), s0 = digit(stride0);
-  else s0 = digit(stride0), i = digit(row_stride);
-  return {s0 + s1 * s.count0, i};
-}
-
-/// Signed distance along its line from place k, which is p, to another; 0 for places off the line or more than `most` rows away.
-/// Where the ends of a line are joined the shorter way counts, of two equally long ones the one inside; `wrapped` tells the other.
-KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64_t k, std::int64_t other, bool wrap, int most, bool &wrapped)
-{
-  const std::int64_t delta = other - k, size = delta < 0 ? -delta : delta, stride = s.row_stride < 0 ? -s.row_stride : s.row_stride;
-  wrapped                  = false;
-  if (size < stride || size == 0 || (!wrap && size > most * stride)) return 0; // most entries are told apart without a division
-  const std::int64_t q = stride == 1 ? size : size / stride, inside = (delta < 0) == (s.row_stride < 0) ? q : -q, around = s.rows - q;
-  if (q * stride != size || p.row + inside < 0 || p.row + inside >= s.rows) return 0;
-  wrapped              = wrap && around < q;
-  const std::int64_t d = wrapped ? around : q;
-  if (d > most) return wrapped = false, 0;
-  return static_cast<int>((inside < 0) == wrapped ? d : -d);
-}
-
-/// An entry of a matrix as the lines see it.
-struct Entry {
-  int  distance;
-  bool same;    ///< it couples components of one element
-  bool wrapped; ///< around the ends of the line
-};
-
-/// A row of a matrix and its place on the lines.
-struct RowOnLines {
-  const LinePlaces      &lines;
-  std::int64_t           row, k;
-  Place                  place;
-  KOKKOS_INLINE_FUNCTION RowOnLines(const LinePlaces &l, std::int64_t r) : lines(l), row(r), k(at(r)), place(place_of(l.lines, k)) { }
-  KOKKOS_INLINE_FUNCTION std::int64_t at(std::int64_t r) const
-  {
-    const std::int64_t element = lines.components == 1 ? r : r / lines.components;
-    return lines.place ? lines.place[element] : element;
-  }
-  KOKKOS_INLINE_FUNCTION Entry to(std::int64_t column) const
-  {
-    Entry              e{0, false, false};
-    const std::int64_t other = at(column);
-    e.same                   = other == k;
-    if (!e.same && lines.same_line(k, other)) e.distance = distance(lines.lines, place, k, other, lines.wrap, lines.reach, e.wrapped);
-    return e;
-  }
-  KOKKOS_INLINE_FUNCTION bool other_component(std::int64_t column) const { return lines.components > 1 && (column - row) % lines.components != 0; }
-};
-
-struct CouplingsReducer {
-  std::int64_t                               bandwidth = 0, stored = 0, periodic = 0, stored_periodic = 0, entries = 0, across = 0, component = none, too_far = none, no_diagonal = none, not_finite = none, zero_sums = 0;
-  KOKKOS_INLINE_FUNCTION static std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
-  KOKKOS_INLINE_FUNCTION static std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-  KOKKOS_INLINE_FUNCTION CouplingsReducer   &operator+=(const CouplingsReducer &o)
-  {
-    bandwidth       = larger(bandwidth, o.bandwidth);
-    stored          = larger(stored, o.stored);
-    periodic        = larger(periodic, o.periodic);
-    stored_periodic = larger(stored_periodic, o.stored_periodic);
-    across          = larger(across, o.across);
-    zero_sums       = larger(zero_sums, o.zero_sums);
-    component       = smaller(component, o.component);
-    entries += o.entries;
-    too_far     = smaller(too_far, o.too_far);
-    no_diagonal = smaller(no_diagonal, o.no_diagonal);
-    not_finite  = smaller(not_finite, o.not_finite);
-    return *this;
-  }
-};
-
-/// A CsrMatrix for kernels that look at it: of any index and any scalar.
-struct CsrNumbers {
-  AnyIndices         row_begin, column;
-  detail::AnyNumbers value;
-  template <class Scalar, class Index>
-  explicit CsrNumbers(const CsrMatrix<Scalar, Index> &A) : row_begin{A.row_begin, sizeof(Index) == 8}, column{A.column, sizeof(Index) == 8}, value(A.value)
-  {
-  }
-};
-
-struct CouplingsKernel {
-  CsrNumbers           A;
-  LinePlaces           lines;
-  KOKKOS_FUNCTION void operator()(const std::int64_t k, CouplingsReducer &r) const
-  {
-    const RowOnLines        row(lines, k);
-    bool                    has_diagonal = false, is_finite_row = true, joins_components = false, wrapped = false, stored_wrapped = false;
-    int                     reach = 0, stored = 0, entries = 0; // distances of entries that are not zero, of all
-    Kokkos::complex<double> sum(0);
-    double                  largest = 0;
-    const std::int64_t      end     = A.row_begin[k + 1];
-    for (std::int64_t e = A.row_begin[k]; e < end; ++e) {
-      const std::int64_t            column = A.column[e];
-      const Kokkos::complex<double> value  = A.value[e];
-      const double                  size_of_entry = A.value.is_complex() ? magnitude(value) : fabs(value.real());
-      const bool                    zero = size_of_entry == 0;
-      const Entry                   entry = row.to(column);
-      const int                     size  = entry.distance < 0 ? -entry.distance : entry.distance;
-      has_diagonal                        = has_diagonal || column == k;
-      if (size == 0 && !entry.same) {
-        if (zero) continue;
-        if (on_line(row.at(column), row)) r.too_far = CouplingsReducer::smaller(r.too_far, k);
-        r.across = 1;
-        continue;
-      }
-      is_finite_row = is_finite_row && is_finite(size_of_entry);
-      sum += value;
-      largest = size_of_entry > largest ? size_of_entry : largest;
-      joins_components = joins_components || (!zero && row.other_component(column));
-      if (entry.same) continue;
-      ++entries;
-      stored         = size > stored ? size : stored;
-      stored_wrapped = stored_wrapped || entry.wrapped;
-      if (zero) continue;
-      reach   = size > reach ? size : reach;
-      wrapped = wrapped || entry.wrapped;
-    }
-    r.entries += entries;
-    r.stored    = CouplingsReducer::larger(r.stored, stored);
-    r.bandwidth = CouplingsReducer::larger(r.bandwidth, reach);
-    if (stored_wrapped) r.stored_periodic = 1;
-    if (wrapped) r.periodic = 1;
-    if (joins_components) r.component = CouplingsReducer::smaller(r.component, k);
-    if (!is_finite_row) r.not_finite = CouplingsReducer::smaller(r.not_finite, k);
-    if ((A.value.is_complex() ? magnitude(sum) : fabs(sum.real())) <= 100 * A.value.roundoff() * largest) r.zero_sums = 1;
-    if (!has_diagonal) r.no_diagonal = CouplingsReducer::smaller(r.no_diagonal, k);
-  }
-  /// Whether a place, too far along the line to count, is on it.
-  KOKKOS_INLINE_FUNCTION bool on_line(std::int64_t other, const RowOnLines &row) const { return place_of(lines.lines, other).line == row.place.line && lines.same_line(row.k, other); }
-};
 
 /// The bin of a row in the histogram of strengths.
 struct StrengthKernel {
@@ -205,9 +57,11 @@ struct RunsKernel {
     }
     return false;
   }
-  KOKKOS_FUNCTION void operator()(const std::int64_t e) const
+  KOKKOS_FUNCTION void operator()(const std::int64_t e) const { look(e, e - e % length); }
+  /// At an element of the run that begins with element `begin`.
+  KOKKOS_INLINE_FUNCTION void look(const std::int64_t e, const std::int64_t begin) const
   {
-    const std::int64_t begin = e - e % length, end = begin + length;
+    const std::int64_t end   = begin + length;
     bool               right = false, off = false;
     for (std::int64_t k = row_begin[e * components]; k < row_begin[(e + 1) * components]; ++k) {
       const std::int64_t c = element(k), size = c < e ? e - c : c - e;
@@ -223,6 +77,16 @@ struct RunsKernel {
     found[1] = 1;
     if (e < length) found[2] = 1 + e;
     if (e >= elements - length) found[3] = 1 + e;
+  }
+};
+
+/// All elements of a run: on a host, a division for each would take a third of the time.
+struct WholeRunsKernel {
+  RunsKernel           elements;
+  KOKKOS_FUNCTION void operator()(const std::int64_t run) const
+  {
+    const std::int64_t begin = run * elements.length;
+    for (std::int64_t e = begin; e < begin + elements.length; ++e) elements.look(e, begin);
   }
 };
 
@@ -318,14 +182,6 @@ struct ExtractKernel {
 };
 
 } // namespace
-} // namespace ribbon
-
-template <>
-struct Kokkos::reduction_identity<ribbon::CouplingsReducer> {
-  KOKKOS_FORCEINLINE_FUNCTION static ribbon::CouplingsReducer sum() { return ribbon::CouplingsReducer(); }
-};
-
-namespace ribbon {
 
 double strength_of_bin(int k)
 {
@@ -348,9 +204,16 @@ LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A
 {
   CouplingsReducer                r;
   const SomeRows<CouplingsKernel> some{{CsrNumbers(A), lines}, A.rows, every};
-  if (A.rows > 0) Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, some.count()), some, Kokkos::Sum<CouplingsReducer>(r));
+  const Kokkos::Sum<CouplingsReducer> sum(r);
+  const bool                          whole = every == 1 && !lines.place && !lines.part;
+  if (A.rows == 0) return {};
+  if (is_device_space<Exec> || !whole) Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, some.count()), some, sum);
+  else if constexpr (!is_device_space<Exec>) {
+    const CouplingsOfHost<Scalar, Index> rows{A, some.kernel};
+    Kokkos::parallel_reduce("ribbon::line_couplings", indices(exec, rows.tasks()), rows, sum);
+  }
   exec.fence();
-  auto at = [](std::int64_t row) { return row == none ? -1 : row; };
+  auto at = [](std::int64_t row) { return row == CouplingsReducer::none ? -1 : row; };
   return {
     static_cast<int>(r.bandwidth), static_cast<int>(r.stored), r.periodic != 0, r.stored_periodic != 0, r.entries, at(r.too_far), at(r.no_diagonal), at(r.not_finite), r.across != 0, at(r.component), r.zero_sums != 0};
 }
@@ -394,8 +257,9 @@ UniformRuns uniform_runs(const Exec &exec, const CsrMatrix<Scalar, Index> &A, in
   const AnyCsrMatrix<Scalar> any(A);
   const std::int64_t         elements = A.rows / components;
   const auto                 found = allocate_zeros<Kokkos::View<std::int64_t *, typename Exec::memory_space>>(exec, "ribbon::uniform_runs", 4);
-  Kokkos::parallel_for("ribbon::uniform_runs", indices(exec, elements),
-                       RunsKernel{any.row_begin, any.column, elements, components, length, far, found.data()});
+  const RunsKernel           kernel{any.row_begin, any.column, elements, components, length, far, found.data()};
+  if constexpr (is_device_space<Exec>) Kokkos::parallel_for("ribbon::uniform_runs", indices(exec, elements), kernel);
+  else Kokkos::parallel_for("ribbon::uniform_runs", indices(exec, length > 0 ? elements / length : 0), WholeRunsKernel{kernel});
   std::int64_t host[4];
   Kokkos::deep_copy(exec, Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(host, 4), found);
   exec.fence();

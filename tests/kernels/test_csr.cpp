@@ -102,10 +102,22 @@ TEST(Csr, BandsOfABoxInEveryDirection)
 
 using Extracted = ribbon::Bands<double, Memory>;
 
+/// One part for all: the same lines, read by the kernels that take tables of places.
+ribbon::LinePlaces through_tables(ribbon::LinePlaces places)
+{
+  static const auto *part = [] {
+    auto *zeros = new Kokkos::View<std::int64_t *, Memory>("part", 1 << 16);
+    Kokkos::push_finalize_hook([=] { delete zeros; });
+    return zeros;
+  }();
+  EXPECT_LE(places.lines.unknowns(), static_cast<std::int64_t>(part->extent(0)));
+  places.part = part->data();
+  return places;
+}
 Extracted extracted(Sparse &A, const ribbon::LinePlaces &places, int h)
 {
   const auto csr = A.csr();
-  return ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, places, h);
+  return ribbon::extract_bands<double, std::int32_t, Exec>(Exec(), csr, through_tables(places), h);
 }
 ribbon::RefreshResult refreshed(Sparse &A, const ribbon::LinePlaces &places, const Extracted &bands, const std::vector<std::int64_t> &first = {}, int siblings = 1)
 {
@@ -539,6 +551,67 @@ TEST(Csr, DiagonalRowsDoNotVote)
   A.entries[{4, 5}]    = 0; // stored, but zero
   const auto histogram = ribbon::strength_histogram<double, std::int32_t, Exec>(Exec(), A.csr(), {ribbon::LineSet::contiguous(10, 1)});
   EXPECT_EQ(ribbon::median_bin(histogram), -1);
+}
+
+// A host looks at the values alone of rows whose entries are at the distances of the row before. One entry among many rows alike
+// that is zero, not finite, missing or somewhere else is found all the same.
+TEST(Csr, CouplingsOfRowsThatAreAlike)
+{
+  constexpr int   seed = 20261126;
+  std::mt19937_64 random(seed);
+  const auto      below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); };
+  for (int k = 0; k < 2000; ++k) {
+    const int          B    = k % 3 == 2 ? 2 : 1, d = static_cast<int>(below(3));
+    const std::int64_t n[3] = {1 + below(25), 1 + below(25), 1 + below(3)};
+    const bool         ring = below(2) > 0;
+    Sparse             A    = stencil(n, {1, 2, 0.5}, {ring, ring, false});
+    if (B == 2) { // the same for two components, which couple or not
+      Sparse both;
+      both.rows = 2 * A.rows;
+      for (const auto &[at, a] : A.entries)
+        for (int c = 0; c < 2; ++c) both.entries[{2 * at.first + c, 2 * at.second + c}] = a;
+      if (below(2) > 0)
+        for (int i = 0; i < A.rows; ++i) both.entries[{2 * i, 2 * i + 1}] = 0.25;
+      A = both;
+    }
+    if (below(2) > 0) // rows that sum to zero
+      for (int i = 0; i < A.rows; ++i) {
+        double sum = 0;
+        for (auto e = A.entries.lower_bound({i, 0}); e != A.entries.end() && e->first.first == i; ++e) sum += e->first.second == i ? 0 : e->second;
+        if (below(50) == 0) A.entries[{i, i}] = -sum;
+      }
+    for (std::int64_t changes = below(4); changes > 0; --changes) {
+      const int  row   = static_cast<int>(below(A.rows)), column = static_cast<int>(below(A.rows));
+      const auto entry = std::next(A.entries.begin(), below(static_cast<std::int64_t>(A.entries.size())));
+      switch (below(8)) {
+      case 0: entry->second = 0; break;
+      case 1: entry->second = below(2) > 0 ? std::nan("") : HUGE_VAL; break;
+      case 2: A.entries.erase(entry); break;
+      case 3: A.entries[{row, column}] = below(2) > 0 ? 1 : 0; break;
+      case 4: A.entries[{row, std::min(A.rows - 1, row + static_cast<int>(below(20)))}] = 1; break;
+      default: // another diagonal, which begins somewhere and is zero at first
+        const int distance = static_cast<int>(below(21)) - 10, zeros = static_cast<int>(below(A.rows));
+        for (int i = row; i < A.rows; ++i)
+          if (i + distance >= 0 && i + distance < A.rows) A.entries[{i, i + distance}] = i < zeros ? 0 : 1;
+      }
+    }
+    const auto               csr = A.csr();
+    const ribbon::LinePlaces places{ribbon::LineSet::box(n, d), below(2) > 0, B, 1 + static_cast<int>(below(4))};
+    const auto               found = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), csr, places);
+    const auto               known = ribbon::line_couplings<double, std::int32_t, Exec>(Exec(), csr, through_tables(places));
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", matrix " << k << ", " << n[0] << " x " << n[1] << " x " << n[2] << ", direction " << d);
+    EXPECT_EQ(found.half_bandwidth, known.half_bandwidth);
+    EXPECT_EQ(found.stored_bandwidth, known.stored_bandwidth);
+    EXPECT_EQ(found.periodic, known.periodic);
+    EXPECT_EQ(found.stored_periodic, known.stored_periodic);
+    EXPECT_EQ(found.entries, known.entries);
+    EXPECT_EQ(found.too_far_row, known.too_far_row);
+    EXPECT_EQ(found.no_diagonal, known.no_diagonal);
+    EXPECT_EQ(found.not_finite, known.not_finite);
+    EXPECT_EQ(found.across, known.across);
+    EXPECT_EQ(found.component_row, known.component_row);
+    EXPECT_EQ(found.zero_sums, known.zero_sums);
+  }
 }
 
 TEST(Csr, FindsWhatIsWrongWithARow)
