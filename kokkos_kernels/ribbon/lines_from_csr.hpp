@@ -46,19 +46,19 @@ inline constexpr int largest_half_bandwidth = 8;
 /// The places of the unknowns of a matrix on lines. An element is `components` consecutive rows of the
 /// matrix. Elements 0, 1, ... have the places 0, 1, ... of `lines`, unless `place` is given.
 struct LinePlaces {
-  LineSet             lines;                               ///< of elements, each counted as one unknown
-  bool                wrap       = false;                  ///< entries may join the ends of a line
-  int                 components = 1;                      ///< rows of an element
-  int                 reach      = largest_half_bandwidth; ///< entries further along a line count as off it
+  LineSet lines;                               ///< of elements, each counted as one unknown
+  bool    wrap       = false;                  ///< entries may join the ends of a line
+  int     components = 1;                      ///< rows of an element
+  int     reach      = largest_half_bandwidth; ///< entries further along a line count as off it
   /// place of every element of the matrix, in the memory of Exec; for extract_bands() -1: an element that is
   /// on no line
-  const std::int64_t *place      = nullptr;
-  const std::int64_t *element    = nullptr;                ///< inverse of `place`; -1: no element
+  const std::int64_t *place   = nullptr;
+  const std::int64_t *element = nullptr; ///< inverse of `place`; -1: no element
   /// number of the line at every place, where one of `lines` consists of several lines, one after another
-  const std::int64_t *part       = nullptr;
+  const std::int64_t *part = nullptr;
   /// for every row, the sum of |a_ij| over its neighbours on the line that are no columns of the matrix:
   /// comparisons of strengths include them
-  const double       *outside    = nullptr;
+  const double *outside = nullptr;
 
   KOKKOS_INLINE_FUNCTION bool same_line(std::int64_t k, std::int64_t other) const { return !part || part[k] == part[other]; }
 };
@@ -78,7 +78,7 @@ struct LineCouplings {
   std::int64_t component_row    = -1;    ///< first row with a nonzero entry to another component on its line
   /// the entries of some row along its line, with the diagonal, sum to zero to rounding: lines may be
   /// singular
-  bool         zero_sums        = false;
+  bool zero_sums = false;
 };
 
 /// Histogram of the strength of coupling of the rows along a line, sum_j |a_ij| / |a_ii| over the neighbours
@@ -96,26 +96,34 @@ int median_bin(const std::vector<std::int64_t> &histogram);
 template <class Scalar, class Index, class Exec>
 LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, std::int64_t every = 1);
 
-/// Histogram of the strengths (host memory, strength_bins long).
-template <class Scalar, class Index, class Exec>
-std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, std::int64_t every = 1);
+/// Sets of lines that rows are compared along in one call: the directions of a grid.
+inline constexpr std::size_t most_sets_of_lines = 3;
 
-/// How many rows of a matrix couple more strongly along other lines.
-struct LinePreference {
-  std::int64_t rows       = 0; ///< rows that couple along one of the sets of lines
-  /// those of `rows` that couple along the other set at least `factor` times as strongly as along each of
-  /// `lines`
-  std::int64_t preferring = 0;
-};
-/// @param lines  one set or two; throws std::invalid_argument otherwise
+/// Histograms of the strengths along each of some sets of lines (host memory, strength_bins long each).
+/// @throws std::invalid_argument for no set, or more than most_sets_of_lines; likewise the next function
 template <class Scalar, class Index, class Exec>
-LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor, std::int64_t every = 1);
+std::vector<std::vector<std::int64_t>> strength_histograms(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, std::int64_t every = 1);
+
+/// How many rows of a matrix couple more strongly along one set of lines than along others.
+struct LinePreference {
+  std::int64_t rows       = 0; ///< rows that couple along one of these sets
+  std::int64_t preferring = 0; ///< those that couple along the one at least `factor` times as strongly as along each of the others
+};
+/// Which sets line_preferences() compares, by their numbers.
+struct LineComparison {
+  std::size_t              set;
+  std::vector<std::size_t> others;
+};
+/// The answer to each of at most most_sets_of_lines comparisons.
+template <class Scalar, class Index, class Exec>
+std::vector<LinePreference> line_preferences(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const std::vector<LineComparison> &comparisons, double factor,
+                                             std::int64_t every = 1);
 
 /// Whether the elements of a matrix form runs: consecutive elements, all runs of one length, that entries
 /// near the diagonal connect.
 struct UniformRuns {
-  bool         holds = false; ///< they do, and every other entry joins the ends of a run
-  bool         wraps = false; ///< some entry joins the ends of a run
+  bool holds = false; ///< they do, and every other entry joins the ends of a run
+  bool wraps = false; ///< some entry joins the ends of a run
   /// an element with such an entry in the first and in the last run
   std::int64_t closes_first = -1, closes_last = -1;
 };

@@ -47,13 +47,13 @@ struct CouplingsKernel {
     double                  largest = 0;
     const std::int64_t      end     = A.row_begin[k + 1];
     for (std::int64_t e = A.row_begin[k]; e < end; ++e) {
-      const std::int64_t            column = A.column[e];
-      const Kokkos::complex<double> value  = A.value[e];
+      const std::int64_t            column        = A.column[e];
+      const Kokkos::complex<double> value         = A.value[e];
       const double                  size_of_entry = A.value.is_complex() ? magnitude(value) : fabs(value.real());
-      const bool                    zero = size_of_entry == 0;
-      const Entry                   entry = row.to(column);
-      const int                     size  = entry.distance < 0 ? -entry.distance : entry.distance;
-      has_diagonal                        = has_diagonal || column == k;
+      const bool                    zero          = size_of_entry == 0;
+      const Entry                   entry         = row.to(column);
+      const int                     size          = entry.distance < 0 ? -entry.distance : entry.distance;
+      has_diagonal                                = has_diagonal || column == k;
       if (size == 0 && !entry.same) {
         if (zero) continue;
         if (on_line(row.at(column), row)) r.too_far = CouplingsReducer::smaller(r.too_far, k);
@@ -62,7 +62,7 @@ struct CouplingsKernel {
       }
       is_finite_row = is_finite_row && is_finite(size_of_entry);
       sum += value;
-      largest = size_of_entry > largest ? size_of_entry : largest;
+      largest          = size_of_entry > largest ? size_of_entry : largest;
       joins_components = joins_components || (!zero && row.other_component(column));
       if (entry.same) continue;
       ++entries;
@@ -119,8 +119,8 @@ struct CouplingsOfHost {
 private:
   /// Entries of a row at distances from its diagonal.
   struct Pattern {
-    std::vector<std::int64_t> distance; ///< in rows; empty: no row so far
-    std::vector<char>         counts;   ///< whether each is on the line
+    std::vector<std::int64_t> distance;    ///< in rows; empty: no row so far
+    std::vector<char>         counts;      ///< whether each is on the line
     std::int64_t              entries = 0; ///< on the line, but the diagonal block
   };
 
@@ -151,8 +151,8 @@ private:
     double largest = 0;
     bool   alike   = true;
     for (std::int64_t e = 0; e < n; ++e) {
-      const Scalar value = A.value[begin + e];
-      const double size  = static_cast<double>(magnitude(value));
+      const Scalar value  = A.value[begin + e];
+      const double size   = static_cast<double>(magnitude(value));
       const bool   counts = p.counts[static_cast<std::size_t>(e)];
       alike &= A.column[begin + e] - k == p.distance[static_cast<std::size_t>(e)] && size > 0 && size <= std::numeric_limits<double>::max();
       if (!counts) continue;

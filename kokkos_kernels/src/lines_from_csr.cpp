@@ -15,12 +15,24 @@ namespace ribbon {
 
 namespace {
 
-/// The bin of a row in the histogram of strengths.
+/// Sets of lines, in a kernel. Kokkos sends functors of more than 512 bytes to a device through constant memory, and waits.
+using Sets = Kokkos::Array<LinePlaces, most_sets_of_lines>;
+static_assert(sizeof(Sets) <= 400, "kernels have other members");
+
+Sets sets_of(const std::vector<LinePlaces> &lines)
+{
+  if (lines.empty() || lines.size() > most_sets_of_lines) throw std::invalid_argument("ribbon: one to three sets of lines are compared, not " + std::to_string(lines.size()));
+  Sets sets{};
+  std::copy(lines.begin(), lines.end(), sets.data());
+  return sets;
+}
+
+/// The bins of a row in the histograms of strengths.
 struct StrengthKernel {
   CsrNumbers A;
-  LinePlaces lines;
+  Sets       sets;
   /// -1: the row couples with none.
-  KOKKOS_FUNCTION int bin_of(const std::int64_t k) const
+  KOKKOS_FUNCTION int bin_of(const LinePlaces &lines, const std::int64_t k) const
   {
     const RowOnLines row(lines, k);
     double           along = lines.outside ? lines.outside[k] : 0, diagonal = 0, off = along;
@@ -90,16 +102,17 @@ struct WholeRunsKernel {
   }
 };
 
-/// Counts rows that couple along some of the sets of lines at all, and those that couple along the first one `factor` times as strongly as along each of the others. The sets are in the
-/// memory of the kernel: Kokkos sends functors of more than 512 bytes to a device through constant memory. By atomics: where several pairs of ranks shared an H200 (CUDA MPS), solves after a parallel_reduce (Kokkos
-/// 4.6.99) of two numbers, whatever it summed, had wrong numbers at times, PETSc's own, too.
+/// Counts rows that couple along some of the sets of a comparison at all, and those that prefer its set. By atomics: where several pairs of ranks shared an H200 (CUDA MPS), solves after a
+/// parallel_reduce (Kokkos 4.6.99) of two numbers, whatever it summed, had wrong numbers at times, PETSc's own, too.
 struct PreferenceKernel {
-  CsrNumbers             A;
-  const LinePlaces      *lines;
-  int                    count; ///< of all sets
-  double                 factor;
-  std::int64_t          *rows, *preferring;
-  KOKKOS_FUNCTION double along(const LinePlaces &places, const std::int64_t k) const
+  CsrNumbers                             A;
+  Sets                                   sets;
+  int                                    count;       ///< of sets
+  Kokkos::Array<int, most_sets_of_lines> one, others; ///< of each comparison: its set, and a bit for each of the others
+  int                                    comparisons;
+  double                                 factor;
+  std::int64_t                          *found; ///< of each comparison: rows, and those that prefer its set
+  KOKKOS_FUNCTION double                 along(const LinePlaces &places, const std::int64_t k) const
   {
     const RowOnLines row(places, k);
     double           sum = places.outside ? places.outside[k] : 0;
@@ -109,49 +122,52 @@ struct PreferenceKernel {
   }
   KOKKOS_FUNCTION void operator()(const std::int64_t k) const
   {
-    const double along_other = along(lines[0], k);
-    double       most        = 0;
-    for (int s = 1; s < count; ++s) {
-      const double sum = along(lines[s], k);
-      most             = sum > most ? sum : most;
+    double sum[most_sets_of_lines];
+    for (int s = 0; s < count; ++s) sum[s] = along(sets[s], k);
+    for (int c = 0; c < comparisons; ++c) {
+      const double mine = sum[one[c]];
+      double       most = 0;
+      for (int s = 0; s < count; ++s)
+        if (others[c] >> s & 1) most = sum[s] > most ? sum[s] : most;
+      if (most + mine > 0) Kokkos::atomic_fetch_add(found + 2 * c, std::int64_t(1));
+      if (mine > 0 && mine >= factor * most) Kokkos::atomic_fetch_add(found + 2 * c + 1, std::int64_t(1));
     }
-    if (most + along_other > 0) Kokkos::atomic_fetch_add(rows, std::int64_t(1));
-    if (along_other > 0 && along_other >= factor * most) Kokkos::atomic_fetch_add(preferring, std::int64_t(1));
   }
 };
 
 /// A kernel over one row of `every`, anywhere among these: equal distances would meet the same column of a grid again and again.
 template <class Kernel>
 struct SomeRows {
-  Kernel                      kernel;
-  std::int64_t                rows, every;
+  Kernel                 kernel;
+  std::int64_t           rows, every;
   KOKKOS_INLINE_FUNCTION std::int64_t row(std::int64_t i) const
   {
     const std::int64_t k = i * every + static_cast<std::int64_t>((static_cast<std::uint64_t>(i) * 2654435761u >> 8) % static_cast<std::uint64_t>(every));
     return k < rows ? k : rows - 1;
   }
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const { kernel(row(i)); }
-  KOKKOS_FUNCTION void operator()(const std::int64_t i, CouplingsReducer &r) const { kernel(row(i), r); }
+  KOKKOS_FUNCTION void   operator()(const std::int64_t i) const { kernel(row(i)); }
+  KOKKOS_FUNCTION void   operator()(const std::int64_t i, CouplingsReducer &r) const { kernel(row(i), r); }
   KOKKOS_INLINE_FUNCTION std::int64_t count() const { return (rows + every - 1) / every; }
 };
 
-/// Votes of some rows: a thread takes every `threads`-th. Neighbours have the same bin, mostly: few atomics.
+/// Votes of some rows, for each set of lines: a thread takes every `threads`-th row. Neighbours have the same bin, mostly: few atomics.
 template <class Memory>
 struct VoteKernel {
   SomeRows<StrengthKernel>             some;
-  Kokkos::View<std::int64_t *, Memory> histogram;
-  std::int64_t                         threads;
+  Kokkos::View<std::int64_t *, Memory> histograms;
+  std::int64_t                         threads; ///< of a set
   KOKKOS_FUNCTION void                 operator()(const std::int64_t t) const
   {
-    int          last  = -1;
-    std::int64_t count = 0;
-    for (std::int64_t i = t; i < some.count(); i += threads) {
-      const int bin = some.kernel.bin_of(some.row(i));
+    const std::int64_t set   = t / threads;
+    int                last  = -1;
+    std::int64_t       count = 0;
+    for (std::int64_t i = t % threads; i < some.count(); i += threads) {
+      const int bin = some.kernel.bin_of(some.kernel.sets[set], some.row(i));
       if (bin < 0) continue;
-      if (bin != last && count > 0) Kokkos::atomic_fetch_add(&histogram(last), count);
+      if (bin != last && count > 0) Kokkos::atomic_fetch_add(&histograms(set * strength_bins + last), count);
       count = bin == last ? count + 1 : 1, last = bin;
     }
-    if (count > 0) Kokkos::atomic_fetch_add(&histogram(last), count);
+    if (count > 0) Kokkos::atomic_fetch_add(&histograms(set * strength_bins + last), count);
   }
 };
 
@@ -202,8 +218,8 @@ int median_bin(const std::vector<std::int64_t> &histogram)
 template <class Scalar, class Index, class Exec>
 LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, std::int64_t every)
 {
-  CouplingsReducer                r;
-  const SomeRows<CouplingsKernel> some{{CsrNumbers(A), lines}, A.rows, every};
+  CouplingsReducer                    r;
+  const SomeRows<CouplingsKernel>     some{{CsrNumbers(A), lines}, A.rows, every};
   const Kokkos::Sum<CouplingsReducer> sum(r);
   const bool                          whole = every == 1 && !lines.place && !lines.part;
   if (A.rows == 0) return {};
@@ -218,37 +234,47 @@ LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A
     static_cast<int>(r.bandwidth), static_cast<int>(r.stored), r.periodic != 0, r.stored_periodic != 0, r.entries, at(r.too_far), at(r.no_diagonal), at(r.not_finite), r.across != 0, at(r.component), r.zero_sums != 0};
 }
 
-template <class Scalar, class Index, class Exec>
-std::vector<std::int64_t> strength_histogram(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const LinePlaces &lines, std::int64_t every)
+/// Numbers that kernels counted.
+template <class Exec>
+std::vector<std::int64_t> counted(const Exec &exec, const Kokkos::View<std::int64_t *, typename Exec::memory_space> &there)
 {
-  using Memory         = typename Exec::memory_space;
-  const auto histogram = allocate_zeros<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::strength_histogram", strength_bins);
-  const SomeRows<StrengthKernel> some{{CsrNumbers(A), lines}, A.rows, every};
-  const std::int64_t             threads = is_device_space<Exec> ? std::min<std::int64_t>(some.count(), 1 << 15) : some.count();
-  Kokkos::parallel_for("ribbon::strength_histogram", indices(exec, threads), VoteKernel<Memory>{some, histogram, threads});
-  std::vector<std::int64_t> found(strength_bins);
-  Kokkos::deep_copy(exec, Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(found.data(), found.size()), histogram);
+  std::vector<std::int64_t> here(there.extent(0));
+  Kokkos::deep_copy(exec, Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(here.data(), here.size()), there);
   exec.fence();
-  return found;
+  return here;
 }
 
 template <class Scalar, class Index, class Exec>
-LinePreference line_preference(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const LinePlaces &other_lines, double factor, std::int64_t every)
+std::vector<std::vector<std::int64_t>> strength_histograms(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, std::int64_t every)
 {
-  static_assert(std::is_trivially_copyable_v<LinePlaces> && sizeof(LinePlaces) % sizeof(std::int64_t) == 0, "copied as words");
-  constexpr std::size_t words = sizeof(LinePlaces) / sizeof(std::int64_t);
-  if (lines.empty() || lines.size() > 2) throw std::invalid_argument("ribbon::line_preference: one or two sets of lines beside the other one, not " + std::to_string(lines.size()));
-  std::vector<std::int64_t> all((1 + lines.size()) * words + 2, 0); // and two counts
-  std::memcpy(all.data(), &other_lines, sizeof other_lines);
-  std::memcpy(all.data() + words, lines.data(), lines.size() * sizeof(LinePlaces));
-  const auto             there  = upload(exec, "ribbon::line_preference", all);
-  std::int64_t *const    counts = there.data() + all.size() - 2;
-  const PreferenceKernel kernel{CsrNumbers(A), reinterpret_cast<const LinePlaces *>(there.data()), static_cast<int>(1 + lines.size()), factor, counts, counts + 1};
+  using Memory = typename Exec::memory_space;
+  const SomeRows<StrengthKernel> some{{CsrNumbers(A), sets_of(lines)}, A.rows, every};
+  const auto                     histograms = allocate_zeros<Kokkos::View<std::int64_t *, Memory>>(exec, "ribbon::strength_histograms", lines.size() * strength_bins);
+  const std::int64_t             threads    = is_device_space<Exec> ? std::min<std::int64_t>(some.count(), 1 << 15) : some.count();
+  Kokkos::parallel_for("ribbon::strength_histograms", indices(exec, threads * static_cast<std::int64_t>(lines.size())), VoteKernel<Memory>{some, histograms, threads});
+  const auto                             all = counted(exec, histograms);
+  std::vector<std::vector<std::int64_t>> each;
+  for (auto from = all.begin(); from != all.end(); from += strength_bins) each.emplace_back(from, from + strength_bins);
+  return each;
+}
+
+template <class Scalar, class Index, class Exec>
+std::vector<LinePreference> line_preferences(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const std::vector<LineComparison> &comparisons, double factor, std::int64_t every)
+{
+  if (comparisons.empty() || comparisons.size() > most_sets_of_lines) throw std::invalid_argument("ribbon::line_preferences: one to three comparisons, not " + std::to_string(comparisons.size()));
+  const auto       found = allocate_zeros<Kokkos::View<std::int64_t *, typename Exec::memory_space>>(exec, "ribbon::line_preferences", 2 * comparisons.size());
+  PreferenceKernel kernel{CsrNumbers(A), sets_of(lines), static_cast<int>(lines.size()), {}, {}, static_cast<int>(comparisons.size()), factor, found.data()};
+  for (std::size_t c = 0; c < comparisons.size(); ++c) {
+    kernel.one[c] = static_cast<int>(comparisons[c].set);
+    for (std::size_t other : comparisons[c].others) kernel.others[c] |= 1 << other;
+    if (comparisons[c].set >= lines.size() || kernel.others[c] >> lines.size()) throw std::invalid_argument("ribbon::line_preferences: a comparison names a set of lines that is not there");
+  }
   const SomeRows<PreferenceKernel> some{kernel, A.rows, every};
-  Kokkos::parallel_for("ribbon::line_preference", indices(exec, some.count()), some);
-  Kokkos::deep_copy(exec, Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(all.data(), all.size()), there);
-  exec.fence();
-  return {all[all.size() - 2], all[all.size() - 1]};
+  Kokkos::parallel_for("ribbon::line_preferences", indices(exec, some.count()), some);
+  const auto                  all = counted(exec, found);
+  std::vector<LinePreference> answers;
+  for (std::size_t c = 0; c < comparisons.size(); ++c) answers.push_back({all[2 * c], all[2 * c + 1]});
+  return answers;
 }
 
 template <class Scalar, class Index, class Exec>
@@ -256,13 +282,11 @@ UniformRuns uniform_runs(const Exec &exec, const CsrMatrix<Scalar, Index> &A, in
 {
   const AnyCsrMatrix<Scalar> any(A);
   const std::int64_t         elements = A.rows / components;
-  const auto                 found = allocate_zeros<Kokkos::View<std::int64_t *, typename Exec::memory_space>>(exec, "ribbon::uniform_runs", 4);
+  const auto                 found    = allocate_zeros<Kokkos::View<std::int64_t *, typename Exec::memory_space>>(exec, "ribbon::uniform_runs", 4);
   const RunsKernel           kernel{any.row_begin, any.column, elements, components, length, far, found.data()};
   if constexpr (is_device_space<Exec>) Kokkos::parallel_for("ribbon::uniform_runs", indices(exec, elements), kernel);
   else Kokkos::parallel_for("ribbon::uniform_runs", indices(exec, length > 0 ? elements / length : 0), WholeRunsKernel{kernel});
-  std::int64_t host[4];
-  Kokkos::deep_copy(exec, Kokkos::View<std::int64_t *, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(host, 4), found);
-  exec.fence();
+  const auto host = counted(exec, found);
   return {host[0] == 0, host[1] != 0, host[2] - 1, host[3] - 1};
 }
 
@@ -285,10 +309,10 @@ Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &exec, const
 }
 
 #define RIBBON_INSTANTIATE_CSR(Scalar, Index, Exec)                                                                                                                                                                        \
-  template LineCouplings                              line_couplings(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, std::int64_t);                                                                                  \
-  template std::vector<std::int64_t>                  strength_histogram(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, std::int64_t);                                                                              \
-  template UniformRuns                                uniform_runs(const Exec &, const CsrMatrix<Scalar, Index> &, int, std::int64_t, int);                                                                              \
-  template LinePreference                             line_preference(const Exec &, const CsrMatrix<Scalar, Index> &, const std::vector<LinePlaces> &, const LinePlaces &, double, std::int64_t);                                        \
+  template LineCouplings                              line_couplings(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, std::int64_t);                                                                    \
+  template std::vector<std::vector<std::int64_t>>     strength_histograms(const Exec &, const CsrMatrix<Scalar, Index> &, const std::vector<LinePlaces> &, std::int64_t);                                                  \
+  template UniformRuns                                uniform_runs(const Exec &, const CsrMatrix<Scalar, Index> &, int, std::int64_t, int);                                                                                \
+  template std::vector<LinePreference>                line_preferences(const Exec &, const CsrMatrix<Scalar, Index> &, const std::vector<LinePlaces> &, const std::vector<LineComparison> &, double, std::int64_t);        \
   template Bands<Scalar, typename Exec::memory_space> extract_bands(const Exec &, const CsrMatrix<Scalar, Index> &, const LinePlaces &, int);
 #define RIBBON_INSTANTIATE(Scalar, Exec)                                                                                                                                                                                   \
   RIBBON_INSTANTIATE_CSR(Scalar, std::int32_t, Exec)                                                                                                                                                                       \

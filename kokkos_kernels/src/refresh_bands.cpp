@@ -267,6 +267,8 @@ private:
       std::int64_t t    = 0;
       for (std::int64_t i = 0; i < kernel.lines.rows; ++i) {
         const std::int64_t n = distances(i), d0 = first_distance(i) + kernel.reach();
+        for (std::int64_t e = 0; e < kernel.numbers() * B; ++e) // beyond the ends of the line
+          if (e < d0 * B * B || e >= (d0 + n) * B * B) std::fill_n(&kernel.values(first, i, e), lanes, Scalar(0));
         for (int a = 0; a < B; ++a)
           for (std::int64_t d = d0; d < d0 + n; ++d)
             for (int b = 0; b < B; ++b) {

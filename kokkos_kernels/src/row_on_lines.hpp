@@ -43,7 +43,7 @@ KOKKOS_INLINE_FUNCTION Place place_of(const LineSet &s, std::int64_t k)
 KOKKOS_INLINE_FUNCTION int distance(const LineSet &s, const Place &p, std::int64_t k, std::int64_t other, bool wrap, int most, bool &wrapped)
 {
   const std::int64_t delta = other - k, size = delta < 0 ? -delta : delta, stride = s.row_stride < 0 ? -s.row_stride : s.row_stride;
-  wrapped                  = false;
+  wrapped = false;
   if (size < stride || size == 0 || (!wrap && size > most * stride)) return 0; // most entries are told apart without a division
   const std::int64_t q = stride == 1 ? size : size / stride, inside = (delta < 0) == (s.row_stride < 0) ? q : -q, around = s.rows - q;
   if (q * stride != size || p.row + inside < 0 || p.row + inside >= s.rows) return 0;

@@ -80,7 +80,7 @@ struct HashKernel {
   KOKKOS_FUNCTION void operator()(const std::int64_t t) const
   {
     const std::int64_t l = t % values.matrices, begin = t / values.matrices * rows, end = begin + rows;
-    std::uint64_t      h = 0;
+    std::uint64_t      h   = 0;
     double             sum = 0;
     for (std::int64_t i = begin; i < end && i < values.rows; i += every) {
       const double        largest = near ? values.largest(l, i) : 0;
@@ -133,10 +133,9 @@ struct CompareKernel {
   KOKKOS_FUNCTION void operator()(Rows, const std::int64_t t, std::int64_t &different) const
   {
     const std::int64_t l = t % values.matrices, i = t / values.matrices;
-    const int          r = representative(class_of_line(l));
+    const int          r    = representative(class_of_line(l));
     bool               same = true;
-    for (std::int64_t d = 0; d < values.entries; ++d)
-      same = same && values.numbers[values.at(l, i, d)] == values.numbers[values.at(r, i, d)];
+    for (std::int64_t d = 0; d < values.entries; ++d) same = same && values.numbers[values.at(l, i, d)] == values.numbers[values.at(r, i, d)];
     if (!same) ++different;
   }
 };
@@ -224,13 +223,13 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   SharingResult      result;
   const std::int64_t lines = static_cast<std::int64_t>(bands.values.extent(0));
   if (lines == 0) return result;
-  const Values       values(bands.values);
-  const auto         hash = allocate<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash", static_cast<std::size_t>(lines));
-  std::vector<int>   first_line, class_of;
-  Classes            classes, representative;
-  const auto         hashes_of = [&](std::int64_t every) {
+  const Values     values(bands.values);
+  const auto       hash = allocate<Kokkos::View<std::uint64_t *, Memory>>(exec, "ribbon::hash", static_cast<std::size_t>(lines));
+  std::vector<int> first_line, class_of;
+  Classes          classes, representative;
+  const auto       hashes_of = [&](std::int64_t every) {
     const bool         split = is_device_space<Exec> && tolerance == 0 && every == 1;
-    const std::int64_t rows  = split ? 1 + lines * values.rows / (1 << 20) : std::max<std::int64_t>(1, values.rows), parts = (values.rows + rows - 1) / rows;
+    const std::int64_t rows = split ? 1 + lines * values.rows / (1 << 20) : std::max<std::int64_t>(1, values.rows), parts = (values.rows + rows - 1) / rows;
     if (split) Kokkos::deep_copy(exec, hash, 0);
     Kokkos::parallel_for("ribbon::hash", indices(exec, lines * parts), HashKernel<Memory>{values, hash, tolerance > 0, rows, every});
     exec.fence();
@@ -238,12 +237,11 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
   };
   const auto compare = [&] {
     classes = upload(exec, "ribbon::class_of_line", class_of), representative = upload(exec, "ribbon::representative", first_line);
-    std::int64_t different = 0;
+    std::int64_t                    different = 0;
     const CompareKernel<Memory>     kernel{values, classes, representative, tolerance};
     const Kokkos::Sum<std::int64_t> sum(different);
     if (tolerance > 0) Kokkos::parallel_reduce("ribbon::compare", indices(exec, lines), kernel, sum);
-    else
-      Kokkos::parallel_reduce("ribbon::compare", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename CompareKernel<Memory>::Rows>(exec, 0, lines * values.rows), kernel, sum);
+    else Kokkos::parallel_reduce("ribbon::compare", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename CompareKernel<Memory>::Rows>(exec, 0, lines * values.rows), kernel, sum);
     exec.fence();
     return different;
   };

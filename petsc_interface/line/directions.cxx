@@ -13,12 +13,11 @@ namespace ribbon::petsc {
 
 namespace {
 
-constexpr double preferred_by_factor = 4;   ///< rows that couple so much more strongly along another direction prefer it
-constexpr double preferred_by_share  = 0.1; ///< a direction that so many of the rows prefer is swept too
+constexpr double preferred_by_factor = 4;    ///< rows that couple so much more strongly along another direction prefer it
+constexpr double preferred_by_share  = 0.1;  ///< a direction that so many of the rows prefer is swept too
 constexpr double dominates_by_factor = 3;    ///< on multigrid levels: rows that couple so much more strongly along one direction than along each other one; at boundaries isotropic rows have 2
 constexpr double dominates_by_share  = 0.05; ///< a direction along which so many of the rows do is swept there
-constexpr double as_strong_as =
-  0.9; ///< directions whose strength is at least this times the largest are equally strong: all of them are swept
+constexpr double as_strong_as        = 0.9;  ///< directions whose strength is at least this times the largest are equally strong: all of them are swept
 
 /// Whether every line of a direction, over all ranks, is one element.
 bool IsOneRow(const LineSource &source, const LineDirection &direction)
@@ -157,52 +156,75 @@ PetscErrorCode SumOutside(const LineSource &source, LineDirection *direction)
 
 /// The directions with the largest median strength of coupling over all ranks, and those that are as strong; none where
 /// no row couples. Which ones does not depend on their order.
-PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, const LineSource &source, LineMap *map,
-                         std::vector<LineDirection> *strongest, std::string *why)
+PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, const LineSource &source, LineMap *map, std::vector<LineDirection> *strongest, std::string *why)
 {
-  std::vector<int> bins;
+  std::vector<int>                       bins;
+  std::vector<std::vector<std::int64_t>> votes;
+  std::vector<std::int64_t>              all;
   PetscFunctionBegin;
   strongest->clear();
-  *why       = "largest median of sum |a_ij|/|a_ii|:";
+  for (LineDirection &direction : map->directions) PetscCall(SumOutside(source, &direction));
+  PetscCall(op.histograms(source.block, map->directions, &votes));
+  for (const auto &v : votes) all.insert(all.end(), v.begin(), v.end());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<PetscMPIInt>(all.size()), MPI_INT64_T, MPI_SUM, comm));
+  *why = "largest median of sum |a_ij|/|a_ii|:";
   for (std::size_t d = 0; d < map->directions.size(); ++d) {
-    std::vector<PetscInt> votes, all(strength_bins, 0);
-    PetscCall(SumOutside(source, &map->directions[d]));
-    PetscCall(op.histogram(source.block, map->directions[d], &votes));
-    PetscCallMPI(MPI_Allreduce(votes.data(), all.data(), strength_bins, MPIU_INT, MPI_SUM, comm));
-    const int bin = median_bin(std::vector<std::int64_t>(all.begin(), all.end()));
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(d) * strength_bins;
+    const int  bin   = median_bin({begin, begin + strength_bins});
     *why += format(" %s %.2g", map->directions[d].name.c_str(), bin <= 0 ? 0.0 : strength_of_bin(bin));
     bins.push_back(bin);
   }
   const int best = *std::max_element(bins.begin(), bins.end());
   for (std::size_t d = 0; d < bins.size(); ++d)
-    if (best >= 0 &&
-        (bins[d] == best || (bins[d] > 0 && strength_of_bin(bins[d]) >= as_strong_as * strength_of_bin(best))))
-      strongest->push_back(map->directions[d]);
+    if (best >= 0 && (bins[d] == best || (bins[d] > 0 && strength_of_bin(bins[d]) >= as_strong_as * strength_of_bin(best)))) strongest->push_back(map->directions[d]);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The answers of all ranks. Collective.
+PetscErrorCode Compare(MPI_Comm comm, LineOperator &op, const LineSource &source, const std::vector<LineDirection> &directions, const std::vector<LineComparison> &comparisons, double factor,
+                       std::vector<LinePreference> *found)
+{
+  std::vector<std::int64_t> counts;
+  PetscFunctionBegin;
+  found->clear();
+  if (comparisons.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(op.preferences(source.block, directions, comparisons, factor, found));
+  for (const LinePreference &f : *found) counts.insert(counts.end(), {f.rows, f.preferring});
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<PetscMPIInt>(counts.size()), MPI_INT64_T, MPI_SUM, comm));
+  for (std::size_t c = 0; c < found->size(); ++c) (*found)[c] = {counts[2 * c], counts[2 * c + 1]};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+double share_of(const LinePreference &found)
+{
+  return found.rows > 0 ? static_cast<double>(found.preferring) / static_cast<double>(found.rows) : 0;
 }
 
 /// Takes the direction, too, that most rows prefer to each of those that were chosen, where enough of them do. Directions that cannot be solved along do not stand.
 PetscErrorCode TakePreferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, const LineSource &source, const LineMap &map, std::vector<ChosenDirection> *chosen, bool *taken, std::string *why)
 {
-  PetscInt                   most = 0, rows = 1;
-  ChosenDirection            preferred;
-  std::vector<LineDirection> directions;
+  std::int64_t                most = 0, rows = 1;
+  ChosenDirection             preferred;
+  std::vector<LineDirection>  directions;
+  std::vector<LineComparison> comparisons;
+  std::vector<LinePreference> found;
+  std::vector<std::size_t>    chosen_ones;
   PetscFunctionBegin;
   *taken = false;
-  for (const ChosenDirection &c : *chosen) directions.push_back(c.direction);
+  for (const ChosenDirection &c : *chosen) chosen_ones.push_back(directions.size()), directions.push_back(c.direction);
   for (const LineDirection &other : map.directions) {
-    LinePreference  found;
+    const bool is_chosen = std::any_of(chosen->begin(), chosen->end(), [&](const ChosenDirection &c) { return c.direction.name == other.name; });
+    if (is_chosen || (cut == PC_LINE_CUT_ERROR && other.lines_cut > 0)) continue;
+    comparisons.push_back({directions.size(), chosen_ones});
+    directions.push_back(other);
+  }
+  PetscCall(Compare(comm, op, source, directions, comparisons, preferred_by_factor, &found));
+  for (std::size_t c = 0; c < found.size(); ++c) {
     ChosenDirection candidate;
     std::string     refusal;
-    candidate.direction  = other;
-    const bool is_chosen = std::any_of(directions.begin(), directions.end(), [&](const LineDirection &d) { return d.name == other.name; });
-    if (is_chosen || (cut == PC_LINE_CUT_ERROR && other.lines_cut > 0)) continue;
-    PetscCall(op.preference(source.block, directions, other, preferred_by_factor, &found));
-    PetscInt counts[2] = {static_cast<PetscInt>(found.rows), static_cast<PetscInt>(found.preferring)};
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPIU_INT, MPI_SUM, comm));
-    if (counts[1] <= most || static_cast<double>(counts[1]) < preferred_by_share * static_cast<double>(counts[0])) continue;
+    if (found[c].preferring <= most || share_of(found[c]) < preferred_by_share) continue;
+    candidate.direction = directions[comparisons[c].set];
     PetscCall(LookAlong(op, source, &candidate, &refusal));
-    if (refusal.empty()) most = counts[1], rows = counts[0], *taken = true, preferred = candidate;
+    if (refusal.empty()) most = found[c].preferring, rows = found[c].rows, *taken = true, preferred = candidate;
   }
   if (!*taken) PetscFunctionReturn(PETSC_SUCCESS);
   chosen->push_back(preferred);
@@ -215,8 +237,7 @@ PetscErrorCode TakePreferred(MPI_Comm comm, PCLineCut cut, LineOperator &op, con
 void leave_out_cut(PCLineCut cut, std::vector<LineDirection> *equal)
 {
   const auto is_cut = [](const LineDirection &d) { return d.lines_cut > 0; };
-  if (cut == PC_LINE_CUT_ERROR && !std::all_of(equal->begin(), equal->end(), is_cut))
-    equal->erase(std::remove_if(equal->begin(), equal->end(), is_cut), equal->end());
+  if (cut == PC_LINE_CUT_ERROR && !std::all_of(equal->begin(), equal->end(), is_cut)) equal->erase(std::remove_if(equal->begin(), equal->end(), is_cut), equal->end());
 }
 
 /// What auto stands for as an ordering, now that the directions are known: zebra on multigrid levels where every direction has tridiagonal lines that lie in the block itself, of two colours, and
@@ -238,33 +259,25 @@ PetscErrorCode DecideOrdering(MPI_Comm comm, bool may_colour, PC_Line *line, std
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// How many rows of all ranks couple along a direction so much more strongly than along each other one of the map, of those that couple at all. Collective.
-PetscErrorCode CountDominated(MPI_Comm comm, LineOperator &op, const LineSource &source, const LineMap &map, std::size_t d, double *share)
-{
-  std::vector<LineDirection> others;
-  LinePreference             found;
-  PetscFunctionBegin;
-  for (std::size_t other = 0; other < map.directions.size(); ++other)
-    if (other != d) others.push_back(map.directions[other]);
-  PetscCall(op.preference(source.block, others, map.directions[d], dominates_by_factor, &found));
-  PetscInt counts[2] = {static_cast<PetscInt>(found.rows), static_cast<PetscInt>(found.preferring)};
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPIU_INT, MPI_SUM, comm));
-  *share = counts[0] > 0 ? static_cast<double>(counts[1]) / static_cast<double>(counts[0]) : 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Directions for zebra ordering on a multigrid level: each one that couples enough of the rows much more strongly than each other one. Rows that couple alike along several of them
 /// are smoothed by lines along any as well as by point relaxation (or better). So where there is none: the strongest, the first of those within 10%. None where zebra ordering does not suit them. Collective.
 PetscErrorCode ChooseForLevel(MPI_Comm comm, PC_Line *line, LineOperator &op, const LineSource &source, LineMap *map, std::vector<ChosenDirection> *chosen)
 {
-  std::vector<LineDirection> taken, equal;
-  std::string                shares;
+  std::vector<LineDirection>  taken, equal;
+  std::vector<LineComparison> comparisons;
+  std::vector<LinePreference> found;
+  std::string                 shares;
   PetscFunctionBegin;
   for (LineDirection &direction : map->directions) PetscCall(SumOutside(source, &direction));
   for (std::size_t d = 0; d < map->directions.size(); ++d) {
+    comparisons.push_back({d, {}});
+    for (std::size_t other = 0; other < map->directions.size(); ++other)
+      if (other != d) comparisons[d].others.push_back(other);
+  }
+  PetscCall(Compare(comm, op, source, map->directions, comparisons, dominates_by_factor, &found));
+  for (std::size_t d = 0; d < map->directions.size(); ++d) {
     const LineDirection &direction = map->directions[d];
-    double               share = 0;
-    PetscCall(CountDominated(comm, op, source, *map, d, &share));
+    const double         share     = share_of(found[d]);
     shares += format("%s %s %.0f%%", shares.empty() ? "" : ",", direction.name.c_str(), 100 * share);
     if (share >= dominates_by_share) taken.push_back(direction);
   }
@@ -336,8 +349,7 @@ PetscErrorCode ChooseAmong(MPI_Comm comm, bool for_level, PC_Line *line, LineOpe
         continue;
       }
       refusals->push_back(refusal);
-      map->directions.erase(std::find_if(map->directions.begin(), map->directions.end(),
-                                         [&](const LineDirection &d) { return d.name == direction.name; }));
+      map->directions.erase(std::find_if(map->directions.begin(), map->directions.end(), [&](const LineDirection &d) { return d.name == direction.name; }));
     }
     if (able.size() > 1) PetscCall(LeaveOutUncoupled(comm, &able));
     if (!able.empty()) chosen->push_back(able[0]);
@@ -362,11 +374,11 @@ PetscErrorCode ChooseAny(PC pc, PC_Line *line, LineOperator &op, const LineSourc
   for (const LineFinder &finder : line_finders()) {
     LineMap                  map;
     std::vector<std::string> refusals;
-    const bool may_colour = keeps && MayColour(pc, line) && finder.grid;
-    map.coloured          = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
-    map.joined            = JoinsPieces(line);
+    const bool               may_colour = keeps && MayColour(pc, line) && finder.grid;
+    map.coloured                        = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
+    map.joined                          = JoinsPieces(line);
     PetscCall(finder.find(pc, source, elements, &map));
-    line->source = map.source;
+    line->source  = map.source;
     line->settled = map.directions.size() == 1, line->may_colour = may_colour;
     line->candidates.reset();
     if (!line->settled) PetscCallCXX(line->candidates = std::make_shared<const LineMap>(map));
@@ -420,7 +432,7 @@ PetscErrorCode ChooseDirections(PC pc, PC_Line *line, LineOperator &op, const Li
     if (line->candidates) PetscCall(ChooseBySample(pc, line, op, source, &line->sample));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  line->settled = true, line->candidates.reset();
+  line->settled         = true, line->candidates.reset();
   const bool may_colour = keeps && MayColour(pc, line) && line->directions[0] >= PC_LINE_DIRECTION_X && line->directions[0] <= PC_LINE_DIRECTION_Z;
   map.coloured          = line->ordering == PC_LINE_ORDERING_ZEBRA || may_colour;
   map.joined            = JoinsPieces(line);

@@ -18,7 +18,7 @@ struct LineRequest {
   LineDirection     direction;
   int               half_bandwidth = 1; ///< of elements; lines of blocks where these have more than one component
   int               block          = 1; ///< unknowns of an element of a line
-  int               siblings       = 1;     ///< components of elements that did not couple, so that each has lines; else 1
+  int               siblings       = 1; ///< components of elements that did not couple, so that each has lines; else 1
   bool              periodic       = false;
   bool              coupled        = false; ///< rows of this rank couple with others, wherever these are, that the solve of their line leaves out
   bool              zero_sums      = true;  ///< lines may have rows that sum to zero
@@ -46,9 +46,8 @@ struct LineFacts {
   FactorReport report;
   int          refinements = 0;     ///< steps in a solve in single precision; -1: they stagnate
   bool         rounded     = false; ///< lines are factored in single precision
-  std::int64_t below_range =
-    -1; ///< matrix * rows + row of a row that single precision cannot hold next to the others, -1: there is none
-  std::string  refusal; ///< why the kernels do not take these lines; empty when they do
+  std::int64_t below_range = -1;    ///< matrix * rows + row of a row that single precision cannot hold next to the others, -1: there is none
+  std::string  refusal;             ///< why the kernels do not take these lines; empty when they do
   const char  *space = "";
 };
 
@@ -70,10 +69,11 @@ public:
 
   /// Sets the approximate number of rows that the next three functions examine, always the same rows. 0, the default:
   /// couplings() examines all rows, the others a sample that is large enough for a choice of directions.
-  virtual void look_at(std::int64_t rows) = 0;
-  virtual PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes)                                                    = 0;
-  virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)                                                        = 0;
-  virtual PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) = 0;
+  virtual void           look_at(std::int64_t rows)                                                                                         = 0;
+  virtual PetscErrorCode histograms(Mat block, const std::vector<LineDirection> &directions, std::vector<std::vector<std::int64_t>> *votes) = 0;
+  virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)                                     = 0;
+  /// An answer to each comparison of some of the directions.
+  virtual PetscErrorCode preferences(Mat block, const std::vector<LineDirection> &directions, const std::vector<LineComparison> &comparisons, double factor, std::vector<LinePreference> *found) = 0;
   /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.
   virtual PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) = 0;
   /// In place of build(): new values of a block whose pattern is the same, in the memory of the old ones. `done`: false

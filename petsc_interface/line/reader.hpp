@@ -32,12 +32,9 @@ class LineReaderOn : public LineOperator {
 public:
   bool on_device() const override { return is_device_space<Exec>; }
 
-  PetscErrorCode histogram(Mat block, const LineDirection &direction, std::vector<PetscInt> *votes) override
+  PetscErrorCode histograms(Mat block, const std::vector<LineDirection> &directions, std::vector<std::vector<std::int64_t>> *votes) override
   {
-    return WithCsr<Exec>(block, [&](const auto &A) {
-      const auto h = strength_histogram(current_space<Exec>(), A, places_of(direction, A.rows), every(A.rows, enough));
-      votes->assign(h.begin(), h.end());
-    });
+    return WithCsr<Exec>(block, [&](const auto &A) { *votes = strength_histograms(current_space<Exec>(), A, places_of(directions, A.rows), every(A.rows, enough)); });
   }
 
   PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *found) override
@@ -45,13 +42,9 @@ public:
     return WithCsr<Exec>(block, [&](const auto &A) { *found = line_couplings(current_space<Exec>(), A, places_of(direction, A.rows), every(A.rows)); });
   }
 
-  PetscErrorCode preference(Mat block, const std::vector<LineDirection> &directions, const LineDirection &other, double factor, LinePreference *found) override
+  PetscErrorCode preferences(Mat block, const std::vector<LineDirection> &directions, const std::vector<LineComparison> &comparisons, double factor, std::vector<LinePreference> *found) override
   {
-    return WithCsr<Exec>(block, [&](const auto &A) {
-      std::vector<LinePlaces> places;
-      for (const LineDirection &direction : directions) places.push_back(places_of(direction, A.rows));
-      *found = line_preference(current_space<Exec>(), A, places, places_of(other, A.rows), factor, every(A.rows, enough));
-    });
+    return WithCsr<Exec>(block, [&](const auto &A) { *found = line_preferences(current_space<Exec>(), A, places_of(directions, A.rows), comparisons, factor, every(A.rows, enough)); });
   }
 
   void look_at(std::int64_t rows) override { most_ = rows; }
@@ -90,16 +83,21 @@ protected:
     return places;
   }
 
+  std::vector<LinePlaces> places_of(const std::vector<LineDirection> &directions, std::int64_t rows)
+  {
+    std::vector<LinePlaces> places;
+    for (const LineDirection &direction : directions) places.push_back(places_of(direction, rows));
+    return places;
+  }
+
   /// Reads the matrices of lines from a block, or takes those that somebody else has.
-  PetscErrorCode Extract(const Exec &exec, const LineSource &source, const LineRequest &request,
-                         LineMatrices<Exec> *read)
+  PetscErrorCode Extract(const Exec &exec, const LineSource &source, const LineRequest &request, LineMatrices<Exec> *read)
   {
     const LineDirection &direction = request.direction;
     PetscFunctionBegin;
     if (source.given) {
       const auto *here = dynamic_cast<const GivenBandsOn<Exec> *>(source.given);
-      PetscCheck(here, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PC line: given bands are not in the memory of %s",
-                 Exec::name());
+      PetscCheck(here, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PC line: given bands are not in the memory of %s", Exec::name());
       PetscCallCXX(read->bands = here->bands(exec, LooksAtLines(request)));
       read->bands.periodic = request.periodic && !direction.chain;
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -118,9 +116,9 @@ protected:
   /// Lets go of what looking at directions needed.
   void forget_places() { tables_.clear(), outside_.clear(); }
 
-  std::int64_t most_ = 0; ///< of look_at()
-  std::map<Table, Tables>                                                                                   tables_;  ///< of directions that were looked at
-  std::map<std::shared_ptr<const std::vector<double>>, Kokkos::View<double *, typename Exec::memory_space>> outside_; ///< likewise
+  std::int64_t                                                                                              most_ = 0; ///< of look_at()
+  std::map<Table, Tables>                                                                                   tables_;   ///< of directions that were looked at
+  std::map<std::shared_ptr<const std::vector<double>>, Kokkos::View<double *, typename Exec::memory_space>> outside_;  ///< likewise
 };
 
 /// Lines as the vectors hold them: of blocks where components couple, else as many as there are components, next to each other.

@@ -194,7 +194,7 @@ TEST(Csr, NewValuesOfBlocks)
         EXPECT_TRUE(found.across);
         EXPECT_FALSE(found.beyond || found.not_finite || found.differ || found.narrower);
         if (ring) continue;
-        const int far = static_cast<int>(2 * places.lines.row_stride * B);
+        const int far       = static_cast<int>(2 * places.lines.row_stride * B);
         A.entries[{0, far}] = 1e-300;
         EXPECT_TRUE(refreshed(A, places, bands).beyond);
         A.entries.erase({0, far});
@@ -212,11 +212,11 @@ TEST(Csr, NewValuesOfColumns)
         for (std::int64_t lines : {1, 3, 32, 67}) {
           if (B > 1 && h > 1) continue;
           SCOPED_TRACE(testing::Message() << "blocks of " << B << ", half-bandwidth " << h << ", " << lines << " lines of " << rows);
-          Sparse                   A = columns(rows, lines, h);
-          ribbon::LinePlaces       places{ribbon::LineSet::contiguous(rows, lines), false, B};
+          Sparse                      A = columns(rows, lines, h);
+          ribbon::LinePlaces          places{ribbon::LineSet::contiguous(rows, lines), false, B};
           ribbon::RefreshPlan<Memory> plan;
           if (B > 1) A = in_blocks(A, B, g);
-          const auto bands  = extracted(A, places, h);
+          const auto bands = extracted(A, places, h);
           for (int again = 0; again < 3; ++again) {
             for (auto &entry : A.entries) entry.second *= 1 + random_scalar<double>(g) / 2;
             const auto found = ribbon::refresh_bands<double, std::int32_t, Exec>(Exec(), A.csr(), places, plan, bands);
@@ -299,8 +299,8 @@ TEST(Csr, WhatDoesNotFitTheBandsAnyMore)
       if (std::abs(at.first - at.second) == (d == 0 ? 6 : 1)) a = 0;
     const int far = static_cast<int>(2 * set.row_stride), end = static_cast<int>(4 * set.row_stride);
     A.entries[{0, far}] = A.entries[{0, end}] = 0;
-    const auto bands = extracted(A, places, 1);
-    auto       found = refreshed(A, places, bands);
+    const auto bands                          = extracted(A, places, 1);
+    auto       found                          = refreshed(A, places, bands);
     EXPECT_FALSE(found.across || found.beyond || found.not_finite || found.differ);
     const auto with = [&](int row, int column, double value) {
       Sparse B                 = A;
@@ -353,8 +353,9 @@ TEST(Csr, TheStrongestDirectionHasTheLargestMedian)
     Sparse     A            = stencil(n, s);
     const auto csr          = A.csr();
     int        best = -1, best_bin = -1;
+    const auto histograms = ribbon::strength_histograms<double, std::int32_t, Exec>(Exec(), csr, {{ribbon::LineSet::box(n, 0)}, {ribbon::LineSet::box(n, 1)}, {ribbon::LineSet::box(n, 2)}});
     for (int d = 0; d < 3; ++d) {
-      const int bin = ribbon::median_bin(ribbon::strength_histogram<double, std::int32_t, Exec>(Exec(), csr, {ribbon::LineSet::box(n, d)}));
+      const int bin = ribbon::median_bin(histograms[static_cast<std::size_t>(d)]);
       if (bin > best_bin) best = d, best_bin = bin;
     }
     EXPECT_EQ(best, static_cast<int>(strong));
@@ -373,10 +374,12 @@ TEST(Csr, RowsThatPreferOtherLinesAreCounted)
   A.entries[{29, 28}] = A.entries[{29, 23}] = 0; // couples with nobody
   const auto x = ribbon::LineSet::box(n, 0), y = ribbon::LineSet::box(n, 1);
   const auto csr   = A.csr();
-  const auto found = ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, {{x}}, {y}, 4);
-  EXPECT_EQ(found.rows, 29);
-  EXPECT_EQ(found.preferring, 3);
-  EXPECT_EQ((ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, {{y}}, {x}, 4).preferring), 0);
+  const auto found = ribbon::line_preferences<double, std::int32_t, Exec>(Exec(), csr, {{x}, {y}}, {{1, {0}}, {0, {1}}}, 4);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].rows, 29);
+  EXPECT_EQ(found[0].preferring, 3);
+  EXPECT_EQ(found[1].rows, 29);
+  EXPECT_EQ(found[1].preferring, 0);
 }
 
 TEST(Csr, RowsThatPreferAThirdSetOfLinesToEachOfTwoAreCounted)
@@ -386,13 +389,19 @@ TEST(Csr, RowsThatPreferAThirdSetOfLinesToEachOfTwoAreCounted)
   for (int k : {31, 62, 93}) A.entries[{k, k - 25}] = -20; // strong along z; the second one along x, too
   A.entries[{62, 61}]     = -20;
   const ribbon::LineSet x = ribbon::LineSet::box(n, 0), y = ribbon::LineSet::box(n, 1), z = ribbon::LineSet::box(n, 2);
-  const auto            csr       = A.csr();
-  const auto            preferred = [&](const std::vector<ribbon::LinePlaces> &lines) { return ribbon::line_preference<double, std::int32_t, Exec>(Exec(), csr, lines, {z}, 4).preferring; };
-  EXPECT_EQ(preferred({{y}}), 3);
-  EXPECT_EQ(preferred({{y}, {x}}), 2);
-  EXPECT_EQ(preferred({{x}, {y}}), 2);
-  EXPECT_THROW(preferred({}), std::invalid_argument);
-  EXPECT_THROW(preferred({{x}, {y}, {z}}), std::invalid_argument);
+  const auto            csr         = A.csr();
+  const auto            preferences = [&](const std::vector<ribbon::LinePlaces> &lines, const std::vector<ribbon::LineComparison> &comparisons) {
+    return ribbon::line_preferences<double, std::int32_t, Exec>(Exec(), csr, lines, comparisons, 4);
+  };
+  const auto found = preferences({{x}, {y}, {z}}, {{2, {1}}, {2, {1, 0}}, {2, {0, 1}}});
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].preferring, 3);
+  EXPECT_EQ(found[1].preferring, 2);
+  EXPECT_EQ(found[2].preferring, 2);
+  EXPECT_THROW(preferences({}, {{0, {}}}), std::invalid_argument);
+  EXPECT_THROW(preferences({{x}, {y}, {z}, {x}}, {{0, {1}}}), std::invalid_argument);
+  EXPECT_THROW(preferences({{x}, {y}}, {}), std::invalid_argument);
+  EXPECT_THROW(preferences({{x}, {y}}, {{0, {2}}}), std::invalid_argument);
 }
 
 TEST(Csr, BandsOfEverySecondLineAndTheirMultiples)
@@ -548,9 +557,9 @@ TEST(Csr, DiagonalRowsDoNotVote)
   Sparse A;
   A.rows = 10;
   for (int i = 0; i < 10; ++i) A.entries[{i, i}] = 1;
-  A.entries[{4, 5}]    = 0; // stored, but zero
-  const auto histogram = ribbon::strength_histogram<double, std::int32_t, Exec>(Exec(), A.csr(), {ribbon::LineSet::contiguous(10, 1)});
-  EXPECT_EQ(ribbon::median_bin(histogram), -1);
+  A.entries[{4, 5}]     = 0; // stored, but zero
+  const auto histograms = ribbon::strength_histograms<double, std::int32_t, Exec>(Exec(), A.csr(), {{ribbon::LineSet::contiguous(10, 1)}});
+  EXPECT_EQ(ribbon::median_bin(histograms[0]), -1);
 }
 
 // A host looks at the values alone of rows whose entries are at the distances of the row before. One entry among many rows alike
@@ -561,7 +570,7 @@ TEST(Csr, CouplingsOfRowsThatAreAlike)
   std::mt19937_64 random(seed);
   const auto      below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); };
   for (int k = 0; k < 2000; ++k) {
-    const int          B    = k % 3 == 2 ? 2 : 1, d = static_cast<int>(below(3));
+    const int          B = k % 3 == 2 ? 2 : 1, d = static_cast<int>(below(3));
     const std::int64_t n[3] = {1 + below(25), 1 + below(25), 1 + below(3)};
     const bool         ring = below(2) > 0;
     Sparse             A    = stencil(n, {1, 2, 0.5}, {ring, ring, false});
@@ -581,14 +590,24 @@ TEST(Csr, CouplingsOfRowsThatAreAlike)
         if (below(50) == 0) A.entries[{i, i}] = -sum;
       }
     for (std::int64_t changes = below(4); changes > 0; --changes) {
-      const int  row   = static_cast<int>(below(A.rows)), column = static_cast<int>(below(A.rows));
+      const int  row = static_cast<int>(below(A.rows)), column = static_cast<int>(below(A.rows));
       const auto entry = std::next(A.entries.begin(), below(static_cast<std::int64_t>(A.entries.size())));
       switch (below(8)) {
-      case 0: entry->second = 0; break;
-      case 1: entry->second = below(2) > 0 ? std::nan("") : HUGE_VAL; break;
-      case 2: A.entries.erase(entry); break;
-      case 3: A.entries[{row, column}] = below(2) > 0 ? 1 : 0; break;
-      case 4: A.entries[{row, std::min(A.rows - 1, row + static_cast<int>(below(20)))}] = 1; break;
+      case 0:
+        entry->second = 0;
+        break;
+      case 1:
+        entry->second = below(2) > 0 ? std::nan("") : HUGE_VAL;
+        break;
+      case 2:
+        A.entries.erase(entry);
+        break;
+      case 3:
+        A.entries[{row, column}] = below(2) > 0 ? 1 : 0;
+        break;
+      case 4:
+        A.entries[{row, std::min(A.rows - 1, row + static_cast<int>(below(20)))}] = 1;
+        break;
       default: // another diagonal, which begins somewhere and is zero at first
         const int distance = static_cast<int>(below(21)) - 10, zeros = static_cast<int>(below(A.rows));
         for (int i = row; i < A.rows; ++i)
