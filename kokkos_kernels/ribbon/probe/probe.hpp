@@ -7,6 +7,7 @@
 /// Rows are scaled so that the magnitudes of their entries add up to 1.
 #pragma once
 
+#include <ribbon/device/temporary.hpp>
 #include <ribbon/probe/probe_kernels.hpp>
 
 namespace ribbon {
@@ -56,7 +57,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   const std::int64_t  matrices = bands.matrices(), n = bands.rows();
   ProbeResult<Scalar> result;
   const LineSet       set    = (layout.row_stride < layout.stride0 ? LineSet::contiguous(n, lines) : LineSet::interleaved(n, lines)).with_components(bands.block);
-  auto                x      = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
+  const Temporary<Scalar, Exec> x(exec, "ribbon::probe", static_cast<std::size_t>(set.unknowns()));
   const auto fill    = [&](const auto &kernel, std::int64_t count) { Kokkos::parallel_for("ribbon::probe::fill", Kokkos::RangePolicy<Exec, Index, typename Kernel::Fill>(exec, 0, count), kernel); };
   const auto measure = [&](auto tag, const auto &kernel, std::int64_t count) {
     typename Kernel::Found found{};
@@ -72,7 +73,7 @@ ProbeResult<Scalar> probe(const Exec &exec, const Bands<Scalar, typename Exec::m
   kernel.bad = options.bad, kernel.most_error = options.most_error, kernel.least_rcond = options.least_rcond;
   if constexpr (is_device_space<Exec>) {
     const std::int64_t all   = set.lines() * ((end - begin + at_once - 1) / at_once);
-    const auto         norms = allocate<Kokkos::View<typename Kernel::Word *, Memory>>(exec, "ribbon::probe::norms", static_cast<std::size_t>(3 * all));
+    const Temporary<typename Kernel::Word, Exec> norms(exec, "ribbon::probe::norms", static_cast<std::size_t>(3 * all));
     kernel.norms             = norms.data();
     kernel.strip             = static_cast<int>(std::clamp<std::int64_t>(set.lines() * set.rows / threads_of_a_device, 1, 8));
     for (; kernel.kind < end; kernel.kind += at_once, kernel.first += set.lines()) {

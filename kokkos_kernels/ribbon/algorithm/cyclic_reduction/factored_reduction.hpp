@@ -20,6 +20,7 @@
 /// Diagonal blocks are inverted with row pivoting. Nothing else is pivoted.
 #pragma once
 
+#include <ribbon/device/temporary.hpp>
 #include <ribbon/matrix/band_entries.hpp>
 #include <ribbon/device/team_launch.hpp>
 #include <ribbon/line_set.hpp>
@@ -411,7 +412,7 @@ public:
 
 private:
   using Factors = Kokkos::View<Scalar *, Memory>;
-  using Keys    = Kokkos::View<unsigned long long *, Memory>;
+  using Key     = unsigned long long;
 
   template <class F>
   auto with_size(const F &f) const
@@ -427,11 +428,11 @@ private:
   {
     using Factor = FactoredReductionFactor<Scalar, Most, Memory>;
     const auto room = [&](int equations) {
-      return allocate<Factors>(exec, "ribbon::factored_reduction::equations", static_cast<std::size_t>(matrices_ * 3 * shape_.size() * shape_.size() * equations));
+      return Temporary<Scalar, Exec>(exec, "ribbon::factored_reduction::equations", static_cast<std::size_t>(matrices_ * 3 * shape_.size() * shape_.size() * equations));
     };
     const int                      all = shape_.equations();
-    const Keys                     pivots = allocate<Keys>(exec, "ribbon::factored_reduction::pivots", static_cast<std::size_t>(matrices_));
-    const Factors                  odd = room(all / 2), even = room(all / 4);
+    const Temporary<Key, Exec>     pivots(exec, "ribbon::factored_reduction::pivots", static_cast<std::size_t>(matrices_));
+    const Temporary<Scalar, Exec>  odd = room(all / 2), even = room(all / 4);
     const PivotPlace<Real, Memory> place(exec);
     int                            threads = 32;
     while (threads < shape_.left_out(all) && threads < Factor::max_threads) threads *= 2;

@@ -2,6 +2,7 @@
 /// @file per_line_plan.hpp  Shape, matrices and launch of the one-pass kernel for lines with matrices of their own.
 #pragma once
 
+#include <ribbon/device/temporary.hpp>
 #include <ribbon/algorithm/in_flight/per_line.hpp>
 #include <ribbon/algorithm/in_flight/shifted.hpp>
 #include <ribbon/algorithm/whole_lines/per_line_factor.hpp>
@@ -86,8 +87,8 @@ public:
     using Kernel             = PerLineFactorKernel<Scalar, K, Memory>;
     const std::int64_t lines = bands_.matrices(), n = bands_.rows(), together = std::min<std::int64_t>(lines, std::max<std::int64_t>(1024, (std::int64_t(1) << 24) / n));
     const std::size_t  count = static_cast<std::size_t>(together), width = bands_.periodic ? 1 + 4 * K : 1 + 2 * K;
-    const auto         words    = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::one_pass::words", static_cast<std::size_t>(n - (bands_.periodic ? K : 0)) * width * count);
-    const auto         closures = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::one_pass::closures", bands_.periodic ? 4 * K * K * count : 0);
+    const Temporary<Scalar, Exec> words(exec, "ribbon::one_pass::words", static_cast<std::size_t>(n - (bands_.periodic ? K : 0)) * width * count);
+    const Temporary<Scalar, Exec> closures(exec, "ribbon::one_pass::closures", bands_.periodic ? 4 * K * K * count : 0);
     auto               smallest = Kernel::Watch::start(-1);
     const auto         place    = PivotPlace<real_t<Scalar>, Memory>(exec);
     for (std::int64_t first = 0; first < lines; first += together) {

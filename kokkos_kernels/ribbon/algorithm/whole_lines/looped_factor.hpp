@@ -5,6 +5,7 @@
 /// wide as the widest system would cost every thread of a device kilobytes.
 #pragma once
 
+#include <ribbon/device/temporary.hpp>
 #include <ribbon/algorithm/whole_lines/looped.hpp>
 #include <ribbon/matrix/band_entries.hpp>
 #include <ribbon/elimination/dense_elimination.hpp>
@@ -274,7 +275,7 @@ Looped<Scalar, Exec> factor_lines(const Exec &exec, const Bands<Scalar, typename
   const int          W       = shape.separators();
   const std::int64_t workers = orthogonal ? std::min<std::int64_t>(lines, std::max<std::int64_t>(1024, 1048576 / ((W + 1) * (2 * W + 1)))) : lines;
   auto               table   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::table", static_cast<std::size_t>(shape.words(n) * lines));
-  auto               space   = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::workspace", orthogonal ? static_cast<std::size_t>(2 * (W + 1) * (2 * W + 1) * workers) : 0);
+  const Temporary<Scalar, Exec> space(exec, "ribbon::looped::workspace", orthogonal ? static_cast<std::size_t>(2 * (W + 1) * (2 * W + 1) * workers) : 0);
   smallest                   = Kernel::Watch::start(-1);
   const auto place           = PivotPlace<real_t<Scalar>, Memory>(exec);
   for (std::int64_t first = 0; first < lines; first += workers) {
@@ -294,7 +295,7 @@ auto smallest_pivot_of_lines(const Exec &exec, const Bands<Scalar, typename Exec
   LoopedShape shape;
   shape.reach = std::max(1, bands.half_bandwidth()), shape.block = bands.block, shape.closed = bands.periodic;
   const std::int64_t lines = bands.matrices(), words = shape.words(bands.rows()), together = std::min(lines, std::max<std::int64_t>(1024, (std::int64_t(1) << 26) / words));
-  const auto         table    = allocate<Kokkos::View<Scalar *, Memory>>(exec, "ribbon::looped::table", static_cast<std::size_t>(words * together));
+  const Temporary<Scalar, Exec> table(exec, "ribbon::looped::table", static_cast<std::size_t>(words * together));
   const auto         place    = PivotPlace<real_t<Scalar>, Memory>(exec);
   auto               smallest = Kernel::Watch::start(-1);
   for (std::int64_t first = 0; first < lines; first += together) {
