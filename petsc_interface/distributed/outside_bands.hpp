@@ -4,19 +4,12 @@
 
 #include "../lines/line_map.hpp"
 
+#include <ribbon/matrix/insert.hpp>
 #include <ribbon/matrix/transpose.hpp>
 
 #include <algorithm>
 
 namespace ribbon::petsc {
-
-template <class Values, class Places>
-struct InsertKernel {
-  typename Values::pointer_type to;
-  Values                        values;
-  Places                        places;
-  KOKKOS_FUNCTION void          operator()(const std::int64_t k) const { to[places(k)] = values(k); }
-};
 
 /// Puts entries in columns of other ranks into the bands, one matrix per line, of lines of a direction.
 /// @param entries  by rows; others than those of these lines may be among them
@@ -37,7 +30,7 @@ void insert_outside(const Exec &exec, const std::vector<OutsideEntry> &entries, 
     }
   const auto places = upload(exec, "ribbon::places", place);
   const auto values = upload(exec, "ribbon::values", value);
-  Kokkos::parallel_for("ribbon::insert", indices(exec, static_cast<std::int64_t>(place.size())), InsertKernel<decltype(values), decltype(places)>{bands.values.data(), values, places});
+  insert_entries(exec, bands.values.data(), values, places);
   exec.fence(); // the tables end here
 }
 

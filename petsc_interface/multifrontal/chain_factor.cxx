@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "chain_factor.hpp"
 
+#include "chain_inertia.hpp"
 #include "schur_pieces.hpp"
 
 #include "../support/csr.hpp"
 #include "../support/session.hpp"
 #include "../support/staged_arrays.hpp"
+
+#include <ribbon/multifrontal/edges.hpp>
+#include <ribbon/multifrontal/row_spread.hpp>
+#include <ribbon/multifrontal/turn_dense.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -16,55 +21,6 @@ namespace ribbon::petsc {
 namespace {
 
 constexpr PetscInt most_columns = 64; ///< that cross the ranks at once
-
-/// to(k, column) = row k of b for the ku first rows, then the kl last ones.
-struct EdgeRows {
-  const Scalar        *b;
-  Scalar              *to;
-  std::int64_t         ldb, rows, columns;
-  int                  kl, ku;
-  KOKKOS_FUNCTION void operator()(const std::int64_t column) const
-  {
-    for (int k = 0; k < kl + ku; ++k) to[k * columns + column] = b[(k < ku ? k : rows - kl + k - ku) + column * ldb];
-  }
-};
-
-/// to(i, j) = b(j, i), item = i + j rows.
-struct TurnDense {
-  const Scalar        *b;
-  Scalar              *to;
-  std::int64_t         ldb, rows;
-  KOKKOS_FUNCTION void operator()(const std::int64_t item) const { to[item] = b[item / rows + item % rows * ldb]; }
-};
-
-/// The largest and the smallest of the largest entries of rows that have two entries, or more, that are numbers and not
-/// zero.
-template <class Index>
-struct RowSpread {
-  using Real       = real_t<Scalar>;
-  using value_type = Kokkos::MinMaxScalar<Real>;
-  CsrMatrix<Scalar, Index> local, outside;
-
-  KOKKOS_FUNCTION static void look(const CsrMatrix<Scalar, Index> &rows, std::int64_t row, Real &largest, int &entries)
-  {
-    if (rows.rows == 0) return;
-    const auto end = rows.row_begin[row + 1];
-    for (auto e = rows.row_begin[row]; e < end; ++e) {
-      const Real size = magnitude(rows.value[e]);
-      entries += size > Real(0) ? 1 : 0;
-      largest = size > largest ? size : largest;
-    }
-  }
-  KOKKOS_FUNCTION void operator()(const std::int64_t row, value_type &found) const
-  {
-    Real largest = 0;
-    int  entries = 0;
-    look(local, row, largest, entries), look(outside, row, largest, entries);
-    if (entries < 2 || !is_finite(largest)) return;
-    if (largest > found.max_val) found.max_val = largest;
-    if (largest < found.min_val) found.min_val = largest;
-  }
-};
 
 template <class Exec>
 class ChainFactorOn final : public ChainFactor {
@@ -183,10 +139,10 @@ public:
 
   PetscErrorCode transpose(const PetscScalar *b, PetscMemType where, PetscInt ldb, PetscInt rows, PetscInt columns, PetscScalar *to) override
   {
-    const TurnDense turn{reinterpret_cast<const Scalar *>(b), reinterpret_cast<Scalar *>(to), ldb, rows};
+    const auto turn = [&](const auto &exec) { multifrontal::turn_dense(exec, reinterpret_cast<const Scalar *>(b), ldb, rows, columns, reinterpret_cast<Scalar *>(to)); };
     PetscFunctionBegin;
-    if (PetscMemTypeHost(where)) PetscCallCXX(Kokkos::parallel_for("ribbon::transpose", indices(HostExec(), std::int64_t(rows) * columns), turn));
-    else PetscCallCXX(Kokkos::parallel_for("ribbon::transpose", indices(current_space<Exec>(), std::int64_t(rows) * columns), turn));
+    if (PetscMemTypeHost(where)) PetscCallCXX(turn(HostExec()));
+    else PetscCallCXX(turn(current_space<Exec>()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -224,7 +180,7 @@ private:
     const auto size = static_cast<std::size_t>(rows * (shape_.width() + 1));
     if (!keeps_band) return;
     if (band_.extent(0) != size) band_ = allocate<Buffer>(exec, "ribbon::band", size);
-    Kokkos::parallel_for("ribbon::copy_band", indices(exec, rows), CopyBand{shape_, A, band_.data()});
+    multifrontal::copy_band(exec, shape_, A, band_.data());
     exec.fence();
   }
 
@@ -232,10 +188,8 @@ private:
   template <class Index>
   void LookAtRows(const Exec &exec, const ChainMatrix<Scalar, Index> &A, ChainReport *report) const
   {
-    Kokkos::MinMaxScalar<real_t<Scalar>> found;
     if (!pivots) return;
-    Kokkos::parallel_reduce("ribbon::row_spread", indices(exec, rows_), RowSpread<Index>{A.local, A.outside},
-                            Kokkos::MinMax<real_t<Scalar>>(found));
+    const auto found = multifrontal::row_spread(exec, A, rows_);
     if (!(found.max_val >= found.min_val)) return;
     std::frexp(found.max_val, &report->rows_apart[0]);
     std::frexp(found.min_val, &report->rows_apart[1]);
@@ -301,7 +255,7 @@ private:
     if (ends_.extent(0) < n) PetscCallCXX(ends_ = allocate<Buffer>(exec, "ribbon::ends", n));
     mine_.resize(n), all_.resize(static_cast<std::size_t>(pass * size_)), passed_.resize(static_cast<std::size_t>(ends * size_)), cut_b_.resize(static_cast<std::size_t>(cuts * columns)), cut_x_.resize(cut_b_.size());
     PetscCallCXX(solver_.up(exec, b, ldb, x, ldx, columns, transposed, ends_.data()));
-    if (transposed) PetscCallCXX(Kokkos::parallel_for("ribbon::edge_rows", indices(exec, columns), EdgeRows{b, ends_.data() + ends, ldb, rows_, columns, whole_.kl, whole_.ku}));
+    if (transposed) PetscCallCXX(multifrontal::edge_rows(exec, b, ldb, rows_, columns, whole_.kl, whole_.ku, ends_.data() + ends));
     PetscCallCXX(Kokkos::deep_copy(exec, HostView(mine_.data(), static_cast<std::size_t>(pass)), Kokkos::subview(ends_, std::make_pair(std::size_t(0), static_cast<std::size_t>(pass)))));
     PetscCallCXX(exec.fence());
     PetscCallMPI(MPI_Allgather(mine_.data(), static_cast<PetscMPIInt>(pass), MPIU_SCALAR, all_.data(), static_cast<PetscMPIInt>(pass), MPIU_SCALAR, comm_));

@@ -7,8 +7,9 @@
 /// equations of these, 5 w^2 numbers, and 2 w for a column of a solve, and solve for all z themselves, with pivots (ChainSolver).
 #pragma once
 
-#include "chain_inertia.hpp"
+#include "../support/compat.h"
 
+#include <ribbon/multifrontal/schur/pieces.hpp>
 #include <ribbon/schur_solver.hpp>
 
 #include <algorithm>
@@ -16,93 +17,15 @@
 
 namespace ribbon::petsc {
 
-/// Entries of a band of kl + ku + 1 numbers a row.
-struct BandOfRows {
-  const Scalar          *band;
-  int                    kl, ku;
-  KOKKOS_FUNCTION Scalar at(std::int64_t row, std::int64_t distance) const { return distance < -kl || distance > ku ? Scalar(0) : band[row * (kl + ku + 1) + kl + distance]; }
-};
-
-/// The band without the columns beyond its first `inner` rows, as compressed rows.
-struct InteriorEntries {
-  BandOfRows           band;
-  const std::int64_t  *row_begin;
-  Scalar              *value;
-  std::int64_t         inner;
-  KOKKOS_FUNCTION void operator()(const std::int64_t i) const
-  {
-    const std::int64_t first = i < band.kl ? 0 : i - band.kl;
-    for (std::int64_t e = row_begin[i]; e < row_begin[i + 1]; ++e) value[e] = band.at(i, first + (e - row_begin[i]) - i);
-  }
-};
-
-/// to(row, k) = what the interior has in the column of unknown k before it, to(row, w + k) behind it; item = (k, row of the w at that end).
-struct CouplingColumns {
-  BandOfRows           band;
-  Scalar              *to;
-  std::int64_t         inner;
-  int                  w;
-  bool                 left, right;
-  KOKKOS_FUNCTION void operator()(const std::int64_t item) const
-  {
-    const std::int64_t k = item / w, r = item % w, row = k < w ? r : inner - w + r;
-    if (k < w ? left : right) to[row + k * inner] = band.at(row, k < w ? k - w - r : k - r);
-  }
-};
-
-/// The first and the last w rows of `from`, and w rows of b behind these, row by row.
-struct TakeEnds {
-  const Scalar        *from, *b;
-  Scalar              *to;
-  std::int64_t         ld, ldb, inner, columns;
-  int                  w;
-  KOKKOS_FUNCTION void operator()(const std::int64_t item) const
-  {
-    const std::int64_t c = item % columns, r = item / columns;
-    to[item] = from[r + c * ld], to[w * columns + item] = from[inner - w + r + c * ld];
-    if (b) to[2 * w * columns + item] = b[inner + r + c * ldb];
-  }
-};
-
-/// Adds `ends`, as TakeEnds has them, to the first and the last rows of a column of `to`.
-struct AddEnds {
-  const Scalar        *ends;
-  Scalar              *to;
-  std::int64_t         inner, columns;
-  int                  w;
-  KOKKOS_FUNCTION void operator()(const std::int64_t c) const
-  {
-    for (int r = 0; r < w; ++r) to[r + c * inner] += ends[r * columns + c];
-    for (int r = 0; r < w; ++r) to[inner - w + r + c * inner] += ends[(w + r) * columns + c];
-  }
-};
-
-/// x -= Y z, with the 2 w columns of Y and the unknowns before and behind, and the latter to their place in x. Of a transposed solve Y z is given: `numbers` = 0.
-struct FinishPiece {
-  Scalar              *x;
-  const Scalar        *Y, *z;
-  std::int64_t         ldx, inner, columns;
-  int                  w, numbers;
-  bool                 right;
-  KOKKOS_FUNCTION void operator()(const std::int64_t item) const
-  {
-    const std::int64_t rows = inner + (right ? w : 0), c = item / rows, i = item % rows;
-    Scalar            &to = x[i + c * ldx];
-    if (i >= inner) to = z[(w + i - inner) * columns + c];
-    else if (numbers == 0) to -= Y[i + c * inner];
-    else
-      for (int k = 0; k < numbers; ++k) to -= Y[i + k * inner] * z[k * columns + c];
-  }
-};
-
 /// All functions are collective over the ranks of the communicator, which have 2 w rows each at least, in the order of the chain.
 template <class Exec>
 class SchurPieces {
-  using Memory    = typename Exec::memory_space;
-  using Buffer    = Kokkos::View<Scalar *, Memory>;
-  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  using HostView  = Kokkos::View<Scalar *, Kokkos::HostSpace, Unmanaged>;
-  using Block     = const Scalar *; ///< w x w, by rows
+  using Memory     = typename Exec::memory_space;
+  using Buffer     = Kokkos::View<Scalar *, Memory>;
+  using Unmanaged  = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  using HostView   = Kokkos::View<Scalar *, Kokkos::HostSpace, Unmanaged>;
+  using BandOfRows = multifrontal::BandOfRows<Scalar>;
+  using Block      = const Scalar *; ///< w x w, by rows
 
 public:
   SchurPieces() = default;
@@ -131,11 +54,11 @@ public:
   void factor(const Exec &exec, const ChainEntries<Scalar> &A)
   {
     const BandOfRows band{band_.data(), piece_.kl, piece_.ku};
-    Kokkos::parallel_for("ribbon::copy_band", indices(exec, piece_.rows), CopyBand{piece_, A, band_.data()});
-    Kokkos::parallel_for("ribbon::interior", indices(exec, inner_), InteriorEntries{band, row_begin_.data(), value_.data(), inner_});
+    multifrontal::copy_band(exec, piece_, A, band_.data());
+    multifrontal::interior_entries(exec, band, row_begin_.data(), inner_, value_.data());
     interior_.factor(exec, ChainMatrix<Scalar, std::int64_t>{{inner_, row_begin_.data(), column_.data(), value_.data()}});
     Kokkos::deep_copy(exec, columns_, Scalar(0));
-    Kokkos::parallel_for("ribbon::couplings", indices(exec, std::int64_t(2) * w_ * w_), CouplingColumns{band, columns_.data(), inner_, w_, left_, right_});
+    multifrontal::coupling_columns(exec, band, inner_, w_, left_, right_, columns_.data());
     interior_.solve(exec, columns_.data(), inner_, columns_.data(), inner_, 2 * w_);
     take_ends(exec, columns_.data(), inner_, nullptr, 0, 2 * w_);
     bring_edges(exec, band);
@@ -226,11 +149,10 @@ private:
       const auto all = std::make_pair(std::size_t(0), static_cast<std::size_t>(inner_ * columns));
       if (work_.extent(0) < all.second) work_ = allocate<Buffer>(exec, "ribbon::work", all.second);
       Kokkos::deep_copy(exec, Kokkos::subview(work_, all), Scalar(0));
-      Kokkos::parallel_for("ribbon::ends", indices(exec, columns), AddEnds{ends_.data() + at_once, work_.data(), inner_, columns, w_});
+      multifrontal::add_ends(exec, ends_.data() + at_once, inner_, columns, w_, work_.data());
       interior_.solve(exec, work_.data(), inner_, work_.data(), inner_, columns, true);
     }
-    Kokkos::parallel_for("ribbon::finish_piece", indices(exec, (inner_ + (right_ ? w_ : 0)) * columns),
-                         FinishPiece{x, transposed ? work_.data() : columns_.data(), ends_.data(), ldx, inner_, columns, w_, transposed ? 0 : 2 * w_, right_});
+    multifrontal::finish_piece<Scalar>(exec, {x, transposed ? work_.data() : columns_.data(), ends_.data(), ldx, inner_, columns, w_, transposed ? 0 : 2 * w_, right_});
     exec.fence(); // what was copied may be written to again
   }
 
@@ -251,7 +173,7 @@ private:
   void take_ends(const Exec &exec, const Scalar *from, std::int64_t ld, const Scalar *b, std::int64_t ldb, std::int64_t columns)
   {
     const auto n = static_cast<std::size_t>((b ? 3 : 2) * w_ * columns);
-    Kokkos::parallel_for("ribbon::ends", indices(exec, w_ * columns), TakeEnds{from, b, ends_.data(), ld, ldb, inner_, columns, w_});
+    multifrontal::take_ends(exec, from, ld, b, ldb, inner_, columns, w_, ends_.data());
     Kokkos::deep_copy(exec, HostView(host_.data(), n), Kokkos::subview(ends_, std::make_pair(std::size_t(0), n)));
     exec.fence();
   }
