@@ -235,11 +235,11 @@ static PetscErrorCode TSSetUp_ADI(TS ts)
   if (!adi->resumes) PetscCall(TSReset_ADI(ts));
   adi->resumes = false;
   PetscCall(EnsureKokkos());
-  adi->stage_count     = adi->type == TS_ADI_RA34PW2 ? 4 : adi->type == TS_ADI_DOUGLAS ? 1 : 2;
+  adi->stage_count     = method_of(adi->type).stages;
   const int increments = PetscMax(adi->stage_count, 2); // a start by Rannacher has two
   for (Vec *v : {&adi->before, &adi->start, &adi->udot, &adi->rhs, &adi->work})
     if (!*v) PetscCall(VecDuplicate(ts->vec_sol, v));
-  if (adi->type == TS_ADI_CRAIG_SNEYD || adi->type == TS_ADI_MODIFIED_CRAIG_SNEYD) PetscCall(VecDuplicate(ts->vec_sol, &adi->residual));
+  if (method_of(adi->type).multiplies) PetscCall(VecDuplicate(ts->vec_sol, &adi->residual));
   for (int i = 0; i < increments; ++i) {
     PetscCall(VecDuplicate(ts->vec_sol, &adi->increment[static_cast<std::size_t>(i)]));
     if (i > 0) PetscCall(VecDuplicate(ts->vec_sol, &adi->value[static_cast<std::size_t>(i)]));
@@ -273,7 +273,7 @@ static PetscErrorCode TSView_ADI(TS ts, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  if (adi->type == TS_ADI_PEACEMAN_RACHFORD || adi->type == TS_ADI_RA34PW2) PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s\n", TSADITypes[adi->type]));
+  if (!method_of(adi->type).theta) PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s\n", TSADITypes[adi->type]));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  method: %s, theta = %g\n", TSADITypes[adi->type], (double)theta_of(adi)));
   if (adi->rannacher > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  starts with %" PetscInt_FMT " steps of two half steps of backward Euler\n", adi->rannacher));
   if (adi->lag_jacobian < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  the Jacobian is computed once\n"));

@@ -40,7 +40,7 @@ struct TS_ADI {
 
   DirectionSplitting splitting;
   DirectionFactors   factors;
-  PetscInt           age = -1; ///< steps since the Jacobian was computed; -1: there is none
+  PetscInt           age         = -1;      ///< steps since the Jacobian was computed; -1: there is none
   Mat                placeholder = nullptr; ///< the SNES has it in place of matrices: see TakeMatrices()
   // where the Jacobian is computed
   PetscReal stage_time = 0, shift = 0;
@@ -116,12 +116,29 @@ PetscErrorCode FormJacobianADI(SNES snes, Vec U, Mat A, Mat B, TS ts);
 
 // methods (adi/ts_methods.cxx)
 
+/// A step from U at time t.
+struct Step {
+  TS        ts;
+  TS_ADI   *adi;
+  Vec       U;
+  PetscReal t, h;
+};
+/// What TS adi has to know of a method: a row of the table in adi/ts_methods.cxx.
+struct ADIMethod {
+  TSADIType type;
+  int       stages;                   ///< increments of a step
+  bool      estimates;                ///< errors, with the default theta: -ts_adapt_type is basic
+  bool      multiplies;               ///< by the A_d: each is needed as a matrix, and a vector more
+  PetscReal (*theta)(int directions); ///< default of -ts_adi_theta; null: the method has none
+  /// Sets adi->method and computes the increments. `ok`: whether every stage was accepted.
+  PetscErrorCode (*step)(const Step &step, PetscReal theta, bool *ok);
+};
+const ADIMethod &method_of(TSADIType type);
+
 /// One step from adi->start to ts->vec_sol. `ok`: whether every stage was accepted.
 PetscErrorCode Advance(TS ts, bool *ok);
 /// The weight that was asked for, or that of the method.
 PetscReal theta_of(const TS_ADI *adi);
-/// Order of the type where nothing is left to the explicit part.
-PetscInt order_of(const TS_ADI *adi);
 
 // options (adi_options.cxx)
 PetscErrorCode ComposeADIOptions(TS ts, bool attach);

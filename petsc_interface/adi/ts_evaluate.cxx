@@ -141,7 +141,7 @@ PetscErrorCode Split(TS ts, PetscReal t, Vec U, Mat B, PetscReal shift, PetscRea
   jacobian.J = B, jacobian.shift = shift, jacobian.factor = factor, jacobian.mass = adi->mass, jacobian.mass_matrix = adi->mass_matrix;
   PetscCall(TSGetDM(ts, &jacobian.dm));
   PetscCall(adi->factors.axes_of_matrices(PetscObjectComm((PetscObject)ts), &jacobian.matrices));
-  if (adi->type == TS_ADI_CRAIG_SNEYD || adi->type == TS_ADI_MODIFIED_CRAIG_SNEYD) jacobian.matrices = 7; // products with A_d
+  if (method_of(adi->type).multiplies) jacobian.matrices = 7;
   for (const TS_ADI::DirectionJacobian &direction : adi->given) {
     if (!direction.A) break;
     PetscCall((*direction.function)(ts, t, U, direction.A, direction.ctx));

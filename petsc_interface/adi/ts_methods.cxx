@@ -5,17 +5,13 @@
 #include "../support/session.hpp"
 
 #include <cmath>
+#include <iterator>
+
+const char *const TSADITypes[] = {"hundsdorfer_verwer", "modified_craig_sneyd", "craig_sneyd", "douglas", "peaceman_rachford", "ra34pw2", "TSADIType", "TS_ADI_", nullptr};
 
 namespace ribbon::petsc {
 
 namespace {
-
-struct Step {
-  TS        ts;
-  TS_ADI   *adi;
-  Vec       U; ///< it starts from
-  PetscReal t, h;
-};
 
 /// Value U + sum_j weight_j increment_j. `finite`: see SumVectors().
 PetscErrorCode Combine(TS_ADI *adi, Vec U, int n, const PetscReal weight[], Vec Y, bool *finite)
@@ -152,8 +148,17 @@ PetscErrorCode StepW(const Step &step, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// What U+ and its estimate are made of: weights of two increments.
+WMethod two_increments(int order, bool embeds, PetscReal b0, PetscReal b1, PetscReal e0)
+{
+  WMethod m;
+  m.stages = 2, m.order = order, m.embeds = embeds;
+  m.b[0] = b0, m.b[1] = b1, m.e[0] = e0;
+  return m;
+}
+
 /// P K_1 = h G(t, U), P K_2 = h (G(t, U) + G(t + h, U + K_1)) / 2 - theta h sum_d A_d K_1, U+ = U + K_2.
-PetscErrorCode StepCraigSneyd(const Step &step, PetscReal theta, bool *ok)
+PetscErrorCode StepOfTwo(const Step &step, PetscReal theta, bool *ok)
 {
   TS_ADI         *adi  = step.adi;
   const PetscReal time = step.t + step.h;
@@ -186,8 +191,24 @@ PetscErrorCode StepCraigSneyd(const Step &step, PetscReal theta, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// With theta 1/2 the increments are the same up to what is explicit: no estimate.
+PetscErrorCode StepModifiedCraigSneyd(const Step &step, PetscReal theta, bool *ok)
+{
+  PetscFunctionBegin;
+  step.adi->method = two_increments(2, theta != 0.5, 0, 1, 1 / theta);
+  PetscCall(StepOfTwo(step, theta, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode StepCraigSneyd(const Step &step, PetscReal theta, bool *ok)
+{
+  PetscFunctionBegin;
+  step.adi->method = two_increments(theta == 0.5 ? 2 : 1, theta != 0.5, 0, 1, 1 / theta);
+  PetscCall(StepOfTwo(step, theta, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// P_1 d_1 = h G(t + h/2, U) / 2, P_2 d_2 = h G(t + h/2, U + d_1) / 2 with P_d = M - h A_d / 2.
-PetscErrorCode StepPeacemanRachford(const Step &step, bool *ok)
+PetscErrorCode StepPeacemanRachford(const Step &step, PetscReal, bool *ok)
 {
   TS_ADI           *adi  = step.adi;
   const PetscReal   time = step.t + step.h / 2;
@@ -196,6 +217,7 @@ PetscErrorCode StepPeacemanRachford(const Step &step, bool *ok)
   const WMethod     m    = theta_method(0.5);
   Vec               Y    = step.U;
   PetscFunctionBegin;
+  adi->method = two_increments(2, false, 1, 1, 0);
   for (int d = 0; d < 2 && *ok; ++d) {
     const Vec increment = adi->increment[static_cast<std::size_t>(d)];
     PetscCall(TSPreStage(step.ts, time));
@@ -241,41 +263,68 @@ PetscErrorCode StepRannacher(const Step &step, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What U+ and its estimate are made of: weights of two increments.
-WMethod two_increments(int order, bool embeds, PetscReal b0, PetscReal b1, PetscReal e0)
+/// A W-method.
+template <WMethod (*method)(PetscReal theta)>
+PetscErrorCode StepOf(const Step &step, PetscReal theta, bool *ok)
 {
-  WMethod m;
-  m.stages = 2, m.order = order, m.embeds = embeds;
-  m.b[0] = b0, m.b[1] = b1, m.e[0] = e0;
-  return m;
+  PetscFunctionBegin;
+  step.adi->method = method(theta);
+  PetscCall(StepW(step, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode StepRA34PW2(const Step &step, PetscReal, bool *ok)
+{
+  PetscFunctionBegin;
+  step.adi->method = ra34pw2();
+  PetscCall(StepW(step, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscReal one_half(int)
+{
+  return 0.5;
+}
+PetscReal one_third(int)
+{
+  return PetscReal(1) / 3;
+}
+/// With one direction the method is L-stable.
+PetscReal of_hundsdorfer_verwer(int directions)
+{
+  return directions == 1 ? 1 - 1 / PetscSqrtReal(2) : 0.5 + PetscSqrtReal(3) / 6;
 }
 
 } // namespace
 
-PetscReal theta_of(const TS_ADI *adi)
+/// A row for each TSADIType, in its order.
+static constexpr ADIMethod methods[] = {
+  // type                        stages estimates products theta                  step
+  {TS_ADI_HUNDSDORFER_VERWER,    2,     true,     false,   of_hundsdorfer_verwer, StepOf<hundsdorfer_verwer>},
+  {TS_ADI_MODIFIED_CRAIG_SNEYD,  2,     true,     true,    one_third,             StepModifiedCraigSneyd},
+  {TS_ADI_CRAIG_SNEYD,           2,     false,    true,    one_half,              StepCraigSneyd},
+  {TS_ADI_DOUGLAS,               1,     false,    false,   one_half,              StepOf<theta_method>},
+  {TS_ADI_PEACEMAN_RACHFORD,     2,     false,    false,   nullptr,               StepPeacemanRachford},
+  {TS_ADI_RA34PW2,               4,     true,     false,   nullptr,               StepRA34PW2},
+};
+
+constexpr bool in_order()
 {
-  if (adi->theta > 0) return adi->theta;
-  switch (adi->type) {
-  case TS_ADI_HUNDSDORFER_VERWER:
-    return adi->splitting.directions() == 1 ? 1 - 1 / PetscSqrtReal(2) : 0.5 + PetscSqrtReal(3) / 6;
-  case TS_ADI_MODIFIED_CRAIG_SNEYD:
-    return PetscReal(1) / 3;
-  default:
-    return 0.5;
-  }
+  for (int k = 0; k < static_cast<int>(std::size(methods)); ++k)
+    if (methods[k].type != k) return false;
+  return true;
+}
+static_assert(in_order() && std::size(TSADITypes) == std::size(methods) + 3, "a method has a row, and a name");
+
+const ADIMethod &method_of(TSADIType type)
+{
+  return methods[type];
 }
 
-PetscInt order_of(const TS_ADI *adi)
+PetscReal theta_of(const TS_ADI *adi)
 {
-  switch (adi->type) {
-  case TS_ADI_RA34PW2:
-    return 3;
-  case TS_ADI_CRAIG_SNEYD:
-  case TS_ADI_DOUGLAS:
-    return theta_of(adi) == 0.5 ? 2 : 1;
-  default:
-    return 2;
-  }
+  const auto theta = method_of(adi->type).theta;
+  return adi->theta > 0 || !theta ? adi->theta : theta(adi->splitting.directions());
 }
 
 PetscErrorCode Advance(TS ts, bool *ok)
@@ -284,7 +333,8 @@ PetscErrorCode Advance(TS ts, bool *ok)
   const Step step{ts, adi, adi->start, ts->ptime, ts->time_step};
   PetscFunctionBegin;
   *ok = true;
-  if (adi->splitting.directions() == 0 && adi->type == TS_ADI_HUNDSDORFER_VERWER && !adi->starting) {
+  const ADIMethod &method = method_of(adi->type);
+  if (adi->splitting.directions() == 0 && method.theta && method.theta(1) != method.theta(2) && !adi->starting) {
     // the first step of all: how many directions there are decides about theta
     PetscCall(Linearise(ts, step.t, step.U, step.h, adi->rhs, ok));
     if (!*ok) {
@@ -292,35 +342,10 @@ PetscErrorCode Advance(TS ts, bool *ok)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  const PetscReal theta = theta_of(adi);
   if (adi->starting) {
     adi->method = two_increments(1, true, 1, 1, 2); // the difference of the halves is h^2 u'' / 4: the error of both
     PetscCall(StepRannacher(step, ok));
-  } else {
-    switch (adi->type) {
-    case TS_ADI_HUNDSDORFER_VERWER:
-      adi->method = hundsdorfer_verwer(theta);
-      PetscCall(StepW(step, ok));
-      break;
-    case TS_ADI_DOUGLAS:
-      adi->method = theta_method(theta);
-      PetscCall(StepW(step, ok));
-      break;
-    case TS_ADI_RA34PW2:
-      adi->method = ra34pw2();
-      PetscCall(StepW(step, ok));
-      break;
-    case TS_ADI_MODIFIED_CRAIG_SNEYD:
-    case TS_ADI_CRAIG_SNEYD: // with theta 1/2 the increments are the same up to what is explicit: no estimate
-      adi->method = two_increments(static_cast<int>(order_of(adi)), theta != 0.5, 0, 1, 1 / theta);
-      PetscCall(StepCraigSneyd(step, theta, ok));
-      break;
-    case TS_ADI_PEACEMAN_RACHFORD:
-      adi->method = two_increments(2, false, 1, 1, 0);
-      PetscCall(StepPeacemanRachford(step, ok));
-      break;
-    }
-  }
+  } else PetscCall(method.step(step, theta_of(adi), ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscBool accept;
   PetscCall(Combine(adi, adi->start, adi->method.stages, adi->method.b, ts->vec_sol, ok));

@@ -4,8 +4,6 @@
 
 #include <petsc/private/linesearchimpl.h>
 
-const char *const TSADITypes[] = {"hundsdorfer_verwer", "modified_craig_sneyd", "craig_sneyd", "douglas", "peaceman_rachford", "ra34pw2", "TSADIType", "TS_ADI_", nullptr};
-
 namespace ribbon::petsc {
 
 namespace {
@@ -14,8 +12,7 @@ namespace {
 PetscErrorCode SetType(TS ts, TSADIType type)
 {
   PetscFunctionBegin;
-  const bool estimates   = type == TS_ADI_HUNDSDORFER_VERWER || type == TS_ADI_MODIFIED_CRAIG_SNEYD || type == TS_ADI_RA34PW2;
-  ts->default_adapt_type = estimates ? TSADAPTBASIC : TSADAPTNONE;
+  ts->default_adapt_type = method_of(type).estimates ? TSADAPTBASIC : TSADAPTNONE;
   if (adi_of(ts)->type == type) PetscFunctionReturn(PETSC_SUCCESS);
   adi_of(ts)->type = type;
   if (ts->setupcalled) PetscUseTypeMethod(ts, setup);
