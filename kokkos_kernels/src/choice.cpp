@@ -3,6 +3,22 @@
 
 namespace ribbon::choice {
 
+namespace {
+
+constexpr bool policy_tries(Algorithm algorithm)
+{
+  return algorithm == Algorithm::one_pass || algorithm == Algorithm::tile_products || algorithm == Algorithm::thomas || algorithm == Algorithm::partition;
+}
+constexpr bool policy_tries_all()
+{
+  for (const Entry &entry : auto_table)
+    if (!policy_tries(entry.algorithm)) return false;
+  return true;
+}
+static_assert(policy_tries_all(), "the table names an algorithm that Policy (policy.hpp) does not try where it is the fastest: add it there, and here");
+
+} // namespace
+
 Entry measured(const Key &key, std::int64_t rows)
 {
   return fastest(auto_table, key, rows);
