@@ -307,7 +307,7 @@ private:
     const DenseShape shape{rows_, 1, rows_};
     PetscFunctionBegin;
     PetscCall(staged_b_.load(exec, b, where_b, shape));
-    if (all_rows_) PetscCall(staged_x_.write(exec, x, where_x, shape, &staged_b_));
+    if (all_rows_) PetscCall(staged_x_.attach(exec, x, where_x, shape, &staged_b_));
     else PetscCall(staged_x_.load(exec, x, where_x, shape));
     PetscCall(PetscLogGpuTimeBegin());
     PetscCall(way_->solve(exec, transposed, staged_b_.data(), in, staged_x_.data(), out));

@@ -128,7 +128,7 @@ public:
       PetscCall(PetscLogFlops((std::is_floating_point_v<Scalar> ? 2.0 : 8.0) * static_cast<double>(with_solver([](const auto &solver) { return solver.report().bytes; }) / sizeof(Scalar)) * static_cast<double>(columns)));
     } else {
       PetscCall(b_.load(exec, b, where_b, {rows_, columns, ldb}));
-      PetscCall(x_.write(exec, x, where_x, {rows_, columns, ldx}));
+      PetscCall(x_.attach(exec, x, where_x, {rows_, columns, ldx}));
       PetscCall(PetscLogGpuTimeBegin());
       PetscCall(solve_here(exec, b_.data(), b_.ld(), x_.data(), x_.ld(), columns, transposed));
       PetscCall(PetscLogGpuTimeEnd());

@@ -30,7 +30,7 @@ public:
   {
     using HostInput = Kokkos::View<const Scalar *, Kokkos::HostSpace, Unmanaged>;
     PetscFunctionBegin;
-    PetscCall(write(exec, const_cast<PetscScalar *>(array), where, shape));
+    PetscCall(attach(exec, const_cast<PetscScalar *>(array), where, shape));
     if (!is_staged()) PetscFunctionReturn(PETSC_SUCCESS);
     for (std::int64_t c = 0; c < shape.columns; ++c)
       PetscCallCXX(Kokkos::deep_copy(exec, column(c), HostInput(host_ + c * shape.ld, column(c).extent(0))));
@@ -40,8 +40,8 @@ public:
 
   /// Takes an array as output: the solve writes all entries, and nothing is copied.
   /// @param over  right-hand sides of the same shape; if they have a buffer, the solution overwrites it
-  PetscErrorCode write(const Exec &exec, PetscScalar *array, PetscMemType where, const DenseShape &shape,
-                       const StagedArray *over = nullptr)
+  PetscErrorCode attach(const Exec &exec, PetscScalar *array, PetscMemType where, const DenseShape &shape,
+                        const StagedArray *over = nullptr)
   {
     const auto entries = static_cast<std::size_t>(shape.rows * shape.columns);
     auto      *own     = reinterpret_cast<Scalar *>(array);
