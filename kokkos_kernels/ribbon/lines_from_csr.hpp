@@ -100,7 +100,7 @@ LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A
 inline constexpr std::size_t most_sets_of_lines = 3;
 
 /// Histograms of the strengths along each of some sets of lines (host memory, strength_bins long each).
-/// @throws std::invalid_argument for no set, or more than most_sets_of_lines; likewise the next function
+/// @throws std::invalid_argument for no set, or more than most_sets_of_lines
 template <class Scalar, class Index, class Exec>
 std::vector<std::vector<std::int64_t>> strength_histograms(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, std::int64_t every = 1);
 
@@ -109,12 +109,13 @@ struct LinePreference {
   std::int64_t rows       = 0; ///< rows that couple along one of these sets
   std::int64_t preferring = 0; ///< those that couple along the one at least `factor` times as strongly as along each of the others
 };
-/// Which sets line_preferences() compares, by their numbers.
+/// Which sets line_preferences() compares, by index.
 struct LineComparison {
   std::size_t              set;
   std::vector<std::size_t> others;
 };
-/// The answer to each of at most most_sets_of_lines comparisons.
+/// One LinePreference per comparison.
+/// @throws std::invalid_argument unless there are 1 to most_sets_of_lines sets, and as many comparisons, and every index names a set
 template <class Scalar, class Index, class Exec>
 std::vector<LinePreference> line_preferences(const Exec &exec, const CsrMatrix<Scalar, Index> &A, const std::vector<LinePlaces> &lines, const std::vector<LineComparison> &comparisons, double factor,
                                              std::int64_t every = 1);

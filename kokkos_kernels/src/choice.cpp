@@ -15,7 +15,7 @@ constexpr bool policy_tries_all()
     if (!policy_tries(entry.algorithm)) return false;
   return true;
 }
-static_assert(policy_tries_all(), "the table names an algorithm that Policy (policy.hpp) does not try where it is the fastest: add it there, and here");
+static_assert(policy_tries_all(), "auto_table.hpp names an algorithm that Policy (policy.hpp) never tries: add it to Policy and to policy_tries()");
 
 } // namespace
 

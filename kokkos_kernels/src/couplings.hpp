@@ -10,7 +10,7 @@
 
 namespace ribbon {
 
-/// What is found so far. Rows are the first ones with something; `none`: no row.
+/// What is found so far. Of rows the first one with the property counts; `none`: no row.
 struct CouplingsReducer {
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
@@ -86,10 +86,10 @@ struct CouplingsKernel {
   KOKKOS_INLINE_FUNCTION bool on_line(std::int64_t other, const RowOnLines &row) const { return place_of(lines.lines, other).line == row.place.line && lines.same_line(row.k, other); }
 };
 
-/// The rows of a host, one after another. Neighbours mostly have entries at the same distances from the diagonal: then only
-/// the values of the second row are looked at.
-/// Such a row is far enough from the ends of its line, so that distances along the line are those of the row before,
-/// and none of the entries of both is zero, so that it adds nothing to what the row before told.
+/// The rows of a matrix on a host, one after another. Consecutive rows mostly have entries at the same distances from the
+/// diagonal. For such a row only the values are read.
+/// A row matches the pattern of an earlier one if it is farther than `reach` from both ends of its line, has the same
+/// distances, and all its entries are finite and nonzero. It then changes only the count of entries and `zero_sums`.
 template <class Scalar, class Index>
 struct CouplingsOfHost {
   static constexpr std::int64_t elements = 1024; ///< of a task
@@ -121,13 +121,13 @@ private:
   struct Pattern {
     std::vector<std::int64_t> distance;    ///< in rows; empty: no row so far
     std::vector<char>         counts;      ///< whether each is on the line
-    std::int64_t              entries = 0; ///< on the line, but the diagonal block
+    std::int64_t              entries = 0; ///< on the line, without the diagonal block
   };
 
-  /// Position along its line of one unknown after the other: a division where the last one does not tell.
+  /// Position along its line of one unknown after the other. It divides only where the position before does not tell.
   struct RowOfLine {
     const LineSet &lines;
-    std::int64_t   row = 0, known = 0; ///< for so many unknowns
+    std::int64_t   row = 0, known = 0; ///< unknowns until the next division
 
     std::int64_t of(std::int64_t k)
     {

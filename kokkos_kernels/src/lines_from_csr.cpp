@@ -21,7 +21,7 @@ static_assert(sizeof(Sets) <= 400, "kernels have other members");
 
 Sets sets_of(const std::vector<LinePlaces> &lines)
 {
-  if (lines.empty() || lines.size() > most_sets_of_lines) throw std::invalid_argument("ribbon: one to three sets of lines are compared, not " + std::to_string(lines.size()));
+  if (lines.empty() || lines.size() > most_sets_of_lines) throw std::invalid_argument("ribbon::strength_histograms, line_preferences: one to three sets of lines, not " + std::to_string(lines.size()));
   Sets sets{};
   std::copy(lines.begin(), lines.end(), sets.data());
   return sets;
@@ -70,7 +70,7 @@ struct RunsKernel {
     return false;
   }
   KOKKOS_FUNCTION void operator()(const std::int64_t e) const { look(e, e - e % length); }
-  /// At an element of the run that begins with element `begin`.
+  /// Examines element e of the run that begins with element `begin`.
   KOKKOS_INLINE_FUNCTION void look(const std::int64_t e, const std::int64_t begin) const
   {
     const std::int64_t end   = begin + length;
@@ -92,7 +92,7 @@ struct RunsKernel {
   }
 };
 
-/// All elements of a run: on a host, a division for each would take a third of the time.
+/// All elements of a run: saves a division per element on a host.
 struct WholeRunsKernel {
   RunsKernel           elements;
   KOKKOS_FUNCTION void operator()(const std::int64_t run) const
@@ -102,8 +102,8 @@ struct WholeRunsKernel {
   }
 };
 
-/// Counts rows that couple along some of the sets of a comparison at all, and those that prefer its set. By atomics: where several pairs of ranks shared an H200 (CUDA MPS), solves after a
-/// parallel_reduce (Kokkos 4.6.99) of two numbers, whatever it summed, had wrong numbers at times, PETSc's own, too.
+/// Counts rows that couple along some of the sets of a comparison at all, and those that prefer its set. Atomics instead of parallel_reduce: under CUDA
+/// MPS a parallel_reduce of two integers (Kokkos 4.6.99) made later solves inaccurate, PETSc's own, too (docs/performance.md).
 struct PreferenceKernel {
   CsrNumbers                             A;
   Sets                                   sets;
@@ -234,7 +234,7 @@ LineCouplings line_couplings(const Exec &exec, const CsrMatrix<Scalar, Index> &A
     static_cast<int>(r.bandwidth), static_cast<int>(r.stored), r.periodic != 0, r.stored_periodic != 0, r.entries, at(r.too_far), at(r.no_diagonal), at(r.not_finite), r.across != 0, at(r.component), r.zero_sums != 0};
 }
 
-/// Numbers that kernels counted.
+/// Copies counters to the host and waits.
 template <class Exec>
 std::vector<std::int64_t> counted(const Exec &exec, const Kokkos::View<std::int64_t *, typename Exec::memory_space> &there)
 {

@@ -257,7 +257,7 @@ SharingResult share(const Exec &exec, Bands<Scalar, typename Exec::memory_space>
     const std::int64_t every = std::max<std::int64_t>(1, values.rows / 4);
     Equal              equal = share_equal(every);
     if (equal == Equal::unknown && every > 1) equal = share_equal(1);
-    if (equal != Equal::yes) return result; // still unknown: NaN, or two matrices with one hash
+    if (equal != Equal::yes) return result; // no: too many different matrices; unknown: NaN, or different matrices with equal hashes
   }
   result.classes      = static_cast<std::int64_t>(first_line.size());
   const auto distinct = allocate<typename Bands<Scalar, Memory>::values_type>(exec, "ribbon::bands", first_line.size(), bands.values.extent(1), bands.values.extent(2));

@@ -127,8 +127,8 @@ struct Step {
 struct ADIMethod {
   TSADIType type;
   int       stages;                   ///< increments of a step
-  bool      estimates;                ///< errors, with the default theta: -ts_adapt_type is basic
-  bool      multiplies;               ///< by the A_d: each is needed as a matrix, and a vector more
+  bool      estimates;                ///< has an error estimate with the default theta: -ts_adapt_type defaults to basic
+  bool      multiplies;               ///< by the A_d: it needs each as a matrix, and one more work vector
   PetscReal (*theta)(int directions); ///< default of -ts_adi_theta; null: the method has none
   /// Sets adi->method and computes the increments. `ok`: whether every stage was accepted.
   PetscErrorCode (*step)(const Step &step, PetscReal theta, bool *ok);
@@ -137,7 +137,7 @@ const ADIMethod &method_of(TSADIType type);
 
 /// One step from adi->start to ts->vec_sol. `ok`: whether every stage was accepted.
 PetscErrorCode Advance(TS ts, bool *ok);
-/// The weight that was asked for, or that of the method.
+/// Theta of the option, else the default of the method; 0 if it has none and none was set.
 PetscReal theta_of(const TS_ADI *adi);
 
 // options (adi_options.cxx)

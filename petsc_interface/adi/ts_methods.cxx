@@ -148,7 +148,7 @@ PetscErrorCode StepW(const Step &step, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What U+ and its estimate are made of: weights of two increments.
+/// Weights of two increments in U+ and in its error estimate.
 WMethod two_increments(int order, bool embeds, PetscReal b0, PetscReal b1, PetscReal e0)
 {
   WMethod m;
@@ -191,7 +191,7 @@ PetscErrorCode StepOfTwo(const Step &step, PetscReal theta, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// With theta 1/2 the increments are the same up to what is explicit: no estimate.
+/// With theta = 1/2 the difference of the increments does not estimate the error.
 PetscErrorCode StepModifiedCraigSneyd(const Step &step, PetscReal theta, bool *ok)
 {
   PetscFunctionBegin;
@@ -263,7 +263,7 @@ PetscErrorCode StepRannacher(const Step &step, bool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A W-method.
+/// A step of a W-method that has a theta.
 template <WMethod (*method)(PetscReal theta)>
 PetscErrorCode StepOf(const Step &step, PetscReal theta, bool *ok)
 {
@@ -314,7 +314,7 @@ constexpr bool in_order()
     if (methods[k].type != k) return false;
   return true;
 }
-static_assert(in_order() && std::size(TSADITypes) == std::size(methods) + 3, "a method has a row, and a name");
+static_assert(in_order() && std::size(TSADITypes) == std::size(methods) + 3, "TSADITypes and methods differ: add a name and a row, in the order of TSADIType");
 
 const ADIMethod &method_of(TSADIType type)
 {
@@ -335,7 +335,7 @@ PetscErrorCode Advance(TS ts, bool *ok)
   *ok = true;
   const ADIMethod &method = method_of(adi->type);
   if (adi->splitting.directions() == 0 && method.theta && method.theta(1) != method.theta(2) && !adi->starting) {
-    // the first step of all: how many directions there are decides about theta
+    // theta depends on the number of directions, which the first step finds
     PetscCall(Linearise(ts, step.t, step.U, step.h, adi->rhs, ok));
     if (!*ok) {
       PetscCall(Refuse(step, step.t, step.U));

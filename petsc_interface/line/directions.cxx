@@ -180,7 +180,7 @@ PetscErrorCode Strongest(MPI_Comm comm, LineOperator &op, const LineSource &sour
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The answers of all ranks. Collective.
+/// Counts of each comparison, summed over all ranks. Collective.
 PetscErrorCode Compare(MPI_Comm comm, LineOperator &op, const LineSource &source, const std::vector<LineDirection> &directions, const std::vector<LineComparison> &comparisons, double factor,
                        std::vector<LinePreference> *found)
 {

@@ -72,7 +72,7 @@ public:
   virtual void           look_at(std::int64_t rows)                                                                                         = 0;
   virtual PetscErrorCode histograms(Mat block, const std::vector<LineDirection> &directions, std::vector<std::vector<std::int64_t>> *votes) = 0;
   virtual PetscErrorCode couplings(Mat block, const LineDirection &direction, LineCouplings *couplings)                                     = 0;
-  /// An answer to each comparison of some of the directions.
+  /// Counts, per comparison, the rows that prefer its direction.
   virtual PetscErrorCode preferences(Mat block, const std::vector<LineDirection> &directions, const std::vector<LineComparison> &comparisons, double factor, std::vector<LinePreference> *found) = 0;
   /// Extracts, shares and factors. facts->report tells whether it went well; where `lhs` is shared and lines differ nothing is factored.
   virtual PetscErrorCode build(const LineSource &source, const LineRequest &request, LineFacts *facts) = 0;

@@ -102,7 +102,7 @@ TEST(Csr, BandsOfABoxInEveryDirection)
 
 using Extracted = ribbon::Bands<double, Memory>;
 
-/// One part for all: the same lines, read by the kernels that take tables of places.
+/// Adds a `part` table of zeros: the lines stay the same, but the kernels for tables read them.
 ribbon::LinePlaces through_tables(ribbon::LinePlaces places)
 {
   static const auto *part = [] {
@@ -562,8 +562,8 @@ TEST(Csr, DiagonalRowsDoNotVote)
   EXPECT_EQ(ribbon::median_bin(histograms[0]), -1);
 }
 
-// A host looks at the values alone of rows whose entries are at the distances of the row before. One entry among many rows alike
-// that is zero, not finite, missing or somewhere else is found all the same.
+// On a host, rows that match the pattern of an earlier row are checked by value only. One zero, non-finite, missing or displaced
+// entry is still found.
 TEST(Csr, CouplingsOfRowsThatAreAlike)
 {
   constexpr int   seed = 20261126;

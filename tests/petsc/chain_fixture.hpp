@@ -114,7 +114,7 @@ inline Vec random_vector(Mat A)
   return b;
 }
 
-/// Own numbers of v that are Inf or NaN.
+/// Number of local entries of v that are Inf or NaN.
 inline PetscInt not_finite(Vec v)
 {
   const PetscScalar *numbers;
@@ -197,7 +197,7 @@ struct ByOptions {
     KSPSetFromOptions(ksp);
   }
   ~ByOptions() { KSPDestroy(&ksp); }
-  /// Backward error of a solve; one that is not small says which vector has numbers that are not finite. `twin`: an AIJ matrix with the entries of A.
+  /// Backward error of a solve. Above `rounding` it prints how many entries of b and x are not finite. `twin`: an AIJ matrix with the entries of A.
   PetscReal error(Mat twin, bool transposed = false) const
   {
     Vec       b = random_vector(twin), x;

@@ -127,10 +127,10 @@ TEST_F(OptionTables, KSPLineAndADI)
   const Pair<PC> pc(PCCreate, PCSetType, PCADI, PCNONE, PCDestroy);
   pc.check<PetscReal>(PCADISetShift, PCADIGetShift, 0, 2, -1,
                       "PCADISetShift, -pc_adi_shift: -1. is negative, or no number");
-  const bool bool_has_more = sizeof(PetscBool) == sizeof(int); // since PETSc 3.24 it is C++'s bool
+  const bool is_enum = sizeof(PetscBool) == sizeof(int); // since PETSc 3.24 it is C++'s bool
   pc.check<PetscBool>(PCADISetSymmetric, PCADIGetSymmetric, PETSC_FALSE, PETSC_TRUE,
-                      bool_has_more ? number<PetscBool>(7) : PETSC_FALSE,
-                      bool_has_more ? "PCADISetSymmetric: 7 is no PetscBool" : nullptr);
+                      is_enum ? number<PetscBool>(7) : PETSC_FALSE,
+                      is_enum ? "PCADISetSymmetric: 7 is no PetscBool" : nullptr);
   const Pair<KSP> ksp(KSPCreate, KSPSetType, KSPADI, KSPPREONLY, KSPDestroy);
   ksp.check<PetscInt>(KSPADISetShifts, KSPADIGetShifts, 0, 1024, -1,
                       "KSPADISetShifts, -ksp_adi_shifts: -1 is negative");

@@ -12,10 +12,10 @@ namespace ribbon {
 namespace device {
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// The pool of the program until Kokkos ends, on the first device that asks for one; null on another device, and where there are no pools.
+/// One pool per process, on the first device that requests it, until Kokkos::finalize(). Null on any other device, and without pool support.
 inline cudaMemPool_t temporary_pool()
 {
-  constexpr std::uint64_t kept           = std::uint64_t(1) << 28; // bytes, while nobody uses them
+  constexpr std::uint64_t kept           = std::uint64_t(1) << 28; // bytes that the pool keeps when they are free
   static cudaMemPool_t    pool           = nullptr;
   static int              device_of_pool = -1;
   int                     device = 0, has_pools = 0;
@@ -27,7 +27,7 @@ inline cudaMemPool_t temporary_pool()
   properties.location.type    = cudaMemLocationTypeDevice;
   properties.location.id      = device;
   if (!has_pools || cudaMemPoolCreate(&pool, &properties) != cudaSuccess) {
-    cudaGetLastError(); // it is no error of a later call
+    cudaGetLastError(); // clears the error, so that a later call does not report it
     return pool = nullptr;
   }
   device_of_pool          = device;
@@ -58,9 +58,9 @@ std::shared_ptr<Word> take_from_pool(const Kokkos::Cuda &exec, std::size_t words
 
 } // namespace device
 
-/// An uninitialised array for kernels on one execution space instance, while the object lives.
-/// In CUDA it comes from a pool and goes back there in the order of the stream. cudaMalloc and cudaFree wait for the device, and
-/// took a third of the time of a refresh. The pool keeps up to 256 MiB. Elsewhere, and where the pool has no room, it is a View.
+/// Uninitialised memory for kernels on one execution space instance, freed with the last copy of the object.
+/// On CUDA it comes from a pool, in the order of the stream, because cudaMalloc and cudaFree synchronise the device. The pool
+/// keeps up to 256 MiB. Without a pool, or if it is full, the memory is a View.
 template <class Word, class Exec>
 class Temporary {
 public:

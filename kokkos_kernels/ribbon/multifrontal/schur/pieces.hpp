@@ -24,7 +24,8 @@ struct InteriorEntries {
   }
 };
 
-/// to(row, k) = what the interior has in the column of unknown k before it, to(row, w + k) behind it; item = (k, row of the w at that end).
+/// Columns k < w of `to`: coefficients of the w unknowns before the interior; columns w + k: of those behind it. Only the w rows at that end
+/// are nonzero: one thread for each of them and each k.
 template <class Scalar>
 struct CouplingColumns {
   BandOfRows<Scalar>   band;
@@ -39,7 +40,7 @@ struct CouplingColumns {
   }
 };
 
-/// The first and the last w rows of `from`, and w rows of b behind these, row by row. One thread per row and column.
+/// Packs the first w and the last w rows of `from`, then the w rows of b that follow the interior, by rows. One thread per row and column.
 template <class Scalar>
 struct TakeEnds {
   const Scalar        *from, *b;
@@ -68,7 +69,8 @@ struct AddEnds {
   }
 };
 
-/// x -= Y z, with the 2 w columns of Y and the unknowns before and behind, and the latter to their place in x. Of a transposed solve Y z is given: `numbers` = 0. One thread per row and column.
+/// x -= Y z in the interior, where z holds the w unknowns before the piece and the w behind the interior. Copies the latter into x.
+/// `numbers` = 2 w; 0 in a transposed solve, where Y is the product already. One thread per row and column.
 template <class Scalar>
 struct FinishPiece {
   Scalar              *x;
@@ -111,7 +113,7 @@ void take_ends(const Exec &exec, const Scalar *from, std::int64_t ld, const Scal
   Kokkos::parallel_for("ribbon::ends", indices(exec, w * columns), TakeEnds<Scalar>{from, b, to, ld, ldb, inner, columns, w});
 }
 
-/// Adds what the equations of z, here and in the piece before, have in the columns of the interior, for a transposed solve.
+/// Transposed solve: adds the contributions of the equations of z, of this piece and of the one before, to the end rows of the interior.
 /// @param to  (inner, columns)
 template <class Scalar, class Exec>
 void add_ends(const Exec &exec, const Scalar *ends, std::int64_t inner, std::int64_t columns, int w, Scalar *to)
