@@ -41,7 +41,7 @@ TEST_F(StagedArrays, SolutionsOverwriteTheCopyOfRightHandSides) // one rank
 {
   StagedArray<HostExec> right, solution;
   OK(right.load(HostExec(), b.data(), PETSC_MEMTYPE_HOST, shape));
-  OK(solution.write(HostExec(), x.data(), PETSC_MEMTYPE_HOST, shape, &right));
+  OK(solution.attach(HostExec(), x.data(), PETSC_MEMTYPE_HOST, shape, &right));
   EXPECT_EQ(solution.data(), right.data());
   for (int k = 0; k < 4; ++k) solution.data()[k] *= Scalar(2);
   OK(solution.store(HostExec()));
@@ -53,7 +53,7 @@ TEST_F(StagedArrays, ArraysOfTheDeviceAreUsedAsTheyAre) // one rank
 {
   StagedArray<HostExec> right, solution;
   OK(right.load(HostExec(), b.data(), PETSC_MEMTYPE_DEVICE, shape));
-  OK(solution.write(HostExec(), x.data(), PETSC_MEMTYPE_HOST, shape, &right));
+  OK(solution.attach(HostExec(), x.data(), PETSC_MEMTYPE_HOST, shape, &right));
   EXPECT_FALSE(right.is_staged());
   EXPECT_EQ(static_cast<void *>(right.data()), static_cast<void *>(b.data()));
   EXPECT_EQ(right.ld(), 3);
