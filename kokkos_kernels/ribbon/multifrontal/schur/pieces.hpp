@@ -3,7 +3,7 @@
 ///
 ///     [ interior | z ]     z: the last w = max(kl, ku) unknowns of a piece that has one behind it
 ///
-/// The interior is a chain of its own. It depends on the w unknowns before the piece and on z.
+/// The interior is a separate chain. It depends on the w unknowns before the piece and on z.
 #pragma once
 
 #include <ribbon/multifrontal/band_of_rows.hpp>
